@@ -15,7 +15,7 @@ namespace {
 
 using placement::CpuId;
 
-/// Room for as many CPUs as Linux can have (NR_CPUS, 8192).
+/// Room for the maximum number of CPUs of Linux (NR_CPUS, 8192).
 using Mask = std::array<cpu_set_t, 8>;
 constexpr std::size_t kMostCpus = sizeof(Mask) * 8;
 

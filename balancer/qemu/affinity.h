@@ -10,11 +10,11 @@
 
 namespace vmnuma::balancer::qemu {
 
-/// Ascending; CPUs that are offline are not in it. Errors: vanished (the thread has ended), io.
+/// Ascending, without offline CPUs. Errors: vanished (the thread has ended), io.
 [[nodiscard]] Result<std::vector<placement::CpuId>> affinity_of(std::int64_t tid);
 
-/// `cpus` ascending, not empty. Errors: vanished, invalid-argument (its cgroup lets it use none of
-/// them, or it is a thread that nobody may bind), permission-denied (CAP_SYS_NICE is missing), io.
+/// `cpus` ascending, not empty. Errors: vanished, invalid-argument (its cgroup allows none of them,
+/// or it is a thread that cannot be bound), permission-denied (CAP_SYS_NICE is missing), io.
 [[nodiscard]] Result<void> set_affinity(std::int64_t tid,
                                         const std::vector<placement::CpuId>& cpus);
 

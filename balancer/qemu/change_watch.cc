@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 
 constexpr std::uint32_t kOfCgroups = IN_CREATE | IN_MODIFY | IN_ONLYDIR | IN_DONT_FOLLOW;
 constexpr std::uint32_t kOfPrograms = IN_OPEN;
-/// The kernel's limit is fs.inotify.max_user_watches; this is one for hosts gone mad.
+/// The kernel's limit is fs.inotify.max_user_watches; this one is for runaway hosts.
 constexpr std::size_t kMostCgroups = 100'000;
 
 Result<files::FileDescriptor> opened(int fd, const char* what) {
@@ -76,7 +76,7 @@ ChangeWatch::ChangeWatch(ChangeWatchSetup setup, files::FileDescriptor inotify,
       wake_up_(std::move(wake_up)) {
   watch_tree(setup_.cgroups);
   watch_programs();
-  // Signals are the main thread's.
+  // Signals are handled by the main thread.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -146,7 +146,7 @@ void ChangeWatch::run() {
           }
           again = std::exchange(look_again_, false);
         }
-        // As long as something is on its way, settling does not end.
+        // Settling does not end as long as something is on its way.
         if (again && !armed_) {
           const std::size_t last = setup_.settling.size() - 1;
           step_ = std::min(step_, last - std::min<std::size_t>(last, 2));
@@ -201,7 +201,8 @@ void ChangeWatch::read_events() {
   }
 }
 
-/// Each directory is watched before it is listed, so what is made in between is in one of the two.
+/// Each directory is watched before it is listed, so anything created in between is in one of the
+/// two.
 void ChangeWatch::watch_tree(const std::string& directory) {
   std::vector<std::string> ahead{directory};
   while (!ahead.empty()) {
@@ -218,7 +219,7 @@ void ChangeWatch::watch_tree(const std::string& directory) {
       continue;
     }
     cgroups_[watched] = next;
-    std::error_code none;  // it is gone, then
+    std::error_code none;  // errors mean that it is gone
     for (const auto& entry : std::filesystem::directory_iterator(next, none)) {
       if (entry.is_directory(none) && !entry.is_symlink(none)) {
         ahead.push_back(entry.path());
@@ -227,7 +228,7 @@ void ChangeWatch::watch_tree(const std::string& directory) {
   }
 }
 
-/// Watching the same file twice is one watch; a new file in its place is another.
+/// Watching the same file twice gives one watch; a new file in its place gives another.
 void ChangeWatch::watch_programs() {
   for (const std::string& directory : setup_.program_dirs) {
     std::error_code none;
@@ -263,7 +264,7 @@ void ChangeWatch::look() {
     arm(setup_.settling.at(step_++));
   } else {
     hinted_ = Hint::kNone;
-    watch_programs();  // a package may have brought new ones
+    watch_programs();  // a package may have installed new ones
   }
 }
 

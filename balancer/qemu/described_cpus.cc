@@ -15,7 +15,7 @@ namespace {
 constexpr std::int32_t kMostVcpus = 4096;
 constexpr std::int64_t kTooMany = std::int64_t{1} << 32U;  ///< products stay below
 
-/// -smp as machine_parse_smp_config() of hw/core/machine-smp.c completes it; 0 = left out.
+/// -smp as completed by machine_parse_smp_config() of hw/core/machine-smp.c; 0 = omitted.
 class Smp {
  public:
   Smp(const CommandLine& line, DescribedVm& vm) : line_(line), vm_(vm) {}
@@ -27,7 +27,7 @@ class Smp {
     std::int32_t cores = number("cores");
     std::int32_t threads = number("threads");
     const std::int32_t dies = or_one(number("dies"));
-    // Between a die and its cores, and above sockets; an x86 guest has most of them not.
+    // Levels between die and core, and above sockets; an x86 guest lacks most of them.
     const std::int64_t inner = product({number("modules"), number("clusters")});
     const std::int64_t outer = product({number("drawers"), number("books")});
     const bool declared = sockets > 0 || cores > 0 || threads > 0 || dies > 1;
@@ -71,7 +71,7 @@ class Smp {
     return all;
   }
 
-  /// 0 if it is left out or cannot be.
+  /// 0 if omitted or invalid.
   std::int32_t number(std::string_view key) {
     const auto text = line_.merged("smp", key);
     if (!text) {

@@ -53,7 +53,8 @@ void pin_memory(DescribedVm& vm, std::string by) {
   }
 }
 
-/// -device vfio-*: by host's address, or by a directory of sysfs, which may be a mediated device's.
+/// -device vfio-*: by the host's address, or by a directory in sysfs, which may be a mediated
+/// device's.
 void describe_vfio(const OptionGroup& device, DescribedVm& vm) {
   const auto host = device.value("host");
   const std::string_view directory = device.value("sysfsdev").value_or("");
@@ -82,8 +83,8 @@ void describe_netdev(const OptionGroup& netdev, DescribedVm& vm) {
   }
 }
 
-/// Files below /dev of -drive and -blockdev: that is where "file" or "filename" are at any depth,
-/// with the driver beside it.
+/// Files below /dev of -drive and -blockdev: those in "file" or "filename" at any depth, with the
+/// driver at the same level.
 void describe_disk(const OptionGroup& disk, DescribedVm& vm) {
   if (disk.is("media", "cdrom")) {
     return;

@@ -24,7 +24,7 @@ using placement::VmDescription;
 
 constexpr std::int32_t kMostCells = 128;
 constexpr std::int32_t kMostNodes = 1024;
-/// Of a machine without -m (mc->default_ram_size; other machines have others).
+/// For a machine without -m (mc->default_ram_size; other machines have other defaults).
 constexpr Bytes kDefaultMemory = placement::kMiB * 128;
 
 /// "0-3" or "5".
@@ -160,7 +160,7 @@ class Memory {
     }
   }
 
-  /// The guest's memory, or a part of it, is that of this backend. Null if there is none.
+  /// Uses this backend for the guest's memory, or a part of it. Null if there is none.
   const Backend* use(std::string_view id) {
     const auto found = backends_.find(id);
     if (found == backends_.end()) {
@@ -217,7 +217,7 @@ class Memory {
     return found == vm_.cells.end() ? nullptr : &*found;
   }
 
-  /// The number in `key`, or nothing; one that cannot be is complained about.
+  /// The number in `key`, or nothing; an invalid one causes a complaint.
   std::optional<std::int32_t> number(const OptionGroup& group, std::string_view key,
                                      std::int32_t limit) {
     const auto text = group.value(key);
@@ -272,7 +272,7 @@ class Memory {
     }
   }
 
-  /// -numa cpu,node-id=0,socket-id=0,core-id=1: all CPUs of that place.
+  /// -numa cpu,node-id=0,socket-id=0,core-id=1: all CPUs at that position.
   void read_cpu_of_cell(const OptionGroup& group) {
     const auto id = number(group, "node-id", kMostCells);
     GuestCell* cell = id ? find_cell(*id) : nullptr;
@@ -296,7 +296,7 @@ class Memory {
     }
   }
 
-  /// Cells without a size share what is left evenly, as machines before QEMU 5.1's have it.
+  /// Cells without a size share the remaining memory evenly, as in machines before QEMU 5.1.
   void share_out_memory() {
     if (without_memory_.empty()) {
       return;
@@ -311,8 +311,8 @@ class Memory {
     }
   }
 
-  /// vCPUs that are in no cell: where none is, QEMU deals out sockets (pc_get_default_cpu_node_id
-  /// of hw/i386/x86.c); else they are in the first.
+  /// vCPUs in no cell: if no vCPU is in one, QEMU distributes sockets (pc_get_default_cpu_node_id
+  /// of hw/i386/x86.c); otherwise they are in the first.
   void share_out_vcpus() {
     if (vm_.cells.empty()) {
       return;
@@ -330,7 +330,7 @@ class Memory {
 
   // ---- the rest ----
 
-  /// DIMMs that are there at the start are not in -m.
+  /// DIMMs present at the start are not included in -m.
   void read_dimms() {
     for (const OptionGroup& group : line_.options) {
       const std::string_view driver = group.value("driver").value_or("");

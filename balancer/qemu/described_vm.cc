@@ -22,7 +22,7 @@ constexpr std::size_t kLongestName = 4096;
 void describe_identity(const CommandLine& line, DescribedVm& vm) {
   vm.description.name =
       line.merged("name", "guest").value_or(std::string_view()).substr(0, kLongestName);
-  // QEMU takes -uuid for SMBIOS, too, unless that has its own, which is what the guest sees then.
+  // QEMU uses -uuid for SMBIOS, too, unless that has its own, which the guest then sees.
   for (const auto& [group, key] : {std::pair("uuid", "value"), std::pair("smbios", "uuid")}) {
     const auto text = line.merged(group, key);
     if (!text || vm.uuid) {
@@ -36,7 +36,7 @@ void describe_identity(const CommandLine& line, DescribedVm& vm) {
   }
 }
 
-/// The monitor that libvirt makes for itself (qemuBuildMonitorCommandLine, qemu/qemu_command.c,
+/// The monitor that libvirt creates for itself (qemuBuildMonitorCommandLine, qemu/qemu_command.c,
 /// libvirt 9.0).
 bool is_of_libvirt(const CommandLine& line) {
   return std::any_of(line.options.begin(), line.options.end(), [](const OptionGroup& group) {
@@ -100,7 +100,7 @@ DescribedVm describe(const CommandLine& line, const HostFacts& host) {
   return vm;
 }
 
-/// FNV-1a over the text, for each half of the UUID once.
+/// FNV-1a over the text, once for each half of the UUID.
 placement::VmId id_from(std::string_view text) {
   constexpr std::uint64_t kPrime = 0x100000001b3;
   std::uint64_t hash = 0xcbf29ce484222325;

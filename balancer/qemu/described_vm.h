@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a QEMU command line says about its VM.
 ///
-/// Problem: nobody keeps a definition of a VM that a script, Proxmox VE, Incus or Kata starts; what
-/// it is stands on QEMU's command line, with QEMU's defaults for what is left out. Approach: one
-/// pure function from options to a description. Nothing that is odd stops it: what matters and is
-/// not understood becomes a note, and the VM is described without it. Only QEMU's documented
-/// meaning counts (qemu-options.hx, 7.2 to 10.0; hw/core/machine-smp.c, hw/core/numa.c for
-/// defaults).
+/// Problem: a VM started by a script, Proxmox VE, Incus or Kata has no stored definition; its
+/// description is QEMU's command line, with QEMU's defaults for what is left out. Approach: one
+/// pure function from options to a description. Nothing unusual stops it: what matters and is not
+/// understood becomes a note, and the VM is described without it. Only QEMU's documented meaning
+/// counts (qemu-options.hx, 7.2 to 10.0; hw/core/machine-smp.c, hw/core/numa.c for defaults).
 ///
 /// Terms: *backend*, a -object memory-backend-*; those of numa cells, of -machine memory-backend
 /// and of DIMMs hold the guest's memory, others (a disk image as nvdimm) do not.
 ///
 /// Properties:
 ///  - any options give a description, in bounded memory;
-///  - what it holds keeps the promises of placement/model/domain.h (ascending, unique, in range);
-///  - what was not understood is said in `notes`, each once;
+///  - a description keeps the promises of placement/model/domain.h (ascending, unique, in range);
+///  - what was not understood is reported in `notes`, each once;
 ///  - pins, process and vCPU threads are not here: they are facts of the running process.
 #pragma once
 
@@ -29,33 +28,33 @@
 
 namespace vmnuma::balancer::qemu {
 
-/// Where a hugetlbfs is mounted, and the size of its pages.
+/// A hugetlbfs mount, and its page size.
 struct HugePageMount {
   std::string path;
   placement::Bytes page_size;
   bool operator==(const HugePageMount&) const = default;
 };
 
-/// What a command line leaves to the host it runs on.
+/// What a command line leaves to its host.
 struct HostFacts {
   std::vector<HugePageMount> huge_page_mounts;
   placement::Bytes default_huge_page_size;  ///< Hugepagesize of /proc/meminfo
 };
 
 struct DescribedVm {
-  /// Without id, domain_id and pins; vcpus are those that are there at the start.
+  /// Without id, domain_id and pins; vcpus are those present at the start.
   placement::VmDescription description;
-  std::optional<placement::VmId> uuid;       ///< -uuid, else that of SMBIOS; nothing: neither
+  std::optional<placement::VmId> uuid;       ///< -uuid, otherwise SMBIOS; nothing: neither
   std::vector<std::string> io_thread_names;  ///< of description.io_threads: the objects' ids
-  bool is_of_libvirt = false;                ///< libvirt started it and is in charge of it
+  bool is_of_libvirt = false;                ///< libvirt started it and manages it
   std::vector<std::string> notes;
 };
 
 [[nodiscard]] DescribedVm describe(const CommandLine& line, const HostFacts& host);
 
-/// A UUID (RFC 9562, version 8) that follows from `text`.
+/// A UUID (RFC 9562, version 8) derived from `text`.
 [[nodiscard]] placement::VmId id_from(std::string_view text);
-/// Its UUID, or one that follows from its name, which is not empty.
+/// Its UUID, or one derived from its name, which is not empty.
 [[nodiscard]] placement::VmId id_of(const DescribedVm& vm);
 
 }  // namespace vmnuma::balancer::qemu

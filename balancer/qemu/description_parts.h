@@ -16,15 +16,15 @@ namespace vmnuma::balancer::qemu {
 void describe_cpus(const CommandLine& line, DescribedVm& vm);
 /// -m, -numa, -object memory-backend-*, -mem-path, -overcommit, DIMMs. After the CPUs.
 void describe_memory(const CommandLine& line, const HostFacts& host, DescribedVm& vm);
-/// What ties it to devices of the host, and I/O threads.
+/// Its ties to host devices, and I/O threads.
 void describe_devices(const CommandLine& line, DescribedVm& vm);
 
-/// As QEMU takes sizes ("512", "1.5G", "2048M"); `unit` is that of a bare number. Nothing if it is
-/// none, or is larger than an exbibyte.
+/// Parses sizes as QEMU does ("512", "1.5G", "2048M"); `unit` is that of a bare number. Nothing if
+/// it is not a size, or is larger than an exbibyte.
 [[nodiscard]] std::optional<placement::Bytes> parse_size(std::string_view text,
                                                          placement::Bytes unit);
 
-/// Adds a note unless it is there already.
+/// Adds a note unless it exists already.
 void note(DescribedVm& vm, std::string text);
 
 }  // namespace vmnuma::balancer::qemu

@@ -48,7 +48,7 @@ HostFacts read_host_facts(const files::Directory& root) {
   facts.default_huge_page_size =
       files::read_parsed(root, "proc/meminfo", stats::parse_default_huge_page_size)
           .value_or(Bytes{});
-  // A service may have mounts of its own, and the first process has the host's.
+  // A service may have its own mounts; the first process has the host's.
   auto mounts = root.read("proc/1/mountinfo");
   if (!mounts) {
     mounts = root.read("proc/self/mountinfo");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What of the host decides on the meaning of a command line.
+/// Facts about the host that determine the meaning of a command line.
 #pragma once
 
 #include <string>
@@ -14,23 +14,23 @@
 namespace vmnuma::balancer::qemu {
 
 /// /proc/PID/mountinfo (proc(5)): mounts of type hugetlbfs; one without pagesize= has pages of
-/// `default_size`. Lines that are not understood are passed over.
+/// `default_size`. Lines that are not understood are ignored.
 [[nodiscard]] std::vector<HugePageMount> parse_huge_page_mounts(std::string_view mountinfo,
                                                                 placement::Bytes default_size);
 
-/// `root` is the host's root directory. Without what cannot be read.
+/// `root` is the host's root directory. What cannot be read is left out.
 [[nodiscard]] HostFacts read_host_facts(const files::Directory& root);
 
-/// /sys/devices/system/cpu/online. Errors: of reading it.
+/// /sys/devices/system/cpu/online. Errors: those of reading it.
 [[nodiscard]] Result<std::vector<placement::CpuId>> read_online_cpus(const files::Directory& root);
 
 /// The bridge that this interface is a port of, from sys/class/net/NAME/master/uevent (Linux 6.1,
-/// net/core/net-sysfs.c); empty if it is none. `name` is fit for a path.
+/// net/core/net-sysfs.c); empty if none. `name` is valid in a path.
 [[nodiscard]] std::string bridge_of(const files::Directory& root, const std::string& name);
 
-/// The CPUs that threads without a pin of their own have in this cgroup: cpuset.cpus.effective of
-/// the nearest one that has the controller, or `online`. `cgroup` is a path below `mount` as in
-/// /proc/PID/cgroup, with a leading '/'.
+/// The CPUs of threads without their own pins in this cgroup: cpuset.cpus.effective of the nearest
+/// one with the controller, or `online`. `cgroup` is a path below `mount` as in /proc/PID/cgroup,
+/// with a leading '/'.
 [[nodiscard]] std::vector<placement::CpuId> cpus_of_cgroup(
     const files::Directory& mount, std::string_view cgroup,
     const std::vector<placement::CpuId>& online);

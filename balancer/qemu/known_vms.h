@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The VMs that the inventory has found, as the control needs them.
+/// The VMs found by the inventory, as the control needs them.
 ///
-/// Problem: the control is told a VM and a run of it; what it changes is a process, by numbers that
-/// may be another's a moment later. Approach: the inventory holds each process by a descriptor,
-/// which keeps its number from being given away; the control asks whether it still runs before and
-/// after a change. Here is also what nobody else keeps: which pins are ours, so that they can be
-/// made again after a reset, and policies that were set while the VM runs.
+/// Problem: the control is given a VM and a run of it; what it changes is a process, by numbers
+/// that may be reused a moment later. Approach: the inventory holds each process by a descriptor,
+/// which prevents reuse of its number; the control checks that it still runs before and after a
+/// change. This also keeps what is stored nowhere else: which pins are ours, so that they can be
+/// restored after a reset, and policies set while the VM runs.
 ///
 /// Properties:
-///  - what is known of a run ends with it;
-///  - a descriptor lives as long as anybody has it.
+///  - what is known about a run ends with it;
+///  - a descriptor lives as long as it has an owner.
 #pragma once
 
 #include <compare>
@@ -30,7 +30,7 @@ namespace vmnuma::balancer::qemu {
 
 enum class Role { kVcpu, kEmulator, kIoThread };
 
-/// A thread, or all those of the emulator.
+/// A thread, or all threads of the emulator.
 struct ThreadKey {
   Role role{};
   std::int32_t number = 0;  ///< 0 for the emulator
@@ -41,7 +41,7 @@ struct KnownVm {
   placement::VmProcess process;
   std::shared_ptr<const migration::ProcessDescriptor> descriptor;
   std::vector<std::string> io_thread_names;
-  std::string cgroup;  ///< as in /proc/PID/cgroup, "/qemu.slice/100.scope"; empty: not known
+  std::string cgroup;  ///< as in /proc/PID/cgroup, "/qemu.slice/100.scope"; empty: unknown
   std::map<ThreadKey, std::vector<placement::CpuId>> pins;  ///< ours
   std::vector<placement::PolicySetting> policy;             ///< its own, or set while it runs
 };
@@ -51,9 +51,9 @@ class KnownVms {
  public:
   void add(const placement::VmId& id, KnownVm vm);
   void forget(const placement::VmId& id);
-  /// As of now.
+  /// The state at this moment.
   [[nodiscard]] std::optional<KnownVm> find(const placement::VmId& id) const;
-  /// Of that run; nothing else changes. No CPUs: it has none of ours any more.
+  /// For that run only. No CPUs: the thread has none of our pins any more.
   void note_pin(const placement::VmId& id, const placement::VmProcess& process, ThreadKey thread,
                 const std::vector<placement::CpuId>& cpus);
   void set_policy(const placement::VmId& id, const placement::VmProcess& process,

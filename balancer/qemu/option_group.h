@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// QEMU's options, whichever way they were written.
+/// QEMU's options, in whatever way they were written.
 ///
 /// Problem: the same option reaches QEMU as "-object TYPE,id=a,size=1G", as JSON, and as a section
-/// of a file (-readconfig); what starts QEMU mixes them. Approach: all become one form, a group
-/// with settings in their order (QEMU's QemuOpts, util/qemu-option.c and util/qemu-config.c, 7.2;
-/// JSON for -object, -device, -blockdev and -netdev since 6.0). Terms: *group*, one use of an
-/// option; *implied key*, the key of a first value that has none ("-smp 4" is cpus=4).
+/// of a file (-readconfig); programs that start QEMU mix them. Approach: all are converted to one
+/// form, a group with its settings in order (QEMU's QemuOpts, util/qemu-option.c and
+/// util/qemu-config.c, 7.2; JSON for -object, -device, -blockdev and -netdev since 6.0). Terms:
+/// *group*, one use of an option; *implied key*, the key of a first value without one ("-smp 4" is
+/// cpus=4).
 ///
 /// Properties:
-///  - ",," is a comma of a value;
+///  - ",," is a comma in a value;
 ///  - a key without a value is "on";
-///  - what is nested in JSON has keys with dots ("file.filename"), and lists have numbers for keys;
+///  - nested JSON gives keys with dots ("file.filename"), and lists have numbers as keys;
 ///  - any text gives groups or nothing, and bounded memory.
 #pragma once
 
@@ -28,17 +29,17 @@ struct Setting {
 };
 
 struct OptionGroup {
-  std::string name;  ///< the option's as on the command line without dashes: "object", "smp"
+  std::string name;  ///< the option as on the command line, without dashes: "object", "smp"
   std::vector<Setting> settings;
 
-  /// The last that counts, as in QEMU; nothing if there is none.
+  /// The last value, which counts, as in QEMU; nothing if there is none.
   [[nodiscard]] std::optional<std::string_view> value(std::string_view key) const;
   [[nodiscard]] bool is(std::string_view key, std::string_view wanted) const {
     return value(key) == wanted;
   }
   /// QEMU's booleans: on, yes, true, y.
   [[nodiscard]] bool is_on(std::string_view key) const;
-  /// Of a list: "cpus" twice, or "cpus.0" and "cpus.1".
+  /// The values of a list: "cpus" twice, or "cpus.0" and "cpus.1".
   [[nodiscard]] std::vector<std::string_view> values(std::string_view key) const;
 };
 
@@ -46,12 +47,12 @@ struct OptionGroup {
 [[nodiscard]] std::vector<Setting> parse_settings(std::string_view text,
                                                   std::string_view implied_key);
 
-/// Nothing if `text` is no JSON object, is larger than 1 MiB, or nested deeper than 32 levels.
+/// Nothing if `text` is not a JSON object, is larger than 1 MiB, or nested deeper than 32 levels.
 [[nodiscard]] std::optional<std::vector<Setting>> parse_json_settings(std::string_view text);
 
 /// A file for -readconfig: sections [NAME] and [NAME "ID"], lines KEY = "VALUE", comments with #.
-/// Sections have the names of QEMU's lists, which are given the command line's here ("smp-opts" is
-/// "smp"). Lines that are none of these are counted in `not_understood`.
+/// Sections are named after QEMU's lists and get their command line names here ("smp-opts" is
+/// "smp"). Other lines are counted in `not_understood`.
 struct ConfigFile {
   std::vector<OptionGroup> groups;
   int not_understood = 0;

@@ -12,7 +12,7 @@ using placement::CpuId;
 
 namespace {
 
-/// Nothing if the thread may run anywhere, or has ended.
+/// Empty if the thread may run anywhere, or has ended.
 std::vector<CpuId> pin_of(std::int64_t tid, const std::vector<CpuId>& online) {
   auto cpus = affinity_of(tid);
   return cpus && *cpus != online ? *std::move(cpus) : std::vector<CpuId>{};

@@ -15,7 +15,7 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-/// Whole seconds of /proc/uptime, "5412.17 9876.54" (proc(5)).
+/// Whole seconds from /proc/uptime, "5412.17 9876.54" (proc(5)).
 Result<std::int64_t> parse_uptime(std::string_view text) {
   const auto seconds = stats::to_number<std::int64_t>(text.substr(0, text.find('.')));
   if (!seconds) {
@@ -66,7 +66,7 @@ Result<std::vector<FoundProcess>> ProcessTable::look(HowThorough how,
       ignored[*pid] = *inode;
       continue;
     }
-    // Through one descriptor, so that all is of the same process.
+    // Through one descriptor, so that everything is from the same process.
     const auto directory = proc->directory(name);
     if (!directory) {
       continue;

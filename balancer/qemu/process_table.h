@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The QEMU processes of a host.
 ///
-/// Problem: a process is QEMU from the moment on in which it executes QEMU, which may be a while
-/// after it entered the VM's cgroup, and nothing tells of that moment; but reading the command
-/// lines of thousands of processes at every look is dear. Approach: a process that is not QEMU and
-/// is older than `kYoung` is not read again; it is known by its inode in /proc, which no later
-/// process of its number has. A thorough look reads all again, for shells that become QEMU late.
+/// Problem: a process becomes QEMU when it executes QEMU, which may be a while after it entered the
+/// VM's cgroup, and nothing announces that moment; but reading the command lines of thousands of
+/// processes at every look is expensive. Approach: a process that is not QEMU and is older than
+/// `kYoung` is not read again; it is identified by its inode in /proc, which no later process with
+/// its number has. A thorough look reads all again, for shells that become QEMU late.
 ///
 /// Properties:
-///  - each look tells of every QEMU process but those that the caller knows already;
-///  - a number that is used again is read again;
+///  - each look returns every QEMU process except those that the caller knows already;
+///  - a reused number is read again;
 ///  - a process that ends meanwhile is left out.
 #pragma once
 
@@ -39,20 +39,20 @@ class ProcessTable {
   /// How long after its start a process may still become QEMU.
   static constexpr std::int64_t kYoung_s = 60;
 
-  /// `root` is the host's root directory and outlives it.
+  /// `root` is the host's root directory and must outlive this object.
   explicit ProcessTable(const files::Directory& root) : root_(root) {}
 
-  /// `known` are numbers of processes that the caller watches, so that they are still the same.
-  /// Ascending by number. Errors: of listing /proc.
+  /// `known` are numbers of processes that the caller watches, so they are still the same
+  /// processes. Ascending by number. Errors: those of listing /proc.
   [[nodiscard]] Result<std::vector<FoundProcess>> look(HowThorough how,
                                                        const std::set<std::int64_t>& known);
 
-  /// Leaves out this process from now on: it is QEMU and nothing of ours.
+  /// Leaves out this process from now on: it is QEMU but not one of our VMs.
   void ignore(std::int64_t pid);
 
  private:
   const files::Directory& root_;
-  std::map<std::int64_t, std::uint64_t> no_qemu_;  ///< old ones by number: the inode
+  std::map<std::int64_t, std::uint64_t> no_qemu_;  ///< old ones, inode by number
   std::map<std::int64_t, std::uint64_t> ignored_;
 };
 

@@ -100,7 +100,7 @@ PveConfig parse_pve_config(std::string_view text) {
     }
     const std::string_view key = line.substr(0, colon);
     const std::string_view value = without_blanks(line.substr(colon + 1));
-    if (key == "description") {  // as older versions have it
+    if (key == "description") {  // in older versions
       description += decoded(value) + '\n';
     } else if (!key.empty() && config.settings.size() < kMostSettings) {
       config.settings.push_back({std::string(key), std::string(value)});

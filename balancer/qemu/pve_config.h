@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A VM's configuration in Proxmox VE, /etc/pve/qemu-server/VMID.conf.
 ///
-/// Problem: QEMU's command line does not say what the administrator has written for us, nor that an
-/// affinity was asked for. Approach: the file is read, never written: it is one of the whole
-/// cluster. Its format (qm.conf(5), Proxmox VE 8 and 9): lines "KEY: VALUE"; lines with # before
-/// them are the description, in which %XX is a character; what follows a line [NAME] is a snapshot
-/// or a pending change and does not count. That of a VM which is migrating to this node is still
-/// among those of the node that it comes from, /etc/pve/nodes/NAME/qemu-server/VMID.conf
-/// (pmxcfs(8)). A line of the description
+/// Problem: QEMU's command line contains neither what the administrator has written for us nor a
+/// requested affinity. Approach: the file is read, never written: it belongs to the whole cluster.
+/// Its format (qm.conf(5), Proxmox VE 8 and 9): lines "KEY: VALUE"; lines with # before them are
+/// the description, in which %XX is a character; what follows a line [NAME] is a snapshot or a
+/// pending change and does not count. The file of a VM that is migrating to this node is still in
+/// the folder of its source node, /etc/pve/nodes/NAME/qemu-server/VMID.conf (pmxcfs(8)). A line of
+/// the description
 ///
 ///     vmnuma: nodes=0-1 do_not_move=true
 ///
 /// is the VM's policy, by the keys of vmnuma-metadata(5). So are its tags that begin with
-/// "vmnuma.", which the pages of Proxmox VE show and set: "vmnuma.KEY.VALUE", in which + stands for
-/// the comma that a tag cannot have (pve-tag in PVE::JSONSchema: letters, digits and _-+.), and
+/// "vmnuma.", which Proxmox VE's pages show and set: "vmnuma.KEY.VALUE", in which + stands for the
+/// comma that a tag cannot contain (pve-tag in PVE::JSONSchema: letters, digits and _-+.), and
 /// "vmnuma.KEY" for KEY=true. Both are read when the VM starts, and when the daemon does.
 ///
 /// Properties:
 ///  - any text gives a configuration;
-///  - keys and tags that are not ours are passed over;
-///  - a key that the description sets, too, is as the description says;
-///  - words of a policy line and tags of ours that are no settings are settings that nobody knows,
-///    so that what checks them can say so.
+///  - keys and tags that are not ours are ignored;
+///  - the description overrides tags with the same key;
+///  - words of a policy line and tags of ours that are not settings become unknown settings, which
+///    the check then reports.
 #pragma once
 
 #include <cstdint>
@@ -39,28 +39,28 @@
 namespace vmnuma::balancer::qemu {
 
 struct PveConfig {
-  std::vector<Setting> settings;                 ///< but for the description
-  std::vector<placement::PolicySetting> policy;  ///< of the description, then of tags
-  /// Of a key, "affinity"; empty if it is not set.
+  std::vector<Setting> settings;                 ///< except the description
+  std::vector<placement::PolicySetting> policy;  ///< from the description, then from tags
+  /// The value of a key, "affinity"; empty if it is not set.
   [[nodiscard]] std::string_view value(std::string_view key) const;
   bool operator==(const PveConfig&) const = default;
 };
 
 [[nodiscard]] PveConfig parse_pve_config(std::string_view text);
 
-/// That of the VM, of this node or, as it is migrating, of another one. `root` is the host's root
+/// The VM's file on this node or, while it is migrating, on another one. `root` is the host's root
 /// directory. Errors: not-found, io.
 [[nodiscard]] Result<PveConfig> read_pve_config(const files::Directory& root, std::int32_t vmid);
 
-/// What its configuration wants of us: its policy, and hands off a VM with an affinity.
+/// What its configuration asks of us: its policy, and to leave alone a VM with an affinity.
 [[nodiscard]] std::vector<placement::PolicySetting> policy_of(const PveConfig& config);
 
-/// Gives a VM in this cgroup the policy that Proxmox VE's configuration has for it; one with an
-/// affinity is to be left where it is, and a note says so, as one does if the file cannot be read.
-/// Nothing happens to a VM of somebody else. `root` is the host's root directory.
+/// Gives a VM in this cgroup the policy in Proxmox VE's configuration; one with an affinity is to
+/// be left where it is, which a note says; so does one if the file cannot be read. VMs not of
+/// Proxmox VE are unchanged. `root` is the host's root directory.
 void add_pve_policy(const files::Directory& root, std::string_view cgroup, DescribedVm& vm);
 
-/// The number of the VM whose scope this is, "/qemu.slice/100.scope"; nothing for other cgroups.
+/// The number of the VM with this scope, "/qemu.slice/100.scope"; nothing for other cgroups.
 [[nodiscard]] std::optional<std::int32_t> vmid_of_scope(std::string_view cgroup);
 
 }  // namespace vmnuma::balancer::qemu

@@ -20,7 +20,7 @@ namespace {
 using placement::Bytes;
 
 constexpr std::int64_t kUsualMemory_mib = 512;
-constexpr std::int64_t kMost = 1 << 24U;  ///< of any number here
+constexpr std::int64_t kMost = 1 << 24U;  ///< for any number here
 constexpr std::int64_t kMostCells = 8;
 constexpr std::int64_t kGibPages_mib = 1024;
 constexpr std::string_view kHugePages = "/run/hugepages/kvm/";  // and "2048kB"
@@ -39,7 +39,7 @@ class Arguments {
   std::string text_{"/usr/bin/kvm\0", 13};
 };
 
-/// A comma of a value is written twice.
+/// A comma in a value is doubled.
 std::string escaped(std::string_view text) {
   std::string doubled;
   for (const char character : text) {
@@ -63,7 +63,7 @@ std::string_view value_of(const std::vector<Setting>& settings, std::string_view
   return found == settings.end() ? std::string_view() : std::string_view(found->value);
 }
 
-/// ",cpus=0-3,cpus=8" of "0-3;8".
+/// ",cpus=0-3,cpus=8" from "0-3;8".
 std::string each(std::string_view key, std::string_view list) {
   std::string text;
   while (!list.empty()) {
@@ -102,7 +102,7 @@ class Options {
   }
 
   void add_memory() {
-    // Since Proxmox VE 8 it may be "current=4096", too.
+    // Since Proxmox VE 8 "current=4096" is possible, too.
     const auto settings = parse_settings(config_.value("memory"), "current");
     const std::int64_t memory_mib = number_or(value_of(settings, "current"), kUsualMemory_mib);
     arguments_.add("-m", std::to_string(memory_mib));
@@ -156,7 +156,7 @@ class Options {
       while (!hosts.empty() && value_of(device, "mdev").empty()) {
         const std::size_t end = std::min(hosts.find(';'), hosts.size());
         const std::string_view host = hosts.substr(0, end);
-        // All functions of a device are on its node.
+        // All functions of a device are on the same node.
         arguments_.add("-device",
                        fmt::format("vfio-pci,host={}{}", escaped(host),
                                    host.find('.') == std::string_view::npos ? ".0" : ""));
@@ -172,7 +172,7 @@ class Options {
   Arguments arguments_;
 };
 
-/// Bridges of adapters whose packets the kernel handles, "virtio=12:34:56:78:9A:BC,bridge=vmbr0".
+/// Bridges of adapters with packets handled by the kernel, "virtio=12:34:56:78:9A:BC,bridge=vmbr0".
 void add_bridges(const PveConfig& config, placement::VmDescription& vm) {
   for (const Setting& setting : config.settings) {
     if (!setting.key.starts_with("net")) {

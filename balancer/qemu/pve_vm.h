@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a VM of Proxmox VE will be when it starts.
+/// The description of a Proxmox VE VM before it starts.
 ///
-/// Problem: whether a VM fits must be known before there is a process of it. Approach: from its
-/// configuration (pve_config.h) come the options that qemu-server (8 and 9) gives QEMU, as far as
-/// they say something of the VM's place; they are described as those of a running VM are, so that
-/// both have one meaning and one id.
+/// Problem: whether a VM fits must be known before it has a process. Approach: the options that
+/// qemu-server (8 and 9) gives QEMU are derived from the VM's configuration (pve_config.h), as far
+/// as they concern its placement; they are described like those of a running VM, so that both have
+/// the same meaning and the same id.
 ///
-/// Not known before the start, and left out: what `args` adds, disks on storages, devices of a
+/// Not known before the start, and left out: additions by `args`, disks on storages, devices of a
 /// cluster-wide mapping, mediated devices. Memory that is plugged in parts counts as a whole.
 ///
 /// Properties:
@@ -26,7 +26,7 @@
 
 namespace vmnuma::balancer::qemu {
 
-/// What the options depend on beside the configuration.
+/// Properties of the host that the options depend on.
 struct PveHost {
   placement::Bytes default_huge_page_size;
   bool has_gib_pages = false;
@@ -36,7 +36,7 @@ struct PveHost {
 [[nodiscard]] placement::VmDescription describe_pve(const PveConfig& config, std::int32_t vmid,
                                                     const PveHost& host);
 
-/// The same of a VM that is about to start here. `root` is the host's root directory. Errors:
+/// The same for a VM that is about to start here. `root` is the host's root directory. Errors:
 /// not-found, io.
 [[nodiscard]] Result<placement::VmDescription> read_pve_vm(const files::Directory& root,
                                                            std::int32_t vmid);

@@ -34,7 +34,7 @@ Result<void> check_cpus(const std::vector<CpuId>& cpus, const std::vector<CpuId>
 
 }  // namespace
 
-/// The VM if it still is the run that is meant.
+/// The VM if it is still the intended run.
 Result<KnownVm> QemuControl::find(const DomainRun& run) const {
   auto known = known_.find(run.vm);
   if (!known) {

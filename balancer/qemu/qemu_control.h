@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Changes to running VMs that libvirt does not manage.
 ///
-/// Problem: there is nobody to ask; threads are bound by their numbers, which are given away again.
-/// Approach: sched_setaffinity(2) on the threads of the process that the inventory holds, with a
-/// look whether it still runs before and after. The emulator is all threads that are neither vCPU
-/// nor I/O thread; what they start later inherits their pins. Memory nodes are cpuset.mems of a
-/// cgroup that somebody else owns, so they are not set; policies are kept as long as the daemon and
-/// the VM run, because there is no definition that is ours to write.
+/// Problem: there is no management daemon to call; threads are bound by their numbers, which are
+/// reused. Approach: sched_setaffinity(2) on the threads of the process that the inventory holds,
+/// checking before and after that it still runs. The emulator is all threads that are neither vCPU
+/// nor I/O threads; threads that they start later inherit their pins. Memory nodes are cpuset.mems
+/// of a cgroup that another program owns, so they are not set; policies are kept as long as the
+/// daemon and the VM run, because there is no definition that is ours to write.
 ///
 /// Properties:
-///  - no other run of the VM than the one that is meant is changed;
-///  - CPUs that are not online on the host are refused before the kernel is asked, because it would
-///    silently drop them;
+///  - no run of the VM other than the intended one is changed;
+///  - CPUs that are not online on the host are refused before the kernel is called, because it
+///    would silently drop them;
 ///  - the inventory reads a VM again after each change.
 #pragma once
 
@@ -30,8 +30,8 @@ class QemuControl final : public migration::DomainControl {
   struct Callbacks {
     /// This VM was changed.
     std::function<void(const placement::VmId&)> on_change;
-    /// Fills `known` by what runs now: for VMs that are named before the inventory was first asked,
-    /// as by the journal of a daemon that died.
+    /// Fills `known` with the VMs that run now: for VMs named before the inventory was first read,
+    /// as in the journal of a daemon that died.
     std::function<void()> look;
   };
   /// `root` is the host's root directory. `known` is the inventory's and outlives this object.
@@ -39,7 +39,7 @@ class QemuControl final : public migration::DomainControl {
   QemuControl(files::Directory root, KnownVms& known, Callbacks callbacks)
       : root_(std::move(root)), known_(known), callbacks_(std::move(callbacks)) {}
 
-  /// As the port says; memory nodes and persistent policies are unsupported.
+  /// See the port; memory nodes and persistent policies are unsupported.
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
                                       const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,

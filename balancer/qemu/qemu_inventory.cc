@@ -23,12 +23,12 @@ using placement::CpuId;
 using placement::VmDescription;
 using placement::VmId;
 
-/// Until then a process whose vCPU threads are missing may be busy with its memory (prealloc).
+/// Until this age a process without vCPU threads may be busy with its memory (prealloc).
 constexpr std::int64_t kStarting_s = 3600;
-/// Notices that are remembered as said; then all are forgotten, so that no new one is kept back.
+/// The number of remembered notices; then all are forgotten, so that no new one is suppressed.
 constexpr std::size_t kMostSaid = 200;
 
-/// The directory that cgroups are watched in, and where it is below the root.
+/// The directory for watching cgroups, relative to the root.
 std::string cgroups_below(const files::Directory& root) {
   if (root.file("sys/fs/cgroup/cgroup.controllers")) {
     return "sys/fs/cgroup";
@@ -107,7 +107,7 @@ void QemuInventory::look_once() {
     has_looked = watch_ != nullptr;
   }
   if (!has_looked) {
-    (void)refresh();  // what is wrong is told to the next caller
+    (void)refresh();  // problems are reported to the next caller
   }
 }
 
@@ -185,7 +185,7 @@ Result<void> QemuInventory::look(HowThorough how) {
   return {};
 }
 
-/// Takes the process in if it is a VM by now.
+/// Adds the process if it is a VM now.
 void QemuInventory::consider(const FoundProcess& found, const HostFacts& facts) {
   if (options_.is_foreign && options_.is_foreign(found)) {
     return;
@@ -199,7 +199,7 @@ void QemuInventory::consider(const FoundProcess& found, const HostFacts& facts) 
     return read_threads(process, described->io_thread_names);
   });
   if (!threads) {
-    return;  // it has ended, which the next look will find, too
+    return;  // it has ended, which the next look will detect, too
   }
   const std::size_t vcpus = described->description.vcpus.size();
   if (threads->vcpus.empty()) {
@@ -207,13 +207,13 @@ void QemuInventory::consider(const FoundProcess& found, const HostFacts& facts) 
     return;
   }
   if (threads->vcpus.size() < vcpus && found.age_s < ProcessTable::kYoung_s) {
-    watch_->look_again();  // QEMU makes one after the other
+    watch_->look_again();  // QEMU creates them one by one
     return;
   }
   add(found, std::move(*described), *threads);
 }
 
-/// Nothing if it is none of ours, which is remembered.
+/// Nothing if it is not one of ours, which is remembered.
 std::optional<DescribedVm> QemuInventory::describe_process(const FoundProcess& found,
                                                            const HostFacts& facts) {
   CommandLine line = parse_command_line(found.cmdline);
@@ -238,7 +238,7 @@ std::optional<DescribedVm> QemuInventory::describe_process(const FoundProcess& f
   return vm;
 }
 
-/// Of a process without vCPU threads that are named.
+/// Handles a process without named vCPU threads.
 void QemuInventory::wait_for(const FoundProcess& found, const Threads& threads, std::size_t vcpus) {
   const bool has_threads = threads.emulator.size() > vcpus;
   if (found.age_s < (has_threads ? ProcessTable::kYoung_s : kStarting_s)) {
@@ -295,7 +295,7 @@ void QemuInventory::add(const FoundProcess& found, DescribedVm described, const 
   vms_.insert_or_assign(id, Entry{std::move(described), std::move(known)});
 }
 
-/// Gives it an id and a name that no other has.
+/// Gives it an id and a name that no other VM has.
 void QemuInventory::name(const FoundProcess& found, DescribedVm& vm) const {
   const std::string of_process =
       fmt::format("qemu-{}-{}", found.process.pid, found.process.start_time_ticks);
@@ -328,7 +328,7 @@ void QemuInventory::read_again(const VmId& id, Entry& entry, WithReset reset) {
   const auto process = stats::open_qemu_process(*root_, known->process);
   const auto online = read_online_cpus(*root_);
   if (!process || !online) {
-    return;  // it has ended, which is told for itself
+    return;  // it has ended, which is reported separately
   }
   const auto threads = read_threads(process->directory, known->io_thread_names);
   if (!threads || threads->vcpus.empty()) {

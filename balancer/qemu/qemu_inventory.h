@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The running VMs that libvirt does not manage, from their QEMU processes.
 ///
-/// Problem: VMs that Proxmox VE, Incus, Kata or a script starts are known to nobody on the host but
-/// as processes. Approach: a QEMU process with vCPU threads is a VM; what it is comes from its
-/// command line (described_vm.h), who it is from the process. Starts and ends are hinted at
-/// (change_watch.h), so that nothing is looked for while nothing happens. Processes that a libvirt
-/// started are left to the libvirt adapter. Terms: *pending*, a QEMU process that has no vCPU
-/// threads yet.
+/// Problem: VMs started by Proxmox VE, Incus, Kata or a script are visible on the host only as
+/// processes. Approach: a QEMU process with vCPU threads is a VM; its description comes from its
+/// command line (described_vm.h), its identity from the process. Starts and ends are hinted at
+/// (change_watch.h), so nothing is searched while nothing happens. Processes started by a libvirt
+/// are left to the libvirt adapter. Terms: *pending*, a QEMU process that has no vCPU threads yet.
 ///
-/// QEMU's monitor is not asked: it has one client at a time, who is the one that started the VM,
-/// and there is none that only answers questions. So what QEMU was told since its start (plugged
-/// memory, a pause) is not known; threads that rest and the kernel's counts of memory say enough.
+/// QEMU's monitor is not used: it has one client at a time, which is the program that started the
+/// VM, and there is no read-only one. So changes made in QEMU since its start (plugged memory, a
+/// pause) are not known; idle threads and the kernel's memory counters are sufficient.
 ///
-/// A VM's id is QEMU's UUID; of one without it follows from its name, so that it stays the same
-/// from start to start. Its domain_id is the number of its process.
+/// A VM's id is QEMU's UUID; without one it is derived from its name, so that it is the same after
+/// each start. Its domain_id is its process number.
 ///
 /// Properties:
-///  - the watch begins before the first look, so no start falls between;
+///  - the watch begins before the first look, so no start is missed;
 ///  - a VM that starts is listed once all of its vCPUs have threads;
-///  - a VM that ended is forgotten, and its number is not another's before;
+///  - a VM that ended is forgotten before its number is reused;
 ///  - one VM that cannot be read never hides the others;
-///  - two VMs of one UUID or one name are two VMs;
-///  - whatever is odd about a VM is said once, in notices();
-///  - pins of ours that a written cpuset has reset are made again, others are left as they are.
+///  - two VMs with the same UUID or name are two VMs;
+///  - anything unusual about a VM is reported once, in notices();
+///  - our pins that were reset by a cpuset write are restored, others are left as they are.
 #pragma once
 
 #include <atomic>
@@ -49,38 +48,37 @@ namespace vmnuma::balancer::qemu {
 
 struct InventoryOptions {
   std::string root = "/";  ///< for /proc and /sys
-  /// Below which the cgroups of processes are, as /proc/PID/cgroup names them for "0::". Empty: the
-  /// first of sys/fs/cgroup, sys/fs/cgroup/unified (a hybrid host) and sys/fs/cgroup/systemd.
+  /// The directory that cgroups named "0::" in /proc/PID/cgroup are relative to. Empty: the first
+  /// of sys/fs/cgroup, sys/fs/cgroup/unified (a hybrid host) and sys/fs/cgroup/systemd.
   std::string cgroups;
   std::vector<std::string> program_dirs = {"/usr/bin", "/usr/local/bin", "/usr/libexec",
                                            "/opt/incus/bin", "/opt/kata/bin"};
-  /// Processes that are left out; nothing: none. For tests on hosts where others run QEMU, too.
+  /// Processes to leave out; nothing: none. For tests on hosts with other QEMU processes.
   std::function<bool(const FoundProcess&)> is_foreign;
 };
 
 class QemuInventory final : public stats::DomainInventory {
  public:
-  /// Opens nothing yet; the first refresh() does. `on_dirty` as of LibvirtInventory.
+  /// Opens nothing yet; the first refresh() does. `on_dirty` as in LibvirtInventory.
   QemuInventory(InventoryOptions options, std::function<void()> on_dirty);
   QemuInventory(const QemuInventory&) = delete;
   QemuInventory& operator=(const QemuInventory&) = delete;
   ~QemuInventory() override;
 
-  /// As the port says. Any thread, one at a time (others wait). Unavailable if nothing can be
-  /// watched, or /proc cannot be listed.
+  /// See the port. Any thread, one at a time (others wait). Unavailable if nothing can be watched,
+  /// or /proc cannot be listed.
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
 
-  /// Reads this VM's threads anew at the next refresh() and calls on_dirty. Any thread, never
-  /// blocks.
+  /// Re-reads this VM's threads at the next refresh() and calls on_dirty. Any thread, never blocks.
   void mark_dirty(const placement::VmId& vm) { dirty_->mark(vm); }
 
-  /// refresh(), if that was never called. Any thread.
+  /// refresh(), if it has never been called. Any thread.
   void look_once();
 
-  /// What somebody should know of what was found since the last call: sentences. Any thread.
+  /// Notices about findings since the last call: sentences. Any thread.
   [[nodiscard]] std::vector<std::string> take_notices();
 
-  /// What the control works on.
+  /// The control's data.
   [[nodiscard]] KnownVms& known() { return known_; }
 
  private:
@@ -97,7 +95,7 @@ class QemuInventory final : public stats::DomainInventory {
   void wait_for(const FoundProcess& found, const Threads& threads, std::size_t vcpus);
   void add(const FoundProcess& found, DescribedVm described, const Threads& threads);
   void name(const FoundProcess& found, DescribedVm& vm) const;
-  /// What becomes of pins of ours that are gone.
+  /// What to do with our pins that are gone.
   enum class WithReset { kLeft, kRestored };
   void read_again(const placement::VmId& id, Entry& entry, WithReset reset);
   void notice(std::string text);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which thread of a QEMU process does what.
+/// Maps the threads of a QEMU process to their roles.
 ///
-/// Approach: QEMU names its threads where it is told to (-name ...,debug-threads=on; newer versions
+/// Approach: QEMU names its threads if configured (-name ...,debug-threads=on; newer versions
 /// always do): "CPU 0/KVM", "IO iothread0". The kernel keeps 15 characters of a name (comm,
-/// proc(5)), so I/O threads whose names begin alike are told apart by the order of their ids, which
-/// is that of their creation. All others are the emulator: the main loop, workers, and vhost's
-/// since Linux 6.4.
+/// proc(5)), so I/O threads with the same name prefix are told apart by the order of their ids,
+/// which is that of their creation. All others are the emulator: the main loop, workers, and, since
+/// Linux 6.4, vhost's.
 ///
 /// Properties: every thread has one role; a thread that ends meanwhile has none.
 #pragma once
@@ -33,7 +33,7 @@ struct Threads {
   std::vector<std::int64_t> emulator;    ///< ascending
 };
 
-/// `process` is /proc/PID, `io_thread_names` the ids of its iothread objects in their order.
+/// `process` is /proc/PID, `io_thread_names` the ids of its iothread objects in order.
 /// Errors: vanished, not-found (the process has ended), io.
 [[nodiscard]] Result<Threads> read_threads(const files::Directory& process,
                                            const std::vector<std::string>& io_thread_names);
