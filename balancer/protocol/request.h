@@ -518,7 +518,7 @@ struct ReserveRequest {
   using View = DoneView;
   std::string name;
   std::int32_t vcpus = 0;                       ///< 1..kMostVcpus
-  std::int64_t memory_bytes = 0;                ///< 1..kMostMemoryMib
+  std::int64_t memory_bytes = 0;                ///< 1 B to kMostMemoryMib MiB
   std::optional<std::int64_t> huge_page_bytes;  ///< omitted: ordinary pages
   std::vector<placement::NodeId> nodes;         ///< only there; empty: anywhere
   std::optional<std::string> vm;                ///< for the VM of this name or UUID, and

@@ -20,7 +20,7 @@
 ///  - a VM that ended is forgotten before its number is reused;
 ///  - one VM that cannot be read never hides the others;
 ///  - two VMs with the same UUID or name are two VMs;
-///  - anything unusual about a VM is reported once, in notices();
+///  - anything unusual about a VM is reported once, in take_notices();
 ///  - our pins that were reset by a cpuset write are restored, others are left as they are.
 #pragma once
 
