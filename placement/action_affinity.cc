@@ -7,10 +7,10 @@ namespace vmnuma::placement {
 
 namespace {
 
-/// Of the weight: 10 ns.
+/// Unit of the weight: 10 ns.
 constexpr std::int64_t kUnitsPerSecond = 100'000'000;
 
-/// As if there were no limit.
+/// Talks before the limit is applied.
 std::vector<std::vector<Talk>> unlimited_talks(const Snapshot& snapshot, std::int64_t weight) {
   std::vector<std::vector<Talk>> talks(snapshot.clients.size());
   for (const Chat& chat : snapshot.chats) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What it costs VMs that talk to each other to live on different nodes.
 ///
-/// Problem: a thread that wakes one on another node sends an interrupt there, and what it has to
-/// say travels from cache to cache; two VMs that do this all the time are better off together. But
-/// weighed without a limit this outweighs CPU time: VMs that all talk to each other then pile up on
-/// one node, which is the known fault of ESXi's action affinity. Approach: every wake-up between
+/// Problem: a thread that wakes one on another node sends an interrupt there, and the data it
+/// passes on travels from cache to cache; two VMs that do this all the time are better off
+/// together. But weighed without a limit, talk outweighs CPU time: VMs that all talk to each other
+/// pile up on one node, the known fault of ESXi's action affinity. Approach: every wake-up between
 /// clients on different nodes loses Numa.LocalityWeightActionAffinity x 10 ns, which is our reading
-/// of ESXi's unit: at 100 a microsecond. Of its vCPUs' time a client can lose no more than
-/// Numa.ActionAffinityMax, shared out among those it talks to: who talks to many has little to gain
-/// from any one of them. The wake-ups of a wide VM are divided evenly over its clients.
+/// of ESXi's unit: at 100 a microsecond. A client can lose no more than Numa.ActionAffinityMax of
+/// its vCPUs' time, shared out among the clients it talks to: one that talks to many has little to
+/// gain from any of them. The wake-ups of a wide VM are divided evenly over its clients.
 /// Terms: *talk* - one client's part of a chat (placement/model/snapshot.h) with one client of
 /// another VM.
 /// Properties:
 ///  1. Both clients of a pair lose the same by living apart.
 ///  2. What a client can lose is at most Numa.ActionAffinityMax of its vCPUs, wherever all others
 ///     live.
-///  3. With a weight or a limit of 0 nobody talks.
+///  3. With a weight or a limit of 0 no client talks.
 #pragma once
 
 #include <vector>
@@ -25,15 +25,15 @@
 
 namespace vmnuma::placement {
 
-/// With whom, and what is lost per epoch while the two live on different nodes.
+/// The client talked to, and what is lost per epoch while the two live on different nodes.
 struct Talk {
   ClientIndex with = kNoClient;
   CpuTime lost_apart;
   bool operator==(const Talk&) const = default;
 };
 
-/// Each client's talks, ascending; nothing at all if nobody talks. Chats with VMs that the snapshot
-/// does not have count for nothing.
+/// Each client's talks, ascending; empty if no client talks. Chats with VMs that are not in the
+/// snapshot do not count.
 [[nodiscard]] std::vector<std::vector<Talk>> talks_of(const Snapshot& snapshot,
                                                       const Options& options);
 

@@ -15,12 +15,11 @@
 namespace vmnuma::placement {
 namespace {
 
-/// Its place in what request_of() makes. What memory_by_page_size() tells comes after it, in that
-/// order.
+/// Index in what request_of() makes. The resources of memory_by_page_size() follow, in its order.
 constexpr std::size_t kCpus = 0;
 constexpr std::size_t kMemory = 1;
 
-/// The fewest of `amounts` that make `asked` in sum; nothing if all together do not.
+/// The fewest of `amounts` that add up to `asked`; nothing if all together do not.
 std::optional<std::size_t> fewest(std::vector<std::int64_t> amounts, std::int64_t asked) {
   std::sort(amounts.rbegin(), amounts.rend());
   std::size_t count = 0;
@@ -49,14 +48,14 @@ struct Rank {
   auto operator<=>(const Rank&) const = default;
 };
 
-/// The best set of a given size, by depth.
+/// The best set of a given size, found depth-first.
 class Search {
  public:
   Search(const Topology& topology, const AdmissionRequest& request)
       : topology_(topology), request_(request), nodes_(request.allowed) {
     VMNUMA_CHECK(request.resources.size() <= kMostResources);
-    // Device nodes come first, they are in every set. Then the least loaded, and the next in turn:
-    // of equally good sets the first that is found stays.
+    // Device nodes come first, as they are in every set. Then the least loaded, and the next in
+    // turn: of equally good sets the first that is found is kept.
     std::sort(nodes_.begin(), nodes_.end(), [this](NodeIndex a, NodeIndex b) {
       return std::tuple(!is_device(a), load_of(a), turn_of(a)) <
              std::tuple(!is_device(b), load_of(b), turn_of(b));
@@ -72,11 +71,11 @@ class Search {
     }
   }
 
-  /// The fewest nodes that may be enough; nothing if all are not.
+  /// The fewest nodes that may be enough; nothing if all of them are not.
   [[nodiscard]] std::optional<std::size_t> smallest() const {
     std::size_t size = std::max<std::size_t>(must_, 1);
     if (must_ < request_.devices.size()) {
-      return std::nullopt;  // a device is where it may not live
+      return std::nullopt;  // a device is on a node where the VM may not live
     }
     for (std::size_t r = 0; r < amounts_.size(); ++r) {
       const auto needed = fewest(amounts_[r], asked_[r]);
@@ -136,7 +135,7 @@ class Search {
     return sums;
   }
 
-  /// Whether something enough, and better than the best so far, may lie below.
+  /// Whether a set that is enough, and better than the best so far, may lie below.
   [[nodiscard]] bool is_worth_it(std::size_t from, const Amounts& missing, Rank rank) const {
     const std::size_t left = size_ - chosen_.size();
     if (left > nodes_.size() - from) {
@@ -149,7 +148,7 @@ class Search {
     }
     if (best_ && from >= must_) {
       for (std::size_t i = 0; i < left; ++i) {
-        rank.load += load_of(nodes_[from + i]);  // they are in this order
+        rank.load += load_of(nodes_[from + i]);  // nodes_ is in this order
       }
       return rank < best_->first;
     }
@@ -164,7 +163,7 @@ class Search {
       best_.emplace(rank, chosen_);
       return;
     }
-    // A device's node is not left out.
+    // A device's node is never left out.
     const std::size_t end = from < must_ ? from + 1 : nodes_.size();
     for (std::size_t next = from; next < end; ++next) {
       ++steps_;
@@ -188,7 +187,7 @@ class Search {
   const Topology& topology_;
   const AdmissionRequest& request_;
   std::vector<NodeIndex> nodes_;
-  std::size_t must_ = 0;  ///< so many of the first of them
+  std::size_t must_ = 0;  ///< how many of the first nodes are in every set
   Amounts asked_{};
   std::vector<std::vector<std::int64_t>> amounts_;  ///< by resource, as nodes_
   std::vector<std::vector<std::vector<std::int64_t>>> best_of_rest_;
@@ -225,12 +224,12 @@ std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& top
   return parts;
 }
 
-/// Of huge pages that were told without their size.
+/// For huge pages that were given without their size.
 Bytes size_of(const FreeHugePages& pages, const VmDescription& vm) {
   return pages.page_size > Bytes{} ? pages.page_size : vm.huge_page_size;
 }
 
-/// Takes `asked` from `available` of these nodes, from each as much as it has.
+/// Takes `asked` from what is available on these nodes, from each as much as it has.
 template <class Take>
 void take(std::int64_t asked, const NodeResource& resource, const std::vector<NodeIndex>& nodes,
           const Take& take_from) {
@@ -252,7 +251,8 @@ NodeResource ordinary_memory(const Topology& topology, Bytes asked,
   return memory;
 }
 
-/// Where nobody has told of a pool, it has what the topology says, and nothing of it is free.
+/// A pool that `free` does not list has the size that the topology gives, and nothing of it is
+/// free.
 NodeResource huge_pages(const Topology& topology, const VmDescription& vm, const PagesOfSize& asked,
                         const std::vector<FreeHugePages>& free) {
   const Bytes size = asked.page_size;
@@ -274,7 +274,7 @@ NodeResource huge_pages(const Topology& topology, const VmDescription& vm, const
   return pages;
 }
 
-/// Takes what a part of the VM was admitted with from what is free for the others.
+/// Takes what a part of the VM was admitted with from what is free for the other parts.
 void take_memory(const Topology& topology, const VmDescription& part,
                  const AdmissionRequest& request, const std::vector<NodeIndex>& nodes,
                  FreeForVm& free, std::vector<MemoryOnNode>& taken) {

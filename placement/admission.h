@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /// On which nodes a VM fits together, and whether it may start at all.
 ///
-/// Problem: CPUs, memory, huge pages and devices each are on some nodes, and a VM that asks for
-/// it must only start where all of them are together. The kubelet's topology manager does this for
+/// Problem: CPUs, memory, huge pages and devices are each on some nodes, and a VM that asks for it
+/// must only start where all of them are together. The kubelet's topology manager does this for
 /// containers: every provider of a resource names sets of nodes (*hints*), and one hint of each is
 /// merged by intersection; it tries all combinations, so its cost is exponential in nodes and
-/// providers, and of equal results the lowest node always wins. Approach: here a hint is not
-/// listed. A resource is an amount that is asked for and what each node has of it, so a set of
-/// nodes is a hint of it exactly if it has enough in sum, and a set that is enough for every
-/// resource is in the hints of all of them; the narrowest such set is what merging finds. It is
-/// searched for by depth, smallest size first; a branch is cut off where even the best remaining
-/// nodes could not make up what is missing, or could not beat what was found.
+/// providers, and of equal results the lowest node always wins. Approach: hints are not listed
+/// here. A resource is an amount that is asked for and the amount each node has, so a set of nodes
+/// is a hint of it exactly if the set has enough in sum, and a set that is enough for every
+/// resource is in the hints of all of them; merging finds the narrowest such set. The search is
+/// depth-first, smallest size first; a branch is cut off where even the best remaining nodes could
+/// not make up what is missing, or could not beat what was found.
 /// Terms: *enough* - as above; *preferred* - as narrow as the widest need of a single resource on
-/// this host if nothing ran on it (the kubelet's meaning, but for VMs whose resources need
+/// this host if nothing ran on it (the kubelet's meaning, except for VMs with resources that need
 /// different numbers of nodes: there the largest counts).
 /// Properties:
 ///  1. If any set of allowed nodes is enough, the answer is enough for every resource.
 ///  2. No narrower set would be (up to kMostSteps of searching, which 16 nodes never need).
 ///  3. Of equally narrow sets the closest wins if that is asked for, then the least loaded, then
-///  the next in turn.
-///  4. Renumbering the nodes renumbers the answer, but for the turn.
-///  5. Memory counts by page size: what is asked for of each must be free of it.
+///     the next in turn.
+///  4. Renumbering the nodes renumbers the answer, except for the turn.
+///  5. Memory counts by page size: each size must have as much free as is asked of it.
 ///  6. With topology_scope client each client is admitted by itself, and what one is admitted with
-///  no other gets.
+///     goes to no other.
 ///  7. `none` and `best-effort` always admit, `best-effort` on the narrowest set that is enough;
-///  `restricted` admits what is preferred; `single-numa-node` what fits one node.
+///     `restricted` admits what is preferred; `single-numa-node` what fits one node.
 #pragma once
 
 #include <cstddef>
@@ -39,10 +39,10 @@
 
 namespace vmnuma::placement {
 
-/// One kind of thing that is asked for. Amounts in a unit of its own.
+/// One resource that is asked for. Each has a unit of its own.
 struct NodeResource {
   std::string name;                     ///< after a number: "CPUs", "MiB of memory"
-  std::int64_t asked = 0;               ///< zero: of no interest
+  std::int64_t asked = 0;               ///< zero: ignored
   std::vector<std::int64_t> available;  ///< by node
   std::vector<std::int64_t> capacity;   ///< by node, if nothing used it
 };
@@ -50,12 +50,12 @@ struct NodeResource {
 struct AdmissionRequest {
   TopologyPolicy policy = TopologyPolicy::kNone;
   bool prefer_closest = false;
-  std::int32_t max_allowable_nodes = 0;  ///< 0: any number of nodes on the host is all right
+  std::int32_t max_allowable_nodes = 0;  ///< 0: the host may have any number of nodes
   std::vector<NodeIndex> allowed;        ///< ascending
   std::vector<NodeResource> resources;
-  std::vector<NodeIndex> devices;  ///< nodes of its devices, all of which belong in; ascending
-  std::vector<std::int64_t> load;  ///< by node, less is better; empty: all alike
-  NodeIndex last = kNoNode;        ///< whose turn it was
+  std::vector<NodeIndex> devices;  ///< nodes of its devices, all must be included; ascending
+  std::vector<std::int64_t> load;  ///< by node, less is better; empty: all equal
+  NodeIndex last = kNoNode;        ///< the node chosen last, for taking turns
 };
 
 struct Admission {
@@ -81,28 +81,28 @@ struct FreeForVm {
 };
 
 /// What a VM asks for by its description and policy: CPUs, memory of each page size, and the nodes
-/// of its devices. CPUs are shared, so one VM's vCPUs only need as many CPUs as they are.
+/// of its devices. CPUs are shared, so a VM needs only as many CPUs as it has vCPUs.
 [[nodiscard]] AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
                                           const FreeForVm& free);
 
-/// How many sets are looked at: more than 16 nodes have.
+/// How many sets are tried: more than 16 nodes have.
 inline constexpr std::int64_t kMostSteps = 70'000;
 /// In a request: CPUs, cores, ordinary memory, and more sizes of huge pages than any architecture.
 inline constexpr std::size_t kMostResources = 12;
 
 [[nodiscard]] Admission admit(const Topology& topology, const AdmissionRequest& request);
 
-/// The fewest of the allowed nodes that the host could give if nothing else ran; nothing if all are
-/// not enough.
+/// The fewest of the allowed nodes that the host could give if nothing else ran; nothing if even
+/// all of them are not enough.
 [[nodiscard]] std::optional<std::size_t> fewest_nodes(const AdmissionRequest& request);
 
 /// Why a VM was not admitted, for people: the policy, what was asked for, and what each node had.
 [[nodiscard]] std::string refusal_text(const Topology& topology, const AdmissionRequest& request);
 
-/// Of this, what was asked for and what each node had.
+/// The part of refusal_text() that says what was asked for and what each node had.
 [[nodiscard]] std::string shortage_text(const Topology& topology, const AdmissionRequest& request);
 
-/// Memory on one node that somebody counts on.
+/// Memory on one node that a VM counts on.
 struct MemoryOnNode {
   NodeIndex node = kNoNode;
   Bytes page_size;  ///< zero: ordinary pages
@@ -117,12 +117,12 @@ struct VmAdmission {
   std::vector<MemoryOnNode> memory;    ///< what it was admitted with, as far as there was enough
 };
 
-/// Adds to the request for (a part of) the VM what only the caller knows of.
+/// Adds to the request for (a part of) the VM what only the caller knows.
 using CompleteRequest = std::function<void(AdmissionRequest&, const VmDescription& part)>;
 
-/// Admits the VM by its topology_scope: as a whole, or one client after the other, each of what
-/// those before it leave. Its devices then count for the first client, as which of them uses a
-/// device is the guest's affair.
+/// Admits the VM by its topology_scope: as a whole, or one client after the other, each from what
+/// those before it leave. Its devices then count for the first client, since which of them uses a
+/// device is up to the guest.
 [[nodiscard]] VmAdmission admit_vm(const Topology& topology, const VmDescription& vm,
                                    bool prefer_ht, FreeForVm free, const CompleteRequest& complete);
 

@@ -24,7 +24,7 @@ Load mean_load_of(const ClientState& client) {
   return {load, load, std::max<std::int64_t>(client.weight, 1)};
 }
 
-/// By how much less the nodes would have been short lately with the changes made.
+/// How much less short the nodes would recently have been with the changes made.
 CpuTime relief_lately(const Arrangement& arrangement, std::span<const Rehoming> changes) {
   std::array<NodeIndex, 2 * Arrangement::kMostTogether> nodes{};
   std::size_t count = 0;
@@ -78,8 +78,8 @@ class Exchanges {
   std::size_t count_ = 0;
 };
 
-/// Memory that a client was given and has not touched yet; nothing where that is not known. What
-/// it is guaranteed is missing from the room of its home instead.
+/// Memory that a client was given and has not touched yet; zero where that is not known. What it is
+/// guaranteed is subtracted from the room of its home instead.
 Bytes untouched_by(const Snapshot& snapshot, const ClientState& client,
                    const MemoryProfile& memory) {
   const bool counts = client.memory_known || !snapshot.vms[client.vm].measured;
@@ -157,7 +157,8 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
   talks_ = talks_of(snapshot, options);
 }
 
-/// Where something is forecast, the loads that changes are also asked of.
+/// Where something is forecast, the loads on the other basis, by which changes are evaluated as
+/// well.
 void Arrangement::take_other_basis() {
   if (!has_forecasts_) {
     return;
@@ -209,15 +210,15 @@ NodeIndex Arrangement::home_after(ClientIndex client, std::span<const Rehoming> 
   return homes_[client];
 }
 
-/// True if the pairs with `other` were counted with one of `ignored`, who really go somewhere.
+/// True if the pairs with `other` were counted with one of `ignored` that really moves.
 bool Arrangement::counted_before(ClientIndex other, std::span<const Rehoming> ignored) const {
   return std::any_of(ignored.begin(), ignored.end(), [&](const Rehoming& change) {
     return change.client == other && change.to != homes_[other];
   });
 }
 
-/// Lost time of the pairs that `client`, living on `at`, breaks once `changes` are made, but for
-/// pairs with those in `ignored` who really go somewhere.
+/// Lost time of the pairs that `client`, living on `at`, breaks once `changes` are made, except for
+/// pairs with those in `ignored` that really move.
 CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
                                   std::span<const Rehoming> changes,
                                   std::span<const Rehoming> ignored) const {
@@ -256,7 +257,7 @@ CpuTime Arrangement::far_devices(ClientIndex client, NodeIndex at) const {
   return lost_to_far_devices(*snapshot_, snapshot_->clients[client], at, *options_);
 }
 
-/// The same of those it talks to and does not live with.
+/// The same for the clients it talks to and does not live with.
 CpuTime Arrangement::parted_talks(ClientIndex client, NodeIndex at,
                                   std::span<const Rehoming> changes,
                                   std::span<const Rehoming> ignored) const {
@@ -322,7 +323,8 @@ CpuTime Arrangement::lost() const {
 
 Permille Arrangement::owed_share_after(NodeIndex node, const Exchange& exchange) const {
   const NodeLoad& load = nodes_[node];
-  // A node that others use up entirely is measured by its cores, so that what it owes still counts.
+  // A node that other work uses up entirely is measured by its cores, so that what it owes still
+  // counts.
   const CpuTime capacity = load.capacity() > CpuTime{} ? load.capacity() : load.supply().cores;
   return permille_of(load.owed(exchange).value, capacity.value, Permille{});
 }
@@ -356,8 +358,8 @@ Bytes Arrangement::held_on(ClientIndex client, NodeIndex node) const {
   return homes_[client] == node ? memory.resident : Bytes{};
 }
 
-/// What the memory of changes[which] costs at its new home. Who leaves that node makes room; those
-/// before it in `changes` that go there take some.
+/// What the memory of changes[which] costs at its new home. Clients that leave that node make room;
+/// those before it in `changes` that go there take some.
 MemoryCost Arrangement::memory_there(std::span<const Rehoming> changes, std::size_t which,
                                      std::span<const Bytes> moved_before) const {
   const auto [client, to] = changes[which];
@@ -441,7 +443,7 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
   return effect;
 }
 
-/// Only owed time is another with other loads.
+/// Other loads change only owed time.
 CpuTime Arrangement::gain_on_other_basis(const Effect& effect,
                                          std::span<const Rehoming> changes) const {
   Exchanges exchanges;
@@ -463,7 +465,7 @@ CpuTime Arrangement::gain_on_other_basis(const Effect& effect,
   return other;
 }
 
-/// What an effect brings over the horizon where something is forecast.
+/// The total gain of an effect over the horizon where something is forecast.
 CpuTime Arrangement::in_all(const Effect& effect, CpuTime gain_that_lasts) const {
   const CpuTime other = effect.gain_otherwise;
   if (other < CpuTime{} && basis_ == Basis::kLoad) {
@@ -549,7 +551,7 @@ void Arrangement::relocate(ClientIndex client, NodeIndex to) {
 }
 
 /// Gives or takes the room that the client's memory fills while it lives on `home`: as it lies now
-/// while that is its present home or nowhere, all of it at any other home.
+/// if that is its present home or nowhere, all of it at any other home.
 void Arrangement::account_memory(ClientIndex client, NodeIndex home, std::int64_t sign) {
   const MemoryProfile& memory = memory_[client];
   if (!memory.can_follow) {

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who lives where, and how much CPU time the host loses that way.
+/// Which client lives where, and how much CPU time the host loses that way.
 ///
 /// Problem: every decision - a first home, a move, a swap - asks how much lost time the host would
 /// have after it. Approach: an arrangement starts from a snapshot and keeps, per node, the loads
 /// that live there (NodeLoad) and, per client, what its memory costs where it lives. A change of a
-/// few homes is evaluated from the nodes and clients it touches; applying it makes it real. What a
-/// change does to the room of clients that stay is not counted: their memory was judged when they
-/// came.
+/// few homes is evaluated from the nodes and clients it touches; applying it makes it real. The
+/// effect of a change on the room of clients that stay is not counted: their memory was judged when
+/// they came.
 /// Terms: *lost* - per epoch: predicted owed + standing memory loss + broken groups + devices of
 /// VMs that want them near (alignment.h) + wake-ups from node to node (action_affinity.h).
 /// *Rehoming* - one client to one node (or kNoNode: nowhere). *Effect* - what a set of rehomings
-/// changes: `gain` = lost before - lost after; `cost` = what it takes once, above what staying
-/// takes. *Horizon* - how long a gain counts: Numa.MoveHorizon. Where loads are forecast,
-/// Numa.ForecastWeight per cent of it are the gain that is there with the loads of now and with
-/// those that are expected, the smaller of both, which then counts for the ten minutes that
-/// forecasts look ahead. Properties:
+/// changes: `gain` = lost before - lost after; `cost` = what the change takes once, above what
+/// staying takes. *Horizon* - how long a gain counts: Numa.MoveHorizon. Where loads are forecast,
+/// Numa.ForecastWeight per cent of the gain are replaced by the gain that exists both with the
+/// present and with the expected loads (the smaller of the two), which counts for the ten minutes
+/// that forecasts look ahead.
+/// Properties:
 ///  1. effect_of(r).gain equals lost() before - lost() after apply(r), within rounding.
-///  2. Applying rehomings and then the reverse gives the arrangement back.
-///  3. Nobody's rehoming has no effect.
+///  2. Applying rehomings and then the reverse restores the arrangement.
+///  3. An empty set of rehomings has no effect.
 ///  4. Without forecasts in_all is gain x Numa.MoveHorizon, of which relief of owed time counts
-///  only as far as the node's shortage has lasted (Numa.ShortageHalfLife); with forecasts, what
-///  would cost time as things are expected counts for less than without.
+///     only as far as the node's shortage has lasted (Numa.ShortageHalfLife); with forecasts, a
+///     change that would cost time under the expected loads counts for less than without.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@
 
 namespace vmnuma::placement {
 
-/// One client to one node.
+/// Moves one client to one node.
 struct Rehoming {
   ClientIndex client = kNoClient;
   NodeIndex to = kNoNode;
@@ -47,27 +48,27 @@ struct Effect {
   CpuTime gain;            ///< lost time saved per epoch; negative if it gets worse
   CpuTime owed;            ///< of that, owed time
   CpuTime talk;            ///< of that, wake-ups that no longer go from node to node
-  CpuTime gain_otherwise;  ///< the gain as things are expected; of groups, as they were lately
-  CpuTime in_all;          ///< what it brings over the horizon
+  CpuTime gain_otherwise;  ///< the gain with the expected loads; for groups, with their recent ones
+  CpuTime in_all;          ///< total gain over the horizon
   CpuTime cost;      ///< once: copying, waiting for memory under way, fixed cost, less what staying
                      ///< would cost
   Bytes to_move;     ///< memory that travels
   bool fits = true;  ///< there is room for all memory that follows
 
-  /// What it brings, less the cost.
+  /// Total gain less the cost.
   [[nodiscard]] CpuTime benefit() const { return in_all - cost; }
-  /// True if that is more than nothing.
+  /// True if the benefit is positive.
   [[nodiscard]] bool pays() const { return benefit() > CpuTime{}; }
 };
 
 /// Its many members are one state, changed step by step: each question about a change needs most of
-/// them, and each change made updates all.
+/// them, and each change that is applied updates all.
 class Arrangement {
  public:
-  /// What a client is taken to want. kDemand: its demand of this epoch; what is expected beside it
-  /// is the mean of the next ten minutes. kLoad: what 95 in 100 of the next ten minutes are
-  /// expected not to exceed, or its load average with pending load where nothing is forecast; what
-  /// would raise lost time with the demand of this epoch brings nothing.
+  /// Which load a client is taken to have. kDemand: its demand in this epoch; the expectation that
+  /// goes with it is the mean of the next ten minutes. kLoad: what 95 in 100 of the next ten
+  /// minutes are expected not to exceed, or its load average with pending load where nothing is
+  /// forecast; a change that would raise lost time with the demand of this epoch brings nothing.
   enum class Basis { kDemand, kLoad };
   /// The most rehomings that are judged together.
   static constexpr std::size_t kMostTogether = FewLoads::kMost;
@@ -85,20 +86,20 @@ class Arrangement {
   [[nodiscard]] const std::vector<ClientIndex>& residents(NodeIndex node) const {
     return residents_[node];
   }
-  /// What may still come to each node.
+  /// Memory that each node can still take.
   [[nodiscard]] const MemoryRoom& room() const { return room_; }
   /// Memory that each node's clients have been given but not touched yet.
   [[nodiscard]] const MemoryRoom& untouched() const { return untouched_; }
 
-  /// Epochs for which the gain of a change counts at most.
+  /// The longest time, in epochs, for which the gain of a change counts.
   [[nodiscard]] std::int64_t longest_horizon() const { return longest_horizon_; }
 
   [[nodiscard]] CpuTime lost() const;
   /// Owed / capacity of a node.
   [[nodiscard]] Permille owed_share(NodeIndex node) const { return owed_shares_[node]; }
   [[nodiscard]] Permille owed_share_after(NodeIndex node, const Exchange& exchange) const;
-  /// Largest difference of owed / capacity between two nodes that can be a home and whose readings
-  /// are known.
+  /// Largest difference of owed / capacity between two nodes that can be a home and have known
+  /// readings.
   [[nodiscard]] Permille imbalance() const;
 
   /// What the client's memory costs where it lives, as judged when it came there.
@@ -109,21 +110,21 @@ class Arrangement {
   [[nodiscard]] Effect effect_of_swap(ClientIndex a, ClientIndex b) const;
   /// Up to kMostTogether rehomings of different clients, at once.
   [[nodiscard]] Effect effect_of(std::span<const Rehoming> changes) const;
-  /// What moving the client saves at most beside owed time, in memory, groups and wake-ups,
-  /// wherever it goes.
+  /// Upper bound on what moving the client saves apart from owed time - in memory, groups and
+  /// wake-ups - wherever it goes.
   [[nodiscard]] CpuTime most_saved_beside(ClientIndex client) const;
   void apply(std::span<const Rehoming> changes);
-  /// True if the client talks to somebody, wherever that is; to somebody who lives on that node.
+  /// True if the client talks to any other, wherever that lives; to one that lives on that node.
   [[nodiscard]] bool talks(ClientIndex client) const {
     return !talks_.empty() && !talks_[client].empty();
   }
   [[nodiscard]] bool talks_to(ClientIndex client, NodeIndex node) const;
 
-  /// True if the client uses one memory with others of its VM, its siblings.
+  /// True if the client shares one memory with the other clients of its VM, its siblings.
   [[nodiscard]] bool has_siblings(ClientIndex client) const {
     return is_one_memory(snapshot_->vms[snapshot_->clients[client].vm]);
   }
-  /// True if one of these lives on that node.
+  /// True if one of its siblings lives on that node.
   [[nodiscard]] bool has_sibling_on(ClientIndex client, NodeIndex node) const;
 
   /// True if a hard anti-affinity group forbids the client on that node, once `changes` are made.
@@ -167,7 +168,7 @@ class Arrangement {
   std::vector<NodeIndex> homes_;
   std::vector<Load> loads_;
   std::vector<MemoryProfile> memory_;
-  std::vector<MemoryCost> at_first_;  ///< where the snapshot has it
+  std::vector<MemoryCost> at_first_;  ///< as in the snapshot
   std::vector<MemoryCost> here_;
   std::vector<NodeLoad> nodes_;
   std::vector<Permille> owed_shares_;
@@ -179,14 +180,14 @@ class Arrangement {
   MemoryRoom untouched_;
   std::vector<Group> groups_;
   std::vector<std::vector<std::size_t>> groups_of_;  ///< per client
-  std::vector<std::vector<Talk>> talks_;             ///< per client; empty if nobody talks
+  std::vector<std::vector<Talk>> talks_;             ///< per client; empty if no client talks
 };
 
-/// Whether anybody's load over the next ten minutes is known.
+/// Whether the load of any client over the next ten minutes is known.
 [[nodiscard]] bool something_is_forecast(const Snapshot& snapshot);
 
-/// Epochs for which the gain of a change counts at most: Numa.MoveHorizon, or ten minutes where
-/// something is forecast.
+/// The longest time, in epochs, for which the gain of a change counts: Numa.MoveHorizon, or ten
+/// minutes where something is forecast.
 [[nodiscard]] std::int64_t longest_horizon(const Snapshot& snapshot, const Options& options);
 
 /// What the client brings to a node on that basis.

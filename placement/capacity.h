@@ -3,10 +3,10 @@
 ///
 /// Problem: two busy threads on one core get much less than two cores would give. A balancer that
 /// counts threads as cores packs a VM on hyper-threads to gain locality and loses half of its CPU.
-/// Approach: busy time up to the number of cores is worth what it is; what goes beyond shares cores
-/// and is worth only `smt_gain` of itself, up to the number of threads. The slow-down is
-/// everybody's alike, as the kernel cannot tell whose turn it is on a shared core: all busy threads
-/// of a node run at one *efficiency*, work that is not a VM's included.
+/// Approach: busy time up to the number of cores counts in full; anything beyond shares cores and
+/// is worth only `smt_gain` of itself, up to the number of threads. The slow-down is the same for
+/// all, as the kernel cannot tell which thread's turn it is on a shared core: all busy threads of a
+/// node run at one *efficiency*, including work that is not a VM's.
 ///
 /// Terms: *thread time* - a logical CPU was busy. *Core time* - what that was worth.
 ///
@@ -15,7 +15,7 @@
 ///  - grows with the demand;
 ///  - never more than cores + gain x extra threads;
 ///  - without extra threads or at a gain of 100 % it is min(demand, threads);
-///  - what others do never helps.
+///  - other work never helps.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +28,20 @@ namespace vmnuma::placement {
 struct Supply {
   CpuTime cores;    ///< physical cores x epoch
   CpuTime threads;  ///< logical CPUs x epoch, at least `cores`
-  CpuTime non_vm;   ///< thread time that others take
+  CpuTime non_vm;   ///< thread time that other work takes
   std::int64_t smt_gain_pct = 25;
 };
 
-/// Core time that `demand` of thread time gets from cores and threads, others ignored.
+/// Core time that `demand` of thread time gets from cores and threads, ignoring other work.
 [[nodiscard]] CpuTime service(const Supply& supply, CpuTime demand);
 
 /// Thread time that is left for clients.
 [[nodiscard]] CpuTime threads_left(const Supply& supply);
 
-/// Core time that clients get who together want `demand` of thread time, beside what others take.
+/// Core time that clients with a total demand of `demand` thread time get next to other work.
 [[nodiscard]] CpuTime service_beside_others(const Supply& supply, CpuTime demand);
 
-/// The most that clients can get: what all threads that others leave are worth.
+/// The most that clients can get: the worth of all threads that other work leaves.
 [[nodiscard]] CpuTime capacity(const Supply& supply);
 
 }  // namespace vmnuma::placement

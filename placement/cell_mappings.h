@@ -5,13 +5,14 @@
 /// vCPUs of that cell, and nothing in /proc says which mapping is which cell. Approach: libvirt
 /// gives every cell a memory backend of its own, in the order of the cells, and QEMU maps each in
 /// one piece of exactly the cell's size (QEMU 7.2, softmmu/physmem.c, qemu_ram_mmap(); seen with
-/// anonymous memory, memfd and huge pages, preallocated or not). So mappings are told by their
-/// size, and those of equal size by their order: the kernel puts a new mapping into the highest gap
-/// that fits (mm/mmap.c, arch_get_unmapped_area_topdown()), so a later one of the same size lies
-/// below an earlier one.
+/// anonymous memory, memfd and huge pages, preallocated or not). So mappings are identified by
+/// their size, and those of equal size by their order: the kernel puts a new mapping into the
+/// highest gap that fits (mm/mmap.c, arch_get_unmapped_area_topdown()), so a later one of the same
+/// size lies below an earlier one.
 ///
 /// Properties:
-///  - either every cell with memory gets one mapping and no mapping two cells, or nothing is said;
+///  - either every cell with memory gets one mapping and no mapping gets two cells, or there is no
+///    answer;
 ///  - the order of `mappings` does not matter.
 #pragma once
 
@@ -29,8 +30,8 @@ struct MappedMemory {
   Bytes length;
 };
 
-/// Per cell its mapping's index; kNoMapping for a cell without memory. `cells` are the sizes by
-/// ascending cell. Error: unsupported, ambiguous: there are not as many mappings of a size as
+/// Per cell the index of its mapping; kNoMapping for a cell without memory. `cells` are the sizes
+/// by ascending cell. Error: unsupported, ambiguous: there are not as many mappings of a size as
 /// cells, "1 GiB: 3 mappings for 2 guest NUMA cells".
 inline constexpr std::size_t kNoMapping = static_cast<std::size_t>(-1);
 [[nodiscard]] Result<std::vector<std::size_t>> mappings_of_cells(

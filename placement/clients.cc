@@ -12,8 +12,8 @@ std::int64_t divided_up(std::int64_t amount, std::int64_t by) {
   return (amount + by - 1) / by;
 }
 
-/// Of a VM that fits one of its homes, the largest of them; else the smallest, so that each of its
-/// clients can live on any.
+/// For a VM that fits one of its homes, the size of the largest; else that of the smallest, so that
+/// each of its clients can live on any.
 std::size_t client_size(const VmDescription& vm, const Topology& topology,
                         const std::vector<NodeIndex>& homes, bool prefer_ht) {
   const VmPolicy& policy = vm.policy;
@@ -65,7 +65,7 @@ void keep_if_any(std::vector<NodeIndex>& nodes, const Good& good) {
   }
 }
 
-/// Cuts `units` into `count` runs whose numbers of units differ by at most one, larger runs first.
+/// Cuts `units` into `count` runs that differ by at most one unit, larger runs first.
 std::vector<Vcpus> cut_evenly(const std::vector<Vcpus>& units, std::size_t count) {
   std::vector<Vcpus> groups(count);
   std::size_t next = 0;
@@ -86,7 +86,7 @@ std::size_t largest(const std::vector<Vcpus>& groups) {
   return most;
 }
 
-/// The online vCPUs in units of which each holds those of `per_unit` consecutive numbers.
+/// The online vCPUs in units, each of those with `per_unit` consecutive numbers.
 std::vector<Vcpus> units_of(const Vcpus& vcpus, std::int64_t per_unit) {
   std::vector<Vcpus> units;
   std::int64_t unit = -1;
@@ -100,8 +100,8 @@ std::vector<Vcpus> units_of(const Vcpus& vcpus, std::int64_t per_unit) {
   return units;
 }
 
-/// At least `count` even groups of at most `size`, of the largest declared units - sockets, dies,
-/// cores - with which that works.
+/// At least `count` even groups of at most `size`, made of the largest declared units - sockets,
+/// dies, cores - for which that is possible.
 std::vector<Vcpus> split_by_sockets(const VmDescription& vm, std::size_t size, std::size_t count) {
   const std::size_t groups =
       std::min(vm.vcpus.size(), std::max(count, static_cast<std::size_t>(divided_up(
@@ -136,7 +136,7 @@ Vcpus online_in(const GuestCell& cell, const VmDescription& vm) {
   return online;
 }
 
-/// How many runs of whole neighbouring cells there are if each takes at most `most` vCPUs.
+/// How many runs of whole neighbouring cells are needed if each takes at most `most` vCPUs.
 std::size_t groups_needed(const std::vector<CellGroup>& cells, std::size_t most) {
   std::size_t groups = 0;
   std::size_t filled = most + 1;
@@ -150,8 +150,8 @@ std::size_t groups_needed(const std::vector<CellGroup>& cells, std::size_t most)
   return groups;
 }
 
-/// Joins neighbouring cells into as few groups as `size` allows, and among those ways the most even
-/// one.
+/// Joins neighbouring cells into as few groups as `size` allows, and as evenly as possible among
+/// the ways to do so.
 std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size_t size,
                                   std::size_t count) {
   const std::size_t fewest = std::max(count, groups_needed(cells, size));
@@ -166,7 +166,7 @@ std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size
   std::size_t left = cells.size();
   for (const CellGroup& cell : cells) {
     const bool must_open = groups.empty() || groups.back().vcpus.size() + cell.vcpus.size() > even;
-    // Enough groups must come of the cells that are left if more than the fewest were asked for.
+    // If more than the fewest groups were asked for, the remaining cells must make enough of them.
     const bool should_open =
         !groups.empty() && groups.size() + left <= std::min(fewest, cells.size());
     if (must_open || should_open) {
@@ -195,7 +195,7 @@ std::vector<ClientShape> split_by_cells(const VmDescription& vm, std::size_t siz
   }
   std::vector<ClientShape> shapes;
   if (!all_fit) {
-    // A cell larger than a node: each such cell is cut by itself, the others stay whole.
+    // A cell is larger than a node: each such cell is cut by itself, the others stay whole.
     for (const CellGroup& cell : cells) {
       const auto parts = static_cast<std::size_t>(
           std::max<std::int64_t>(1, divided_up(static_cast<std::int64_t>(cell.vcpus.size()),
@@ -216,7 +216,7 @@ std::vector<ClientShape> split_by_cells(const VmDescription& vm, std::size_t siz
   return shapes;
 }
 
-/// vCPUs that no cell names would be lost otherwise: libvirt allows it only for CPU-less cells.
+/// Otherwise vCPUs that no cell names would be lost: libvirt allows it only for CPU-less cells.
 bool cells_cover(const VmDescription& vm) {
   std::size_t covered = 0;
   for (const GuestCell& cell : vm.cells) {
@@ -238,8 +238,8 @@ void drop_empty(std::vector<ClientShape>& shapes) {
   std::erase_if(shapes, [](const ClientShape& shape) { return shape.vcpus.empty(); });
 }
 
-/// The VM's memory as it is now in proportion to the cells' memory, or to the vCPUs where no cell
-/// says; what rounding leaves goes to the first.
+/// Divides the VM's present memory in proportion to the cells' memory, or to the vCPUs where no
+/// cell declares any; the rounding remainder goes to the first.
 void share_out_memory(Bytes memory, std::vector<ClientShape>& shapes) {
   Bytes declared;
   std::int64_t vcpus = 0;
@@ -347,7 +347,7 @@ std::vector<ClientShape> split_into_clients(const VmDescription& vm, const Topol
                                                  together == TopologyPolicy::kRestricted ||
                                                  together == TopologyPolicy::kBestEffort);
 
-  // Memory that does not fit a node asks for more clients only if the administrator wants it
+  // Memory that does not fit a node calls for more clients only if the administrator wants it
   // spread.
   std::size_t count = 1;
   if (!vm.policy.consolidate && !one) {

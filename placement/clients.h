@@ -13,14 +13,15 @@
 ///  1. Every online vCPU is in exactly one client; clients are in the order of their vCPUs.
 ///  2. No client is larger than `size`.
 ///  3. The units of two clients differ by at most one: 12 vCPUs on 10 cores make 6 + 6; 30 in
-///  sockets of 2 on 20 cores 16 + 14. (Cells, which may differ in size, are as even as they can.)
+///     sockets of 2 on 20 cores 16 + 14. (Cells, which may differ in size, are as even as
+///     possible.)
 ///  4. A guest cell that fits a node is never split.
 ///  5. The memory of the clients adds up to the VM's.
 ///  6. With topology policy single-numa-node (and scope vm) a VM is one client if any allowed node
-///  has as many CPUs; with restricted and best-effort it is sized by
-///  threads, as the kubelet counts CPUs.
+///     has as many CPUs; with restricted and best-effort it is sized by threads, as the kubelet
+///     counts CPUs.
 ///  7. A VM that fits a node is one client, unless `consolidate` is off and its memory does not
-///  fit.
+///     fit.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@
 
 namespace vmnuma::placement {
 
-/// One client to be: its vCPUs, the guest cells it holds (empty without guest NUMA or where a cell
-/// was too large for a node) and its part of the VM's memory.
+/// A client to be made: its vCPUs, the guest cells it holds (empty without guest NUMA or where a
+/// cell was too large for a node) and its part of the VM's memory.
 struct ClientShape {
   std::vector<std::int32_t> vcpus;
   std::vector<std::int32_t> cells;
@@ -45,32 +46,32 @@ struct ClientShape {
 [[nodiscard]] std::vector<NodeIndex> allowed_homes(const Topology& topology,
                                                    const VmPolicy& policy);
 
-/// The same for a VM as a whole: with device_locality strict only nodes of its devices, with
-/// socket those of their sockets, with topology policy single-numa-node only those with as many
-/// CPUs as it has vCPUs, in memory mode soft only those that a numatune in mode restrictive names
-/// (not with placement='auto', which names the advice of the start); each as long as there is such
+/// The same for a VM as a whole: with device_locality strict only nodes of its devices, with socket
+/// those of their sockets, with topology policy single-numa-node only those with as many CPUs as it
+/// has vCPUs, in memory mode soft only those that a numatune in mode restrictive names (not with
+/// placement='auto', where it names the nodes advised at the start); each as long as there is such
 /// a node.
 [[nodiscard]] std::vector<NodeIndex> allowed_homes(const Topology& topology,
                                                    const VmDescription& vm);
 
-/// With device_locality socket, leaves of `homes` those that share a socket with a device of the
-/// VM, if there is one.
+/// With device_locality socket, keeps only those of `homes` that share a socket with a device of
+/// the VM, if there is one.
 void keep_its_sockets(const Topology& topology, const VmDescription& vm,
                       std::vector<NodeIndex>& homes);
 
 /// The nodes of its passed-through devices, with device_locality strict and socket also those of
-/// its host interfaces and disks, unless its policy says that they mean nothing. Ascending.
+/// its host interfaces and disks, unless its policy says that they do not matter. Ascending.
 [[nodiscard]] std::vector<NodeIndex> device_nodes(const Topology& topology,
                                                   const VmDescription& vm);
 
-/// The nodes of its host interfaces and disks where they are no more than a wish: with
-/// device_locality preferred. Most VMs of a host share one adapter and one disk, so that more would
-/// pile them up at its node. Ascending.
+/// The nodes of its host interfaces and disks where they are only a wish: with device_locality
+/// preferred. Most VMs of a host share one adapter and one disk, so anything stronger would pile
+/// them up at its node. Ascending.
 [[nodiscard]] std::vector<NodeIndex> wished_nodes(const Topology& topology,
                                                   const VmDescription& vm);
 
 /// The clients of `vm` on this host. `prefer_ht` counts threads (the VM's policy or the host's
-/// option). Empty if the VM has no online vCPU or the host no node to live on.
+/// option). Empty if the VM has no online vCPU or the host has no node to live on.
 [[nodiscard]] std::vector<ClientShape> split_into_clients(const VmDescription& vm,
                                                           const Topology& topology, bool prefer_ht);
 

@@ -90,7 +90,7 @@ class Shares {
 
  private:
   /// Index of the pool that is to be settled next. Drops pools that have enough for all their
-  /// members, because these stay so.
+  /// members, because they will always have.
   std::optional<std::size_t> lowest_that_is_short() {
     std::erase_if(pools_, [&](const Pool& pool) {
       CpuTime wanted;
@@ -100,7 +100,7 @@ class Shares {
       return wanted <= std::max(pool.left, CpuTime{});  // rounding can make it negative
     });
     std::optional<std::size_t> lowest;
-    std::optional<std::size_t> of_lowest;  // the member that is lowest in it
+    std::optional<std::size_t> of_lowest;  // its member with the lowest share
     for (std::size_t p = 0; p < pools_.size(); ++p) {
       Pool& pool = pools_[p];
       if (pool.shares.empty()) {
@@ -119,7 +119,8 @@ class Shares {
     return lowest;
   }
 
-  /// The member that has least by weight, of those below their ceilings. A short pool has some.
+  /// The member with the lowest share by weight, of those below their ceilings. A short pool has
+  /// some.
   [[nodiscard]] std::size_t lowest_member(const Pool& pool) const {
     std::size_t lowest = pool.members.size();
     for (std::size_t m = 0; m < pool.members.size(); ++m) {
@@ -186,8 +187,8 @@ std::vector<ConfinedClaim> with_floors_that_fit(std::span<const Supply> nodes,
 std::vector<CpuTime> confined_shares(std::span<const Supply> nodes,
                                      std::span<const NodeSet> confinements,
                                      std::span<const ConfinedClaim> claims) {
-  // fair_shares() cuts floors that do not fit into one pool. With several, a wide pool would keep
-  // floors that a narrow one within it does not have.
+  // fair_shares() cuts floors that do not fit into one pool. With several pools, a wide one would
+  // keep floors that a narrow one within it cannot provide.
   const bool has_floor = std::any_of(claims.begin(), claims.end(), [](const ConfinedClaim& entry) {
     return entry.claim.floor > CpuTime{};
   });

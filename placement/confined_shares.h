@@ -7,21 +7,22 @@
 ///
 /// Approach: the claimants that are confined to a set of nodes, or to part of it, together get at
 /// most what the set has. The sets that can matter are the confinements and the unions of those
-/// that overlap. Of these, the set whose claimants end up lowest settles their shares
+/// that overlap. Of these, the set in which claimants end up lowest settles their shares
 /// (fair_share.h); the others follow with what is left, until no set is short.
 ///
 /// Terms:
-///   - *confinement*: the nodes whose CPUs a claimant can use;
+///   - *confinement*: the nodes on which a claimant can use CPUs;
 ///   - *pool*: a set of nodes and the claimants that are confined to it or to part of it.
 ///
 /// Properties:
 ///  1. With one confinement for all, shares are fair_shares() of what its nodes have.
-///  2. No pool gives more than its nodes have for the demand, except for 1 us of rounding a claim.
+///  2. No pool gives more than its nodes have for the demand, except for 1 us of rounding per
+///     claim.
 ///  3. Every claim below its ceiling is in a pool that has nothing left, in which no other claim
-///  has more by weight unless it is at its floor (1 us of rounding a claim).
+///     has more by weight unless it is at its floor (1 us of rounding per claim).
 ///  4. What the claimants of a confinement leave goes to those of a wider one.
 ///  5. There are at most 64 pools, or as many as confinements. If unions are left out because of
-///  that, no confinement gives more than it has, but overlapping ones may together.
+///     that, no confinement gives more than it has, but overlapping ones may together.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ using Cores = std::vector<CoreIndex>;  ///< ascending
 struct Core {
   CacheIndex cache = 0;
   std::vector<CpuId> cpus;           ///< ascending
-  std::optional<std::size_t> owner;  ///< the client it belongs to alone
+  std::optional<std::size_t> owner;  ///< the client that has it alone
 };
 
 struct Cache {
@@ -31,7 +31,7 @@ struct Cache {
   CpuTime load;
 };
 
-/// A client's request and what has become of it.
+/// A client's request and its result so far.
 struct Client {
   CpuRequest request;
   std::vector<CpuId> former;
@@ -123,12 +123,12 @@ class Assigner {
     return cpus;
   }
 
-  /// What a picker asks for, spread over fewer cores than vCPUs if there are no more.
+  /// What a picker asks for; with fewer cores than it needs, all threads of those.
   [[nodiscard]] CpuPolicy threads_of(const Client& client, std::size_t cores) const {
     return cores < need(client) ? CpuPolicy::kFullPCPUs : client.request.policy;
   }
 
-  /// The cores that it had, if it can have just these again.
+  /// The client's former cores, if it can have exactly these again.
   [[nodiscard]] Cores former_cores(const Client& client, std::size_t count) const {
     Cores cores;
     for (CoreIndex core = 0; core < cores_.size(); ++core) {
@@ -148,7 +148,7 @@ class Assigner {
     return same ? cores : Cores{};
   }
 
-  /// True if nobody else has picked it, or would pick it again.
+  /// True if no other client has picked it, or would pick it again.
   [[nodiscard]] bool is_unused(const Core& core, const Client& by) const {
     if (core.owner) {
       return false;
@@ -186,7 +186,7 @@ class Assigner {
         cpus += count;
         given += cores_[core].owner ? count : 0;
       }
-      // Who has cores alone there uses the cache, too.
+      // Clients with cores of their own there use the cache, too.
       const Permille use = permille_of(cache.vcpus + given, cpus, Permille{});
       return std::tuple(disturbs, use, cache.load, cache.id);
     };
@@ -195,7 +195,7 @@ class Assigner {
     return order;
   }
 
-  /// So many of the cores that pass, in one cache if one has them; empty if there are too few.
+  /// `count` of the cores that pass, in one cache if one has them; empty if there are too few.
   template <class Passes>
   [[nodiscard]] Cores pick(const Client& client, std::size_t count, Passes passes) const {
     std::vector<Cores> by_cache;
@@ -229,7 +229,7 @@ class Assigner {
     return picked;
   }
 
-  // ---- cores of one's own ----
+  // ---- exclusive cores ----
 
   void own(Client& client, Cores cores) {
     for (const CoreIndex core : cores) {
@@ -282,7 +282,7 @@ class Assigner {
     own(client, std::move(cores));
   }
 
-  // ---- shared ones ----
+  // ---- shared cores ----
 
   void settle_on_cores(Client& client, Cores cores) {
     client.is_settled = true;
@@ -324,7 +324,7 @@ class Assigner {
     }
   }
 
-  /// The cache that all its former CPUs are of.
+  /// The cache that all its former CPUs share.
   [[nodiscard]] std::optional<CacheIndex> former_cache(const Client& client) const {
     std::optional<CacheIndex> found;
     for (const Core& core : cores_) {
@@ -401,7 +401,7 @@ class Assigner {
     Cores cores = pick(client, count, [&](const Core& core) { return is_unused(core, client); });
     return cores.empty() ? least_used(client, count) : cores;
   }
-  /// Where cores run out: the unused ones that are left, and of the others those with fewest users.
+  /// When cores run out: the unused ones that are left, and of the others those with fewest users.
   [[nodiscard]] Cores least_used(const Client& client, std::size_t count) const {
     Cores cores;
     for (const CacheIndex cache : caches_for(client)) {
@@ -468,7 +468,7 @@ class Assigner {
     }
   }
 
-  // ---- what comes of it ----
+  // ---- result ----
 
   [[nodiscard]] std::vector<CpuId> cpus_of(const Client& client) const {
     if (!client.cores.empty()) {
@@ -526,7 +526,7 @@ class Assigner {
 std::vector<CpuGrant> assign_cpus(const Node& node, const std::vector<CpuRequest>& requests,
                                   const FormerCpus& former) {
   std::vector<CpuGrant> grants = Assigner(node, requests, former).assign();
-  // What one client left may be better for another; few hosts need a second look.
+  // What one client left may be better for another; few hosts need a second pass.
   for (int look = 0; look < kMostLooks; ++look) {
     FormerCpus now;
     for (const CpuGrant& grant : grants) {

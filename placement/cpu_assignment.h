@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which CPUs of its home node a client's vCPUs are pinned to.
 ///
-/// Problem: inside a node the kernel moves vCPUs about as it likes: two VMs end on the threads of
-/// one core while other cores idle, and a VM that sweeps through memory empties the cache of one
-/// that must answer quickly. Approach: cores are given out in turns. Whoever asks for cores of its
-/// own gets them first; then those who share, each confined to one last-level cache where it fits;
-/// everybody else has all CPUs that belong to nobody alone. Every turn begins with those who can
-/// keep what they have, so that an assignment changes only where it must. Nothing here looks at
-/// other nodes: which node is home is decided by lost time alone.
+/// Problem: inside a node the kernel moves vCPUs about as it likes: two VMs end up on the threads
+/// of one core while other cores idle, and a VM that sweeps through memory empties the cache of one
+/// that must answer quickly. Approach: cores are given out in turns. Clients that ask for cores of
+/// their own get them first; then those that share, each confined to one last-level cache where it
+/// fits; all others have all CPUs that do not belong to one client alone. Every turn begins with
+/// the clients that can keep what they have, so that an assignment changes only where it must.
+/// Nothing here looks at other nodes: which node is home is decided by lost time alone.
 /// Terms: *core* - a physical one with all its threads. *Picker* - a client that takes a certain
 /// number of cores: with cpu_binding exclusive, or with share and a cpu_policy. *Ground* - what
 /// batch clients are kept off: the cores of latency pickers and the last-level caches in which
 /// latency clients with share or exclusive live.
 /// Properties:
 ///  1. Every client gets CPUs of the node, at least one. Without any policy it gets all of them.
-///  2. Cores that were given to one client alone are in nobody else's CPUs, and one core is left.
-///  3. Who asks for cores of its own is refused only if there are too few, and is told what was
-///     asked and what there was; it gets what cpu_binding node gets.
+///  2. Cores that were given to one client alone are in no other client's CPUs, and one core is
+///     left.
+///  3. A client that asks for cores of its own is refused only if there are too few, and is told
+///     what was asked and what there was; it gets what cpu_binding node gets.
 ///  4. With kFullPCPUs a picker's cores are whole and as few as hold its vCPUs; with kSpreadByPCPUs
 ///     they are as many as its vCPUs, with one thread of each, as far as there are so many.
 ///  5. No two pickers are on one core while there are cores for both.
-///  6. Who shares is confined to one last-level cache if one has CPUs enough, and goes to the one
-///     where fewest vCPUs are.
+///  6. A client that shares is confined to one last-level cache if one has CPUs enough, and goes to
+///     the one with the fewest vCPUs.
 ///  7. Batch clients are kept off the ground while what is left has a CPU for each of their vCPUs;
-///     else off the latency clients' cores only, and else nowhere.
-///  8. The same clients with the assignment as the former one get it again. A client without a
-///     class that comes and takes no cores for itself alone changes nobody's CPUs; one that goes
-///     changes no cores of pickers who had them by themselves, unless it was a latency client.
+///     else only off the latency clients' cores; else they may run anywhere.
+///  8. Given the former assignment, the same clients get it again. A client without a class that
+///     comes and takes no cores for itself alone changes no other client's CPUs; one that goes
+///     changes no cores of pickers that had them to themselves, unless it was a latency client.
 ///  9. The order of the clients does not matter.
 #pragma once
 
@@ -65,10 +66,10 @@ struct Former {
   std::vector<CpuId> cpus;  ///< ascending
   bool were_its_own = false;
 };
-/// Who has just come is not in it.
+/// A client that has just come is not in it.
 using FormerCpus = std::map<ClientId, Former>;
 
-/// Ascending by client. The node has CPUs.
+/// Ascending by client. The node must have CPUs.
 [[nodiscard]] std::vector<CpuGrant> assign_cpus(const Node& node,
                                                 const std::vector<CpuRequest>& requests,
                                                 const FormerCpus& former);

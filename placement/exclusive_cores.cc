@@ -26,7 +26,7 @@ std::int32_t cores_for(CpuPolicy policy, std::int32_t vcpus, const Node& node) {
   for (const Cpu& cpu : node.cpus) {
     ++threads[cpu.core];
   }
-  // A core of which one thread is offline holds fewer.
+  // A core with an offline thread holds fewer.
   std::int32_t least = 0;
   for (const auto& [core, count] : threads) {
     least = least == 0 ? count : std::min(least, count);

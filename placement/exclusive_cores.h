@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How many physical cores belong to one VM alone, and how many may still be given away so.
+/// How many physical cores belong to one VM alone, and how many more can be given to one.
 ///
-/// Problem: a VM with cpu_binding exclusive takes cores that nobody else can use then, whatever it
+/// Problem: a VM with cpu_binding exclusive takes cores that no other VM can use then, whatever it
 /// does with them. Before it gets a home, and before it moves, the node must have as many.
 /// Approach: the number follows from the VM's vCPUs, its cpu_policy and the threads of the node's
-/// cores. A node always keeps kCoresForOthers for everybody else: emulators, the host itself and
+/// cores. A node always keeps kCoresForOthers for everything else: emulators, the host itself and
 /// VMs that come later.
 ///
 /// Properties:
 ///  - as many cores as are asked for have a CPU for every vCPU;
-///  - what is free and what belongs to somebody are never more than the node has.
+///  - free cores and exclusive cores are never more than the node has.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ namespace vmnuma::placement {
 /// Cores of each node that no VM gets alone.
 inline constexpr std::int32_t kCoresForOthers = 1;
 
-/// Cores that so many vCPUs take on this node by themselves: as few whole ones as hold them, or one
-/// for each with kSpreadByPCPUs.
+/// Cores of this node that so many vCPUs take for themselves: as few whole ones as hold them, or
+/// one for each with kSpreadByPCPUs.
 [[nodiscard]] std::int32_t cores_for(CpuPolicy policy, std::int32_t vcpus, const Node& node);
 
 /// Cores of the node that belong to the client alone if it lives there: what it has been given on

@@ -26,8 +26,8 @@ CpuTime floor_of(const Claim& claim) {
   return std::clamp(claim.floor, CpuTime{}, std::max(claim.ceiling, CpuTime{}));
 }
 
-/// The level at which the claims together take exactly `supply`; the floors fit and the ceilings
-/// exceed it.
+/// The level at which the claims together take exactly `supply`; the floors must fit and the
+/// ceilings exceed it.
 Level find_level(std::int64_t supply, std::span<const Claim> claims) {
   std::vector<Bend> bends;
   bends.reserve(claims.size() * 2);
@@ -51,15 +51,14 @@ Level find_level(std::int64_t supply, std::span<const Claim> claims) {
         base * bend.level.weight + slope * bend.level.amount > supply * bend.level.weight) {
       break;
     }
-    // A claim that starts to grow leaves its floor out of the base; one that stops puts its ceiling
-    // in.
+    // A claim that starts to grow takes its floor out of the base; one that stops adds its ceiling.
     base += bend.slope_change > 0 ? -bend.level.amount : bend.level.amount;
     slope += bend.slope_change;
   }
   return slope > 0 ? Level{supply - base, slope} : Level{0, 1};
 }
 
-/// Hands out what rounding down left over: one microsecond each, largest remainder first.
+/// Hands out the rounding remainder: one microsecond each, largest remainder first.
 void hand_out_rest(std::int64_t rest, std::span<const Claim> claims,
                    const std::vector<std::int64_t>& remainders, std::vector<CpuTime>& shares) {
   std::vector<std::size_t> order;

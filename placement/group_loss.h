@@ -2,10 +2,10 @@
 /// What it costs that clients of an affinity group live on different nodes, or those of an
 /// anti-affinity group on one.
 ///
-/// Problem: a group of many has many pairs, and if each counted in full, what a scattered group
-/// loses would grow with the square of its size: one of a dozen VMs would be brought onto one node
-/// however short of CPU time that makes it. Approach: the pairs of a large affinity group count
-/// less each. Properties:
+/// Problem: a large group has many pairs, and if each counted in full, what a scattered group loses
+/// would grow with the square of its size: a group of a dozen VMs would be brought onto one node
+/// however short of CPU time that makes it. Approach: in a large affinity group each pair counts
+/// less. Properties:
 ///  - pairs of a group of up to kMostInFull clients count in full;
 ///  - what a larger group loses when it is scattered grows as its number of clients less one.
 #pragma once
@@ -19,7 +19,7 @@ namespace vmnuma::placement {
 
 inline constexpr std::size_t kMostInFull = 3;
 
-/// Lost time of one pair that is apart, in an affinity group of so many clients. `vcpus` are those
+/// Time lost by one pair that is apart, in an affinity group of so many clients. `vcpus` are those
 /// of the smaller one; `weight` is Numa.AffinityWeight.
 [[nodiscard]] constexpr CpuTime loss_of_pair_apart(CpuTime epoch, std::int64_t vcpus,
                                                    std::int64_t weight, std::size_t clients) {
@@ -29,8 +29,8 @@ inline constexpr std::size_t kMostInFull = 3;
                                       static_cast<std::int64_t>(clients);
 }
 
-/// The same of one pair that is together in an anti-affinity group: each counts in full, as each is
-/// one fault that takes both. `weight` is Numa.AntiAffinityWeight.
+/// Time lost by one pair that is together in an anti-affinity group: each pair counts in full,
+/// since a single fault takes both. `weight` is Numa.AntiAffinityWeight.
 [[nodiscard]] constexpr CpuTime loss_of_pair_together(CpuTime epoch, std::int64_t vcpus,
                                                       std::int64_t weight) {
   return epoch * vcpus * weight / 100;

@@ -114,7 +114,7 @@ class Chooser {
     return judged;
   }
 
-  /// Less lost time than this on a node is no difference.
+  /// On a node, less lost time than this is no difference.
   [[nodiscard]] std::int64_t lost_step(NodeIndex node) const {
     const Options& options = arrangement_.options();
     return std::max<std::int64_t>(arrangement_.node(node).capacity().value * options.mig_threshold /
@@ -123,7 +123,7 @@ class Chooser {
   }
 
  private:
-  /// Ranks by what a node has more than the one that has least of it.
+  /// Ranks by how much more a node has than the node with the least.
   void compare_with_the_best(ClientIndex client, std::vector<Judged>& judged) const {
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     CpuTime least_lost{kMost};
@@ -155,8 +155,8 @@ class Chooser {
 
     NodeChoice choice;
     choice.node = node;
-    // What is not resident yet will be touched where the client lives; that holds for those who
-    // live there already, too.
+    // Memory that is not resident yet will be touched where the client lives; that holds for
+    // clients that live there already, too.
     choice.room = arrangement_.room().of(client, node) - arrangement_.untouched().of(client, node);
     const Bytes expected =
         std::max(snapshot.clients[client].memory_size, memory.resident) - memory.on(node);
@@ -187,7 +187,7 @@ class Chooser {
       }
       return distance;
     };
-    // Of the memory that it may come to have, what lies elsewhere by now.
+    // Of the memory that it may come to have, what lies elsewhere at present.
     const Bytes most = std::max(snapshot.clients[client].memory_size, memory.resident);
     const Permille remote = permille_of(memory.not_on(node).value, most.value, Permille{});
     const HomeRank rank{
@@ -196,7 +196,7 @@ class Chooser {
                          std::find(suggested.begin(), suggested.end(), node) == suggested.end(),
         .lacks_cores = lacks_cores(arrangement_, client, node) ? 1 : 0,
         .strategy = strategy_rank(arrangement_, client, node),
-        // What is 0 here is told against the best of all.
+        // What is 0 here is set by comparison with the best of all.
         .lost_steps = 0,
         .device_distance = distance_to(vm.device_nodes),
         .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,
@@ -227,9 +227,9 @@ class Chooser {
   }
 
   /// What a client of a VM that is not measured yet will lose per epoch on the way to the memory of
-  /// those that have a home, and these on the way to its own, if it uses all of it evenly. What the
-  /// VM will want is not known, so that two clients on one node count as no nearer than neighbours:
-  /// the split was for spreading.
+  /// those that have a home, and these on the way to its own, if it uses all of it evenly. The VM's
+  /// demand is not known, so two clients on one node count as no nearer than neighbours: the
+  /// purpose of the split was to spread.
   [[nodiscard]] CpuTime lost_to_each_other(ClientIndex client, NodeIndex node) const {
     const Snapshot& snapshot = arrangement_.snapshot();
     const ClientState& state = snapshot.clients[client];
@@ -265,7 +265,7 @@ class Chooser {
 
   Arrangement& arrangement_;
   NodeIndex round_robin_;
-  std::vector<bool> has_devices_;  ///< by node: devices that belong to VMs
+  std::vector<bool> has_devices_;  ///< by node: devices of VMs are there
   std::vector<OwnHome> own_homes_;
   std::vector<std::int64_t> allocated_;  ///< by node: CPUs
 };

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 
-/// How a node was reached: from another, by moving a part of somebody's promise. kNoNode: it is
-/// where the new promise goes.
+/// How a node was reached: from another, by moving a part of a VM's promise. kNoNode: the new
+/// promise starts there.
 struct Step {
   NodeIndex from = kNoNode;
   std::size_t whose = kNobody;
@@ -54,7 +54,7 @@ Bytes KeptMemory::push(const std::vector<NodeIndex>& nodes, Bytes most) {
   return pushed;
 }
 
-/// Along one shortest path to a node with room. Nothing if there is none.
+/// Pushes along one shortest path to a node with room. Zero if there is none.
 Bytes KeptMemory::push_once(std::size_t promise, Bytes most) {
   std::vector<Step> steps(free_.size());
   std::vector<NodeIndex> queue;

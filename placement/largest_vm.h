@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The largest VM that would start now on one node.
 ///
-/// Problem: much can be free on a host and no node have room for a large VM, which shows only when
-/// one is refused. Approach: what admission (admission.h) would find on each node by itself, as the
-/// sizes of the largest VM that it would still admit there. Terms: *largest* - in each size by
-/// itself; as vCPUs share CPUs and page sizes have memory of their own, no size costs another.
-/// Properties:
+/// Problem: a host can have much free in total and no node with room for a large VM, which shows
+/// only when one is refused. Approach: what admission (admission.h) would find on each node by
+/// itself, expressed as the sizes of the largest VM that it would still admit there. Terms:
+/// *largest* - in each size by itself; as vCPUs share CPUs and page sizes have memory of their own,
+/// no size costs another. Properties:
 ///  1. A VM of exactly these sizes that must be on one node is admitted there.
 ///  2. One vCPU, one MiB or one huge page more is not.
 ///  3. Where there is no memory for a VM, or none may live, all sizes are zero.
@@ -30,7 +30,7 @@ struct LargestVm {
 };
 
 /// Ordinary memory of the node for VMs that are to start: what is free above the reserve, less what
-/// VMs that live there have not touched yet. None where readings are missing. May be negative.
+/// VMs that live there have not touched yet. Zero where readings are missing. May be negative.
 [[nodiscard]] Bytes room_for_starts(const Arrangement& arrangement, NodeIndex node);
 
 /// By node. `free` names the size of all huge pages.

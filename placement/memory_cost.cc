@@ -100,7 +100,7 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
                        const Options& options) {
   const CpuTime now = present_loss(snapshot, client, memory, node, options);
   const Bytes remote = memory.not_on(node);
-  // At home the room is without it already.
+  // At home the room excludes it already.
   const Bytes promised = node == client.home ? Bytes{} : memory.promised;
   if (!memory.can_follow || remote.value <= 0) {
     return {now, CpuTime{}, Bytes{}, promised <= std::max(room, Bytes{})};
@@ -108,7 +108,7 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   MemoryCost cost;
   cost.to_move = std::clamp(room - promised, Bytes{}, remote);
   cost.fits = cost.to_move == remote;
-  // What does not fit stays as far as all of it is now, in proportion.
+  // What does not fit stays as far away as all of it is now, in proportion.
   const std::int64_t stays =
       permille_of((remote - cost.to_move).value, remote.value, Permille{}).value;
   cost.standing = now * stays / 1000;

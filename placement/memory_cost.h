@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What far memory costs a client, for good and while it travels, in lost CPU time.
+/// What far memory costs a client, permanently and while it travels, in lost CPU time.
 ///
 /// Problem: a client loses time to remote memory, but bringing the memory home costs CPU and takes
 /// longer than an epoch. Both must be weighed in the one currency of every decision. Approach: a
@@ -7,17 +7,18 @@
 /// distance d takes d/10 of a local one, so memory share s there loses demand x stall x s x (d -
 /// 10) / 10. Memory that cannot follow loses this in every epoch (*standing loss*); memory that
 /// follows at the permitted rate loses it while it is under way, within the horizon, plus the CPU
-/// time of copying (*travel cost*). A VM that is split into clients and whose guest has no NUMA
-/// cells uses all its memory from every vCPU, and clients keep their parts at home: each loses what
-/// lies with its siblings, in proportion to their vCPUs, for as long as they live apart.
+/// time of copying (*travel cost*). A VM that is split into clients and has no guest NUMA cells
+/// uses all its memory from every vCPU, and clients keep their parts at home: each loses time to
+/// the memory that lies with its siblings, in proportion to their vCPUs, for as long as they live
+/// apart.
 ///
 /// Properties:
 ///  - all-local memory costs nothing;
-///  - both grow with distance, share and demand;
+///  - both costs grow with distance, share and demand;
 ///  - a client that is already where its memory is never pays for staying;
-///  - siblings on one node lose nothing to each other, and else both ways alike;
-///  - a VM of which nothing was counted has the host's price, and no other one is further from it
-///    than kMostTimesHost;
+///  - siblings on one node lose nothing to each other; otherwise both lose the same;
+///  - a VM of which nothing was counted has the host's price, and no other VM's price differs from
+///    it by more than a factor of kMostTimesHost;
 ///  - nothing is counted beyond the horizon (placement/arrangement.h).
 #pragma once
 
@@ -41,7 +42,7 @@ struct MemoryProfile {
   CpuTime demand;            ///< what the client wants; waiting for memory is a share of it
   std::int64_t horizon = 0;  ///< epochs after which nothing is counted
   Bytes resident;
-  Bytes promised;           ///< guaranteed beside that, wherever it lives
+  Bytes promised;           ///< guaranteed in addition, wherever it lives
   std::vector<Part> parts;  ///< ascending node
   bool can_follow =
       false;  ///< its pages may be moved: readings known, VM's memory movable, option on
@@ -56,18 +57,18 @@ struct MemoryProfile {
 [[nodiscard]] MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client,
                                            const Options& options);
 
-/// What a read of a node's own memory takes on the hosts that 30 % of waiting stands for, the
-/// default of Numa.MemStallPct: two-socket servers of the last ten years, idle (80 to 100 ns).
+/// How long a read of a node's own memory takes on the hosts for which 30 % of waiting, the default
+/// of Numa.MemStallPct, was chosen: two-socket servers of the last ten years, idle (80 to 100 ns).
 inline constexpr std::int64_t kTypicalReadNs = 90;
-/// No memory of a server is quicker or slower; what seems to be, as under emulation, counts as
-/// this.
+/// No server's memory is faster or slower; measurements outside this range, as under emulation,
+/// count as its nearest end.
 inline constexpr std::int64_t kShortestReadNs = 40;
 inline constexpr std::int64_t kLongestReadNs = 400;
 [[nodiscard]] constexpr std::int64_t usable_read_ns(std::int64_t measured_ns) {
   return std::clamp(measured_ns, kShortestReadNs, kLongestReadNs);
 }
-/// What a VM's CPUs counted makes its price no more than so many times the host's, or one of so
-/// many parts of it: reads that are fetched ahead and reads that overlap hide from counters, and
+/// The counts of a VM's CPUs raise its price to at most so many times the host's, or lower it to
+/// one of so many parts of it: prefetched and overlapping reads are hidden from counters, and
 /// tomorrow a VM may do something else.
 inline constexpr std::int64_t kMostTimesHost = 4;
 
@@ -78,18 +79,18 @@ inline constexpr std::int64_t kMostTimesHost = 4;
 [[nodiscard]] Permille stall_of(const VmPolicy& policy, std::optional<Permille> counted,
                                 const Options& options);
 
-/// Time lost per epoch at home `node` with the memory lying where it lies now.
+/// Time lost per epoch at home `node` with the memory where it lies now.
 [[nodiscard]] CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
                                    const MemoryProfile& memory, NodeIndex node,
                                    const Options& options);
 
-/// True of a VM of several clients each of which uses the memory of all: its guest has no NUMA
-/// cells. What it wants has to be known.
+/// True for a VM of several clients each of which uses the memory of all: its guest has no NUMA
+/// cells. Its demand must be known.
 [[nodiscard]] inline bool is_one_memory(const VmState& vm) {
   return vm.shares_memory && vm.measured && vm.client_count > 1;
 }
 
-/// A client of such a VM, and where it is taken to live.
+/// A client of such a VM, and where it is assumed to live.
 struct Sibling {
   ClientIndex client = kNoClient;
   NodeIndex node = kNoNode;
@@ -101,10 +102,10 @@ struct Sibling {
 
 /// What living on `node` costs in memory if `room` bytes are free for it there.
 struct MemoryCost {
-  CpuTime standing;  ///< per epoch, for good
+  CpuTime standing;  ///< per epoch, permanently
   CpuTime travel;    ///< once
   Bytes to_move;     ///< what would travel
-  bool fits = true;  ///< all that should follow finds room
+  bool fits = true;  ///< there is room for all memory that should follow
   bool operator==(const MemoryCost&) const = default;
 };
 [[nodiscard]] MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What protects the memory of a VM from others, and others from it, by its class.
 ///
-/// Problem: on a host whose memory is short the kernel takes it from whoever used it least of late,
-/// and a VM that was promised its memory swaps because of one that was not. Approach: Kubernetes'
-/// memory QoS (KEP-2570) in the words of VMs. There a container has a request and a limit, and
+/// Problem: on a host that is short of memory the kernel takes it from the cgroup that used it
+/// least of late, and a VM that was promised its memory swaps because of one that was not.
+/// Approach: Kubernetes' memory QoS (KEP-2570) in the words of VMs. There a container has a request
+/// and a limit, and
 ///
 ///     memory.min  = request
 ///     memory.high = floor((request + throttling factor x (limit - request)) / page) x page
 ///
 /// where memory.high has no meaning if request and limit are equal. Here a VM's *need* is its
-/// guest's memory and what QEMU takes beside it (Numa.MemQosOverhead), and
+/// guest's memory and what QEMU takes in addition (Numa.MemQosOverhead), and
 ///
 ///     class        request          limit               memory.min  memory.low  memory.high
 ///     guaranteed   need             need                request     -           -
@@ -17,17 +18,18 @@
 ///     best-effort  -                need, balloon full  -           -           by the formula
 ///
 /// A guaranteed VM never swaps either (memory.swap.max = 0). Memory on huge pages of hugetlbfs is
-/// charged to no memory controller (Linux 6.1), so it is in no need.
+/// charged to no memory controller (Linux 6.1), so it is part of no need.
 /// Terms: *need* - above; *reclaimable* - the kernel can take pages of the guest: they are ordinary
 /// pages, nothing locks or pins them, and the host has swap.
 /// Properties:
-///  1. A VM whose memory is not reclaimable gets no memory.high: it would be slowed down, for ever
-///     and for nothing.
+///  1. A VM with memory that is not reclaimable gets no memory.high: it would be slowed down, for
+///     ever and for nothing.
 ///  2. A VM without a class gets nothing at all.
 ///  3. Values are whole pages of the largest size that kernels under KVM have, so that the kernel
 ///     keeps them as they are.
 ///  4. The reservations that are granted fit into the host, whatever is asked for: a sum of
-///     memory.min above what there is ends in the OOM killer. Who has its reservation keeps it.
+///     memory.min above what there is ends in the OOM killer. A VM that has its reservation keeps
+///     it.
 #pragma once
 
 #include <optional>
@@ -42,7 +44,7 @@ namespace vmnuma::placement {
 /// 64 KiB pages, as arm64 and ppc64 kernels may have.
 inline constexpr Bytes kLargestPage{65536};
 
-/// What a VM's scope is to have. Nothing: left as it is.
+/// What a VM's scope is to have. An absent value is left as it is.
 struct MemoryProtection {
   Bytes min;
   Bytes low;
@@ -52,21 +54,21 @@ struct MemoryProtection {
 };
 
 /// Why the kernel can take no page of the guest, as a sentence for people, or nothing if it can.
-/// `swap` is what the host has in all.
+/// `swap` is the host's total.
 [[nodiscard]] std::optional<std::string> why_not_reclaimable(const VmDescription& vm, Bytes swap);
 
 /// Nothing for a VM without a class.
 [[nodiscard]] std::optional<MemoryProtection> protection_of(const VmDescription& vm, Bytes swap,
                                                             const Options& options);
 
-/// Somebody's memory.min.
+/// One VM's memory.min.
 struct Reservation {
   Bytes asked;
   bool held = false;  ///< it is in force already
 };
 
 /// Which of the reservations fit into `room` together: those that are held first, in this order
-/// each.
+/// within each group.
 [[nodiscard]] std::vector<bool> granted(const std::vector<Reservation>& reservations, Bytes room);
 
 }  // namespace vmnuma::placement

@@ -31,7 +31,7 @@ std::vector<Bytes> memory_by_node(const Snapshot& snapshot, const ClientState& c
   for (const Bytes bytes : memory) {
     beyond += bytes;
   }
-  // What is not of the pool lies where most of it lies, as far as anybody knows.
+  // Which memory is not from the pool is not known; it is taken to lie where most memory lies.
   while (beyond > Bytes{}) {
     Bytes& most = *std::max_element(memory.begin(), memory.end());
     const Bytes taken = std::min(most, beyond);

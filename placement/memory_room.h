@@ -3,14 +3,14 @@
 ///
 /// Problem: memory on huge pages of hugetlbfs comes from its node's pool of that size, however much
 /// ordinary memory is free, and ordinary memory never comes from a pool. Approach: one amount per
-/// node for ordinary memory and for each size of huge pages that a VM of the snapshot has. Of
-/// ordinary memory, free less reserve is room. Of a pool, its pages less what VMs have of it and
-/// what is reserved for VMs that are not there yet: nobody else is taken to use them.
-/// What a VM is guaranteed and has not touched yet is no room for others.
+/// node for ordinary memory and for each size of huge pages that a VM of the snapshot has. For
+/// ordinary memory, free less reserve is room. For a pool, it is its pages less those that VMs have
+/// and those reserved for VMs that are not there yet: nothing else is assumed to use them. What a
+/// VM is guaranteed and has not touched yet is no room for others.
 ///
 /// Properties:
-///  - ordinary room is less than nothing only where more is guaranteed than is free;
-///  - a VM whose readings are not known holds all its huge pages at home;
+///  - ordinary room is negative only where more is guaranteed than is free;
+///  - a VM without known readings holds all its huge pages at home;
 ///  - where a node's pool is not known there is no room.
 #pragma once
 
@@ -22,18 +22,18 @@
 namespace vmnuma::placement {
 
 /// Where the client's memory of its own kind of pages lies, per node. QEMU's other memory is not in
-/// a pool: of a client with huge pages no more counts than the VM's definition says.
+/// a pool: for a client with huge pages no more counts than the VM's definition says.
 [[nodiscard]] std::vector<Bytes> memory_by_node(const Snapshot& snapshot,
                                                 const ClientState& client);
 
-/// What a client is guaranteed and has not touched yet; it will be touched where it lives.
+/// What a client is guaranteed and has not touched yet; it will be touched where the client lives.
 [[nodiscard]] Bytes promised_beside(const Snapshot& snapshot, const ClientState& client);
 
 class MemoryRoom {
  public:
   /// As the snapshot has it.
   explicit MemoryRoom(const Snapshot& snapshot);
-  /// The same kinds of memory, and none of it.
+  /// The same kinds of memory, all zero.
   [[nodiscard]] static MemoryRoom none(const Snapshot& snapshot);
 
   /// Room on the node for memory of the client's kind.

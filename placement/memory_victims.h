@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whose memory the kernel takes first when it is short, and whom it kills if that is not enough.
+/// From which VM the kernel takes memory first when it is short, and which it kills if that is not
+/// enough.
 ///
-/// Problem: both follow from a dozen files a VM, and are wanted to be known before they happen.
-/// Approach: the kernel's rules (Linux 6.1) on what those files say. Reclaim takes from whoever is
-/// above memory.high at once, then from all in proportion to what is protected by neither
+/// Problem: both follow from a dozen files per VM, and should be known before they happen.
+/// Approach: the kernel's rules (Linux 6.1) applied to what those files say. Reclaim first takes
+/// from any cgroup above memory.high, then from all in proportion to what is protected by neither
 /// memory.min nor memory.low, then from what only memory.low protects, and never below memory.min
 /// (Documentation/admin-guide/cgroup-v2.rst). The OOM killer takes the process with the most memory
-/// and swap, each moved by oom_score_adj thousandths of what the host has (mm/oom_kill.c,
+/// and swap, each adjusted by oom_score_adj thousandths of what the host has (mm/oom_kill.c,
 /// oom_badness()); no protection counts there. Terms: *takeable* - what is neither protected nor
 /// locked and has somewhere to go: page cache to its file, the rest to swap. Properties:
 ///  1. Every VM is in the order of reclaim once; it has nothing to lose exactly if its turn is
 ///     kNever.
-///  2. Who has oom_score_adj -1000 is in no order of killing.
+///  2. A VM with oom_score_adj -1000 is in no order of killing.
 ///  3. Of equals the first comes first.
 #pragma once
 
@@ -29,7 +30,7 @@ struct MemoryUser {
   Bytes file;   ///< page cache
   Bytes unevictable;
   Bytes swap;
-  Bytes min;  ///< what of its memory.min is effective
+  Bytes min;  ///< how much of its memory.min is effective
   Bytes low;
   std::optional<Bytes> high;
   bool may_swap = true;
@@ -40,7 +41,7 @@ enum class ReclaimTurn {
   kAboveHigh,    ///< above memory.high: it has to give memory back already
   kUnprotected,  ///< part of its memory is protected by nothing
   kBelowLow,     ///< only when nothing unprotected is left anywhere
-  kNever,        ///< all that it has is protected, locked, or has nowhere to go
+  kNever,        ///< all its memory is protected, locked, or has nowhere to go
 };
 
 struct ReclaimPlace {
@@ -60,7 +61,7 @@ struct KillPlace {
 /// First to last. `host` is all memory and swap there is.
 [[nodiscard]] std::vector<KillPlace> kill_order(const std::vector<MemoryUser>& users, Bytes host);
 
-/// What becomes of protections below a cgroup that has `available` itself: all of each while their
+/// What becomes of protections below a cgroup that itself has `available`: each in full while their
 /// sum fits, else each its part (cgroup-v2.rst, "memory.min").
 [[nodiscard]] std::vector<Bytes> effective_protection(std::vector<Bytes> claimed, Bytes available);
 

@@ -23,7 +23,7 @@ std::int64_t times_wide(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>((static_cast<Wide>(a) * b) >> Pace::kBits);
 }
 
-/// amount / by in units of 2^-24, rounded up, so that `by` times it really is all of the amount.
+/// amount / by in units of 2^-24, rounded up, so that `by` times it is really all of the amount.
 std::int64_t divided_up(CpuTime amount, std::int64_t by) {
   return ((amount.value << Pace::kBits) + by - 1) / by;
 }
@@ -183,7 +183,7 @@ void NodeLoad::take_totals() {
 
 std::int64_t NodeLoad::level(const Exchange& exchange) const {
   const Point& total = by_demand_.back();
-  // What all would run at this level, the exchange included; `point` says whose demand is met
+  // What all would run at this level, the exchange included; `point` tells which demands are met
   // there.
   const auto run_at = [&](const Point& point) {
     std::int64_t amount =
@@ -199,11 +199,12 @@ std::int64_t NodeLoad::level(const Exchange& exchange) const {
   auto found =
       std::partition_point(by_demand_.begin(), by_demand_.end() - 1,
                            [&](const Point& point) { return run_at(point) < threads_left_.value; });
-  // Loads of one key are met together; rounding must not part them.
+  // Loads with the same key are met together; rounding must not separate them.
   found = std::partition_point(by_demand_.begin(), found,
                                [&](const Point& point) { return point.key < found->key; });
 
-  // Between this bend and the one before it the takers are fixed, but for those who come.
+  // Between this bend and the one before it the set of loads that take more is fixed, except for
+  // those that come.
   std::int64_t amount_left = threads_left_.value - found->demand_before;
   std::int64_t weight_left = total.weight_before - found->weight_before;
   for (const Load& load : exchange.out) {
@@ -220,7 +221,7 @@ std::int64_t NodeLoad::level(const Exchange& exchange) const {
     keys[comers++] = key_of(load, Key::kDemand);
     weight_left += load.weight;
   }
-  // Of those who come, put aside whose demand is met, the most modest first.
+  // Of the loads that come, put aside those that are met, smallest key first.
   for (std::size_t left = comers; left > 0; --left) {
     const auto modest = std::min_element(keys.begin(), keys.begin() + comers);
     if (level_of(amount_left, weight_left) <= *modest) {
@@ -254,23 +255,23 @@ CpuTime NodeLoad::owed_at(const Pace& pace) const {
                                 [key](const Point& point) { return point.key <= key; });
   };
   if (pace.level == Pace::kUnlimited) {
-    // All run what they want; owed is who needs more efficiency than there is.
+    // All run what they want; owed are the loads that need more efficiency than there is.
     const auto first = first_above(by_need_, pace.efficiency);
     const Point& total = by_need_.back();
     return CpuTime{total.entitled_before - first->entitled_before -
                    times(total.demand_before - first->demand_before, pace.efficiency)};
   }
-  // Whose demand is met runs all of it, which may still be worth less than it is entitled to.
+  // A load that is met runs all it wants, which may still be worth less than it is entitled to.
   const auto not_met = first_above(by_demand_, pace.level);
   std::int64_t owed = not_met->owed_before;
   // The others run up to the level, which is worth this much per weight, and is too little for
-  // everybody who is entitled to more ...
+  // every load that is entitled to more ...
   const std::int64_t worth = times_wide(pace.level, pace.efficiency);
   const auto first = first_above(by_entitled_, worth);
   const Point& total = by_entitled_.back();
   owed += total.entitled_before - first->entitled_before -
           times(total.weight_before - first->weight_before, worth);
-  // ... but those of them whose demand is met have been counted already.
+  // ... but those of them that are met have been counted already.
   for (auto point = first_above(by_demand_, worth); point != not_met; ++point) {
     owed -=
         std::max<std::int64_t>(point->load.entitled.value - times(point->load.weight, worth), 0) *

@@ -5,16 +5,16 @@
 /// wants a VM: he may want to keep nodes empty for large VMs still to come, or to spread by what
 /// was promised instead of by what is used at the moment. Approach: a node's CPUs are *allocated*
 /// by the clients that live there, whatever they use; a strategy ranks nodes by that. It comes
-/// after room for the memory and where libvirt was told to start the VM, and before lost time, so
-/// that everything that it leaves equal is compared as without it. Only first homes are chosen so:
-/// afterwards a client moves when time is lost, and not because a strategy would now choose
-/// otherwise.
+/// after room for the memory and after the nodes where libvirt was told to start the VM, and before
+/// lost time, so that nodes it leaves equal are compared as without it. Only first homes are chosen
+/// this way: afterwards a client moves when time is lost, and not because a strategy would now
+/// choose otherwise.
 /// Terms: *allocated* - CPUs of a node that its clients take: one for each vCPU, or the threads of
-/// the cores that belong to one alone. *Has CPUs* - what is allocated and the client are no more
-/// than the node's CPUs.
+/// the cores that belong to one alone. *Has CPUs* - what is allocated and the client together are
+/// no more than the node's CPUs.
 /// Properties:
-///  1. kLeastLostTime (and kHost, which says the same where nobody has replaced it) ranks all nodes
-///     equal.
+///  1. kLeastLostTime (and kHost, which means the same where it has not been replaced) ranks all
+///     nodes equal.
 ///  2. With the others, while a node has CPUs, none without is chosen; those without rank equal.
 ///  3. kMostAllocated prefers the node of which the largest share is allocated, kLeastAllocated the
 ///     one of which the smallest is.

@@ -2,11 +2,11 @@
 /// What a VM's definition should say on a host, and why.
 ///
 /// Problem: how many NUMA nodes a guest sees, and how its vCPUs and memory are shared out over
-/// them, is written by hand in domain XML, and what is wrong there costs the guest all its life:
-/// cells that no node can hold, sockets across nodes, threads where there are none, no cells in a
-/// VM that is wider than a node. Approach: one pure function from what a VM wants and what a host
-/// has to a value that has every line of the definition with its reason and the rule it comes from.
-/// It cuts the VM with the very function that the planner cuts it with (placement/clients.h), so
+/// them, is written by hand in domain XML, and what is wrong there costs the guest for all its
+/// life: cells that no node can hold, sockets across nodes, threads where there are none, no cells
+/// in a VM that is wider than a node. Approach: one pure function from what a VM wants and what a
+/// host has to a value that has every line of the definition with its reason and the rule it comes
+/// from. It splits the VM with the same function that the planner uses (placement/clients.h), so
 /// that a cell becomes a client and is never split.
 ///
 /// Terms: a *cell* is a guest NUMA node. A *binding* says where memory starts.
@@ -20,7 +20,8 @@
 ///  5. A VM that is as advised is split into clients that are the cells, as long as there is a node
 ///     for each of them; there are never more cells than nodes.
 ///  6. Two cells differ by at most one core.
-///  7. vCPUs that the guest is told share a cache do, as long as they run where they are said to.
+///  7. vCPUs that the guest is told share a cache do share one, as long as they run where they are
+///     said to.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +35,10 @@
 
 namespace vmnuma::placement {
 
-/// The host that a VM shall run on.
+/// The host that a VM is to run on.
 struct AdviceHost {
   Topology topology;
-  /// Of each node, now, in the order of the topology's; empty: not known.
+  /// Per node, at present, in the order of the topology's nodes; empty: not known.
   std::vector<Bytes> free;
   /// Free huge pages of each node; empty: not known.
   std::vector<std::vector<HugePagePool>> free_huge_pages;
@@ -45,14 +46,14 @@ struct AdviceHost {
   bool operator==(const AdviceHost&) const = default;
 };
 
-/// What the definition of a VM says beside its VmDescription.
+/// What the definition of a VM says in addition to its VmDescription.
 struct AdviceRequest {
   VmDescription vm;
   bool memory_hotplug = false;    ///< <maxMemory>, which libvirt takes only with a cell
   std::int32_t virtio_disks = 0;  ///< disks that an I/O thread can serve
-  bool is_x86 = true;             ///< only there QEMU can be told what caches to show
+  bool is_x86 = true;             ///< only there can QEMU be told which caches to show
   std::vector<DevicePool> pools;  ///< of the host, with the nodes of those devices that are there
-  std::vector<HeldDevice> held;   ///< of any pool, by any VM
+  std::vector<HeldDevice> held;   ///< from any pool, by any VM
 };
 
 /// Which part of a definition a line of advice is about.
@@ -86,7 +87,7 @@ struct AdviceLine {
 
 /// How a VM's memory is bound when it starts.
 enum class AdvisedBinding {
-  kAuto,   ///< restrictive, on the nodes that libvirt's numad tells
+  kAuto,   ///< restrictive, on the nodes that libvirt gets from numad
   kNodes,  ///< restrictive, on certain nodes: the administrator has named them
   kCells,  ///< each cell on a node of its own, for good
 };

@@ -17,10 +17,10 @@
 namespace vmnuma::placement {
 namespace {
 
-/// What libvirt rounds the memory of each cell up to (qemuDomainGetMemorySizeAlignment,
+/// The unit to which libvirt rounds up the memory of each cell (qemuDomainGetMemorySizeAlignment,
 /// qemu/qemu_domain.c, 9.0).
 constexpr Bytes kCellAlignment = kMiB;
-/// Transparent huge pages of x86.
+/// Size of transparent huge pages on x86.
 constexpr Bytes kHugePage = kMiB * 2;
 
 std::int64_t divided_up(std::int64_t amount, std::int64_t by) {
@@ -120,7 +120,7 @@ class Advisor {
   }
 
  private:
-  /// Whoever pins vCPUs to CPUs means their nodes, and memory goes there as well.
+  /// An administrator who pins vCPUs to CPUs means their nodes, and memory goes there as well.
   void take_nodes_of_pins() {
     if (vm_.numatune == NumatuneMode::kRestrictive && !vm_.numatune_auto) {
       return;
@@ -152,7 +152,7 @@ class Advisor {
     advice_.lines.push_back({about, std::move(what), std::move(reason), std::move(rule)});
   }
 
-  /// First of all: where they are decides where the VM is.
+  /// Comes first: where the devices are decides where the VM is.
   Result<void> decide_devices() {
     auto choices = pool_devices(request_, host_, homes_);
     if (!choices) {
@@ -239,7 +239,7 @@ class Advisor {
     }
   }
 
-  /// Of a VM that all its nodes together are too small for: more cells than nodes help no guest.
+  /// For a VM that is too large for all its nodes together: more cells than nodes help no guest.
   [[nodiscard]] std::vector<ClientShape> one_for_each_home() const {
     const std::int32_t cores = vm_.max_vcpus / advice_.threads;
     const auto homes = static_cast<std::int32_t>(homes_.size());
@@ -264,7 +264,7 @@ class Advisor {
     return same ? " fit the " + counted(places, unit) + " of a node"
                 : " fit the " + unit + "s of a node";
   }
-  /// ": 8 cores", or what else is the limit.
+  /// ": 8 cores", or the limit that applies instead.
   [[nodiscard]] std::string size_text() const {
     std::int64_t fewest = places_on(homes_.front());
     for (const NodeIndex home : homes_) {
@@ -296,7 +296,7 @@ class Advisor {
                                                                                   : kCellAlignment;
     }
     const std::int64_t units = std::max(divided_up(base_.value, unit.value), count);
-    std::int64_t left = units - count;  // each cell has one
+    std::int64_t left = units - count;  // one is given to each cell
     for (const ClientShape& part : parts) {
       GuestCell cell;
       cell.id = static_cast<std::int32_t>(advice_.cells.size());
@@ -404,7 +404,8 @@ class Advisor {
         "the nearest nodes that have room; Linux reclaims and balances by distance");
   }
 
-  /// Memory that is held stays on the nodes that its definition names already, if they are enough.
+  /// Memory that cannot be moved stays on the nodes that its definition names already, if they are
+  /// enough.
   [[nodiscard]] std::vector<NodeIndex> homes_for_cells() const {
     if (!why_memory_is_held(vm_) || vm_.numatune_auto) {
       return homes_;
@@ -515,7 +516,7 @@ class Advisor {
   bool is_led_by_pins_ = false;
   std::vector<NodeIndex> homes_;
   std::vector<NodeIndex> nodes_;  ///< one for each of several cells
-  Bytes base_;                    ///< all memory but what is plugged in as devices
+  Bytes base_;                    ///< all memory except what is plugged in as devices
   std::int32_t host_threads_ = 1;
   bool has_whole_cores_ = false;
   bool is_pinned_ = false;

@@ -7,8 +7,8 @@
 
 namespace vmnuma::placement {
 
-/// `vm.policy` is the one that counts; its vCPUs that are not plugged count as well. Errors:
-/// no-space if the host has no node to live on, invalid-argument for a VM without vCPUs or memory.
+/// `vm.policy` is the one that counts; vCPUs that are not plugged count as well. Errors: no-space
+/// if the host has no node to live on, invalid-argument for a VM without vCPUs or memory.
 [[nodiscard]] Result<Advice> advise(const AdviceRequest& request, const AdviceHost& host);
 
 }  // namespace vmnuma::placement

@@ -27,7 +27,7 @@ std::map<CpuId, std::int32_t> cache_of_each_cpu(const Topology& topology) {
   return caches;
 }
 
-/// The cache of each vCPU by what it is pinned to; nothing if that of one is not certain.
+/// The cache of each vCPU according to its pins; nothing if that of one is not certain.
 std::optional<std::vector<std::int32_t>> caches_of_pins(const VmDescription& vm,
                                                         const Topology& topology) {
   const std::map<CpuId, std::int32_t> known = cache_of_each_cpu(topology);

@@ -5,7 +5,8 @@
 /// Linux wakes threads where it believes that they find their data in it. A node of the host may
 /// have several such caches (AMD's core complexes), and a vCPU that runs on any CPU of the node
 /// then has none of its own. Approach: the guest is told of caches only where they are certain: a
-/// node has one, the pins of the vCPUs tell, or its policy confines each client to one.
+/// node has only one, the pins of the vCPUs determine them, or its policy confines each client to
+/// one.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace vmnuma::placement {
 
 /// Into how many dies each socket of so many cores and threads is to be divided, so that the vCPUs
 /// of one die share a last-level cache of the host, and no two dies do. Nothing if that cannot be
-/// told. `largest_cell` is the most vCPUs of a cell, of all if there is none.
+/// determined. `largest_cell` is the number of vCPUs in the largest cell, or of all vCPUs if there
+/// are no cells.
 [[nodiscard]] std::optional<std::int32_t> dies_of_caches(const VmDescription& vm,
                                                          const Topology& topology,
                                                          const std::vector<NodeIndex>& homes,

@@ -19,7 +19,7 @@ struct Least {
   std::int32_t distance = kLocalDistance;
 };
 
-/// The fewest pages of each size; a size that somebody lacks is not there.
+/// The fewest pages of each size; a size that one of the nodes lacks is left out.
 class FewestPages {
  public:
   void add(const std::vector<HugePagePool>& pools) {

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int32_t kFarthest = 254;
 
-/// What is against a set of nodes, or against one more of it: how many lack room, how many are not
-/// wanted, how far they are from each other. Less is better.
+/// The cost of a set of nodes, or of adding one to it: how many lack room, how many are not wanted,
+/// how far they are from each other. Less is better.
 using Cost = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
 class Growth {
@@ -20,7 +20,7 @@ class Growth {
          const std::vector<NodeIndex>& wanted, Bytes each)
       : host_(host), homes_(homes), wanted_(wanted), each_(each) {}
 
-  /// The set that grows from `start`, with what is against it.
+  /// The set that grows from `start`, with its cost.
   [[nodiscard]] std::pair<Cost, std::vector<NodeIndex>> from(NodeIndex start,
                                                              std::size_t count) const {
     // How far each home is from the set so far, both ways.

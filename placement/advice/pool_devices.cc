@@ -78,7 +78,7 @@ class Chooser {
     return choice;
   }
 
-  /// Another VM that has it; null if none has.
+  /// Another VM that has it; null if there is none.
   [[nodiscard]] const HeldDevice* holder_of(const PciDevice& device) const {
     const auto held =
         std::find_if(request_.held.begin(), request_.held.end(), [&](const HeldDevice& candidate) {
@@ -112,8 +112,8 @@ class Chooser {
   const AdviceRequest& request_;
   const AdviceHost& host_;
   const std::vector<NodeIndex>& homes_;
-  std::vector<PciDevice> its_;      ///< those that it keeps and those that it takes
-  std::vector<PciDevice> settled_;  ///< that a name in the policy stands for
+  std::vector<PciDevice> its_;      ///< those that it keeps and those that it gets
+  std::vector<PciDevice> settled_;  ///< those matched to an entry of the policy
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 /// and whoever does so has to know which one is free and on which node it is. Approach: the caller
 /// says which VM has which device, by definition or while it runs. Of the others the VM is given
 /// the one nearest to where it may live, then nearest to the devices that it has already, then on
-/// the node with the most free memory. Nothing is remembered elsewhere: a definition that has a
-/// device is what takes it.
+/// the node with the most free memory. Nothing is remembered elsewhere: a device is taken if a
+/// definition has it.
 ///
 /// Properties:
 ///  1. No device is given that another VM has, and none twice.
@@ -30,8 +30,8 @@ struct PoolChoice {
 };
 
 /// A device for each pool that the VM's policy names, in its order. `homes` is where the VM may
-/// live. Errors: not-found (the host has no such pool), no-space (no device of it is free; says who
-/// has them).
+/// live. Errors: not-found (the host has no such pool), no-space (no device of it is free; names
+/// the VMs that have them).
 [[nodiscard]] Result<std::vector<PoolChoice>> pool_devices(const AdviceRequest& request,
                                                            const AdviceHost& host,
                                                            const std::vector<NodeIndex>& homes);

@@ -6,7 +6,7 @@
 
 namespace vmnuma::placement {
 
-/// True if hardware threads count as places for its vCPUs, and not cores alone.
+/// True if hardware threads, and not only cores, count as places for its vCPUs.
 [[nodiscard]] inline bool counts_threads(const VmDescription& vm, const AdviceHost& host) {
   const TopologyPolicy together = vm.policy.topology_policy;
   return host.prefer_ht || vm.policy.prefer_ht || together == TopologyPolicy::kRestricted ||

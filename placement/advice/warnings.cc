@@ -30,7 +30,7 @@ class Warner {
 
   std::vector<AdviceWarned> run() {
     if (homes_.empty()) {
-      return {};  // nothing is known of where it could live
+      return {};  // it is not known where it could live
     }
     look_at_cells();
     look_at_topology();
@@ -44,7 +44,7 @@ class Warner {
  private:
   void warn(AdviceWarning kind, std::string text) { warned_.push_back({kind, std::move(text)}); }
 
-  /// What a node has of the pages that the VM is made of.
+  /// How much a node has of the pages that the VM is made of.
   [[nodiscard]] Bytes memory_of(const Node& node) const {
     if (vm_.huge_page_size == Bytes{}) {
       return node.memory;
@@ -147,7 +147,7 @@ class Warner {
     }
     const auto nodes =
         static_cast<std::int32_t>(std::max(vm_.cells.size(), host_.topology.nodes.size()));
-    // Unequal cells leave no other choice than a socket for each core.
+    // Unequal cells leave no choice but a socket for each core.
     if (sockets > nodes && (vm_.cells.size() < 2 || cells_are_equal())) {
       warn(AdviceWarning::kMoreSocketsThanNodes,
            "its " + counted(vm_.max_vcpus, "vCPU") + " are in " + counted(sockets, "socket") +
@@ -169,7 +169,7 @@ class Warner {
     });
   }
 
-  /// The first one; nothing if there is none.
+  /// The first such socket; nothing if there is none.
   [[nodiscard]] std::optional<std::int32_t> socket_in_two_cells(std::int32_t per_socket) const {
     std::vector<std::int32_t> cell_of(static_cast<std::size_t>(vm_.max_vcpus), -1);
     for (const GuestCell& cell : vm_.cells) {
@@ -225,7 +225,7 @@ class Warner {
       rest -= cell.memory;
       has_own_bindings = has_own_bindings || cell.binding;
     }
-    // What is plugged in is bound as its cell is.
+    // Memory that is plugged in is bound as its cell is.
     if (all && rest > Bytes{} && !has_own_bindings) {
       bound.push_back({std::nullopt, rest, vm_.huge_page_size, vm_.numatune_nodes});
     }
@@ -233,8 +233,8 @@ class Warner {
     return bound;
   }
 
-  /// What may only lie on certain nodes has to fit there: all that is bound, and what is bound to
-  /// the nodes of each cell.
+  /// Memory that may only lie on certain nodes has to fit there: all that is bound, and what is
+  /// bound to the nodes of each cell.
   void look_at_strict() {
     const std::vector<Bound> bound = strictly_bound();
     std::set<NodeId> all;
@@ -257,8 +257,8 @@ class Warner {
     }
   }
 
-  /// Says so if what of `bound` is made of such pages and can lie nowhere else is more than these
-  /// nodes have room for.
+  /// Warns if the part of `bound` that is made of such pages and can lie nowhere else is more than
+  /// these nodes have room for.
   bool is_without_room(const std::vector<Bound>& bound, const std::vector<NodeId>& nodes,
                        Bytes page_size) {
     Bytes needed;

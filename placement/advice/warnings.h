@@ -2,14 +2,14 @@
 /// What will hurt in a VM's definition, on this host.
 ///
 /// Problem: a definition that libvirt accepts can still cost a VM its speed or its start. Approach:
-/// each thing that is known to hurt is looked for by itself, in what the definition says and the
-/// host has. Nothing is said of what is not known: a host whose free memory is not told is not
-/// short of it.
+/// each thing that is known to hurt is checked by itself, against what the definition says and the
+/// host has. Nothing is said about what is not known: a host without known free memory is not taken
+/// to be short of it.
 /// Properties:
 ///  1. Equal VMs on equal hosts get the same warnings, in the order of AdviceWarning, each at most
 ///     once.
-///  2. A VM that is as advised is not warned of its cells, unless its vCPUs or its memory allow no
-///     better ones.
+///  2. A VM that is as advised gets no warning about its cells, unless its vCPUs or its memory
+///     allow no better ones.
 #pragma once
 
 #include <string>
@@ -40,8 +40,8 @@ enum class AdviceWarning {
       "memory-stays", "only-start-counts");
 }
 
-/// True if the VM will be slow, or not start, and another definition would help; false for what is
-/// good to know.
+/// True if the VM will be slow, or not start, and another definition would help; false for mere
+/// information.
 [[nodiscard]] bool calls_for_change(AdviceWarning warning);
 
 struct AdviceWarned {

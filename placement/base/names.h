@@ -2,8 +2,9 @@
 /// Names of enumerations.
 ///
 /// Problem: an enumeration's names are printed, read back from files, stored in journals and
-/// recordings, and listed in manual pages; a second list of them goes out of date in silence.
-/// Approach: the names stand once, below the enumeration, and everything else follows from there:
+/// recordings, and listed in manual pages; a second list of them goes out of date silently.
+/// Approach: the names are written once, below the enumeration, and everything else follows from
+/// there:
 ///
 ///     enum class MemoryMode { kSoft, kMask, kHandsOff };
 ///     [[nodiscard]] constexpr auto names(MemoryMode) {
@@ -26,7 +27,7 @@ namespace vmnuma {
 
 namespace internal {
 
-/// GCC and clang print a value that is no enumerator as a cast: "(Enum)7".
+/// GCC and clang print a value that is not an enumerator as a cast: "(Enum)7".
 template <auto kValue>
 consteval bool is_enumerator() {
   const std::string_view text = __PRETTY_FUNCTION__;
@@ -36,7 +37,7 @@ consteval bool is_enumerator() {
 
 }  // namespace internal
 
-/// The table of an enumeration whose enumerators are 0, 1, 2, ...
+/// The table of an enumeration with the enumerators 0, 1, 2, ...
 template <class Enum, class... Texts>
 [[nodiscard]] consteval std::array<std::string_view, sizeof...(Texts)> names_in_order(
     Texts... texts) {
@@ -46,13 +47,13 @@ template <class Enum, class... Texts>
   return {texts...};
 }
 
-/// An enumeration that has such a table beside it.
+/// An enumeration that has such a table.
 template <class Enum>
 concept Named = requires {
   names(Enum{});
 };
 
-/// "unknown" for what is no enumerator.
+/// "unknown" for a value that is not an enumerator.
 template <Named Enum>
 [[nodiscard]] constexpr std::string_view name_of(Enum value) {
   constexpr auto kNames = names(Enum{});
@@ -72,7 +73,7 @@ template <Named Enum>
   return std::nullopt;
 }
 
-/// In their order.
+/// All enumerators, in their order.
 template <Named Enum>
 inline constexpr auto kValuesOf = [] {
   std::array<Enum, names(Enum{}).size()> values{};

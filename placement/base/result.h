@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The result type of the whole project.
 ///
-/// Problem: almost everything a host daemon touches can fail for reasons of the world outside, and
-/// a message is only useful if it names the object, the cause and what happens now. Approach:
-/// functions that can fail return `Result<T>`. `Error` carries a kind for the code that decides,
-/// the errno for the record, and a message to which callers add context on the way up. Nothing
-/// throws across a folder's border. Our own broken invariants abort through VMNUMA_CHECK; nothing
-/// from outside may reach one.
+/// Problem: almost everything a host daemon touches can fail for external reasons, and a message is
+/// only useful if it names the object, the cause and what happens now. Approach: functions that can
+/// fail return `Result<T>`. `Error` carries a kind for the code that decides, the errno for the
+/// record, and a message to which callers add context on the way up. Nothing throws across a
+/// folder's border. Our own broken invariants abort through VMNUMA_CHECK; no external input may
+/// reach one.
 #pragma once
 
 #include <string>
@@ -40,13 +40,13 @@ enum class ErrorCode {
                                    "io");
 }
 
-/// A failure that the world caused.
+/// A failure with an external cause.
 struct Error {
   ErrorCode code{};
   int errno_value = 0;  ///< the errno behind it, 0 where there is none
   std::string message;  ///< a sentence without a final full stop; objects in single quotes
 
-  /// The same error seen from further up: "while reading node 2: cannot open ...".
+  /// The same error with a caller's context: "while reading node 2: cannot open ...".
   [[nodiscard]] Error within(std::string_view context) && {
     message.insert(0, ": ").insert(0, context);
     return std::move(*this);
@@ -69,7 +69,7 @@ using Result = tl::expected<T, Error>;
 
 }  // namespace vmnuma
 
-/// Ends the program on a broken invariant of our own. Always on. The world outside cannot make it
+/// Ends the program on a broken invariant of our own. Always on. External input cannot make it
 /// fire.
 #define VMNUMA_CHECK(condition)      \
   do {                               \

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How often which value was seen, where what is long ago counts less.
+/// How often which value was seen, with old values counting less.
 ///
 /// Problem: the usual values of a load change over days; a plain histogram never forgets, a window
 /// forgets everything at once and has to be kept. Approach: buckets of equal width hold weights. A
-/// value of half a day later enters with twice the weight, which is the same as halving all before
-/// it; when weights have grown large, all are divided at once. Weights are fixed-point integers.
+/// value that comes half a day later enters with twice the weight, which is the same as halving all
+/// before it; when weights have grown large, all are divided at once. Weights are fixed-point
+/// integers.
 /// Terms: *half-life* - the time in which a value's weight halves against newer ones.
 /// Properties:
 ///  1. A quantile grows with its share and lies between the least and the largest value seen,
-///  within one bucket's width.
-///  2. Values of one minute count alike, whatever their order.
+///     within one bucket's width.
+///  2. Values of one minute count the same, whatever their order.
 ///  3. A value counts half of one that is a half-life newer.
 ///  4. Moving all times by the same number of half-lives changes nothing.
 ///  5. Values outside the range count as the nearest one inside.

@@ -9,15 +9,15 @@ namespace vmnuma::placement {
 namespace {
 
 constexpr std::int32_t kUnknown = -1;
-/// A load that differs by less is the same one.
+/// Loads that differ by less count as the same.
 constexpr std::int64_t kSame = 150;
 /// 1970-01-01 was a Thursday.
 constexpr std::int64_t kFirstWeekday = 3;
-/// Names are told apart by so many numbers.
+/// Names are hashed to so many numbers.
 constexpr std::uint32_t kNames = 997;
 
 std::int32_t small(std::int64_t value) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 23U;  // a float still tells them apart
+  constexpr std::int64_t kMost = std::int64_t{1} << 23U;  // a float still represents it exactly
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, kUnknown, kMost));
 }
 
@@ -30,13 +30,13 @@ std::int32_t number_of(std::string_view name) {
   return name.empty() ? kUnknown : static_cast<std::int32_t>(hash % kNames);
 }
 
-/// "web-12" and "web-13" are of one group: what is before the number.
+/// "web-12" and "web-13" belong to one group, named by what is before the number.
 std::string_view group_of(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789-_.");
   return last == std::string_view::npos ? name : name.substr(0, last + 1);
 }
 
-/// Minutes since the load was another one than now, within the hour.
+/// Minutes since the load last differed from the present one, within the hour.
 std::int32_t steady_for(const LoadPast& past, std::int64_t minute) {
   const std::optional<Permille> now = past.at(minute);
   std::int64_t steady = 0;
@@ -91,7 +91,7 @@ std::optional<FeaturesAt> features_at(const VmFacts& vm, const KnownLoad& load,
   const auto day = before(LoadPast::kDay, 1, kForecastMinutes);
   const auto day_now = before(LoadPast::kDay, -10, 0);
   const auto week = before(LoadPast::kWeek, 1, kForecastMinutes);
-  // How far the day is above the one before; 1000 = as it was.
+  // How far the day is above the one before; 1000 = unchanged.
   const std::int32_t above_day =
       quarter && day_now ? small((quarter->mean - day_now->mean).value + 1000) : kUnknown;
   const std::int64_t day_number = minute / LoadPast::kDay;

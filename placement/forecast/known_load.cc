@@ -8,7 +8,7 @@ namespace {
 
 constexpr Permille kMost{1000};
 constexpr std::int64_t kBucket = 5;
-/// How long the last minutes are.
+/// Minutes in "the last minutes".
 constexpr std::int64_t kNowMinutes = 5;
 constexpr std::int64_t kLatelyMinutes = 15;
 /// Without a reading for that long a VM is taken to be off.
@@ -17,7 +17,7 @@ constexpr std::int64_t kOffAfter = 10;
 /// mean is 568 minutes old, about the histograms' half-life.
 constexpr unsigned kLossShift = 13;
 constexpr unsigned kLossBits = 16;
-/// Values before a mean loss counts as known: a day's. Before it, it is the plain mean.
+/// Values before a mean loss counts as known: a day's. Until then, it is the plain mean.
 constexpr std::int64_t kPlainMean = std::int64_t{1} << kLossShift;
 
 std::size_t ring_place(std::int64_t minute) {
@@ -25,7 +25,7 @@ std::size_t ring_place(std::int64_t minute) {
                                   kForecastMinutes);
 }
 
-/// One more value of an exponentially weighted mean, which is the plain one at first.
+/// Adds one value to an exponentially weighted mean, which is the plain one at first.
 void take_in(std::int64_t value, std::int64_t& mean, std::int64_t& values) {
   values = std::min(values + 1, kPlainMean);
   mean += (value * (std::int64_t{1} << kLossBits) - mean) / values;
@@ -73,7 +73,7 @@ std::optional<Permille> KnownLoad::quantile_from(std::size_t anchor, Permille at
   return rise ? std::optional(std::clamp(at + Permille{*rise}, Permille{}, kMost)) : std::nullopt;
 }
 
-/// What was guessed in the last minutes meets what came.
+/// Compares the forecasts of the last minutes with the load that came.
 void KnownLoad::judge(std::int64_t minute, Permille load) {
   for (const Minute& made : guesses_) {
     if (made.minute >= minute || made.minute < minute - kForecastMinutes) {

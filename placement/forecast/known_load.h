@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// All that is known of a VM's load, and what usually followed.
 ///
-/// Problem: how much a VM may want in the next ten minutes is best read from what it wanted before;
-/// but before *what*? The load of one VM stays near where it is, that of another comes back every
-/// hour or every day. Approach: several *anchors* are looked at in every minute: nothing (the load
-/// itself), the last minute, the mean and the peak of the last minutes, the peak of the last hour,
-/// that of the same time a day and a week ago. For each a decaying histogram keeps how far above
-/// the anchor the load of the next ten minutes was; anchor plus percentile is a forecast. What each
-/// would have lost (score.h) is averaged with the same half-life, and the one that lost least
-/// speaks. Of the mean it is the one whose squared errors were least.
+/// Problem: what a VM may want in the next ten minutes is best predicted from what it wanted
+/// before; but before *what*? The load of one VM stays near where it is, that of another recurs
+/// every hour or every day. Approach: several *anchors* are looked at in every minute: nothing (the
+/// load itself), the last minute, the mean and the peak of the last minutes, the peak of the last
+/// hour, that of the same time a day and a week ago. For each a decaying histogram keeps how far
+/// above the anchor the load of the next ten minutes was; anchor plus percentile is a forecast.
+/// What each would have lost (score.h) is averaged with the same half-life, and the one that lost
+/// least is used. For the mean it is the one with the least squared errors.
 /// Terms: *rise* - load less anchor, in thousandths of the VM's full time; *usual* - the percentile
 /// of the load itself, which needs no recent minutes.
 /// Properties:
@@ -36,7 +36,7 @@ class KnownLoad {
   /// What rises are counted from.
   enum class Anchor { kNothing, kMinute, kNow, kLately, kHour, kDayBefore, kWeekBefore };
   static constexpr std::size_t kAnchors = 7;
-  /// Minutes before the histograms say anything.
+  /// Minutes before the histograms give forecasts.
   static constexpr std::int64_t kLeastMinutes = 60;
 
   KnownLoad();
@@ -62,7 +62,7 @@ class KnownLoad {
   struct Record {
     DecayingHistogram rises;
     std::int64_t mean_loss = 0;  ///< of pinball_loss(), in 2^-16, exponentially weighted
-    std::int64_t values = 0;     ///< that went into it
+    std::int64_t values = 0;     ///< number of values in it
     std::int64_t mean_rise = 0;  ///< in 2^-16, exponentially weighted
     std::int64_t rise_values = 0;
     std::int64_t mean_error = 0;  ///< of the means, squared, in 2^-16, exponentially weighted
@@ -75,8 +75,8 @@ class KnownLoad {
 
   [[nodiscard]] std::optional<Permille> anchor_at(std::int64_t minute, Anchor anchor) const;
   [[nodiscard]] std::optional<Permille> mean_from(std::size_t anchor, Permille at) const;
-  /// Whose forecasts lost least by `loss`, of those that can be made now; nothing, the first one,
-  /// if none can.
+  /// The anchor with the least `loss` of its forecasts, of those that can be made now; the first
+  /// one, kNothing, if none can.
   [[nodiscard]] std::size_t best_anchor(std::int64_t minute, std::int64_t Record::*loss,
                                         std::int64_t Record::*values) const;
   [[nodiscard]] std::optional<Permille> quantile_from(std::size_t anchor, Permille at,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who forecasts a VM's load, and who speaks when another cannot.
+/// Which predictor forecasts a VM's load, and which one stands in for it.
 ///
 /// Problem: the best predictor needs a model that may be missing or not fit; a forecast is wanted
 /// all the same. Approach: all predictors answer the same question - which load will 95 of 100 of
-/// the next ten minutes not exceed? - or nothing. A chain asks one after the other.
+/// the next ten minutes not exceed? - or give no answer. A chain asks one after the other.
 ///
 /// Properties:
 ///  - the first predictor that answers is believed, and named;
-///  - without any minute of the VM nobody answers.
+///  - without any minute of the VM no predictor answers.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class Predictor {
   virtual ~Predictor() = default;
 
   [[nodiscard]] virtual PredictorKind kind() const = 0;
-  /// As seen at the end of `minute`, which is not before the last one of `load`. Nothing if it
-  /// cannot tell.
+  /// As seen at the end of `minute`, which is not before the last one of `load`. Nothing if it has
+  /// no answer.
   [[nodiscard]] virtual std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,
                                                          std::int64_t minute) const = 0;
 };

@@ -7,7 +7,7 @@
 /// of it 0.05. No other forecast has a smaller pinball loss than the true percentile.
 ///
 /// Properties:
-///  - the loss is never negative, and nothing where the forecast is hit;
+///  - the loss is never negative, and zero where the forecast is hit;
 ///  - among all constant forecasts of a series its 95th percentile has the least loss.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace vmnuma::placement {
 
-/// What every forecast of a load is: the percentile of the next ten minutes, by minute.
+/// What every forecast of a load is: this percentile of the next ten minutes, by minute.
 inline constexpr Permille kForecastShare{950};
 
 /// Pinball loss of one value, in millionths of the VM's full time: thousandths of a thousandth.
@@ -31,7 +31,7 @@ struct ForecastScore {
 
   void add(Permille forecast, Permille value);
   ForecastScore& operator+=(const ForecastScore& other);
-  /// Of all values; 1000 if there are none.
+  /// Share of all values; 1000 if there are none.
   [[nodiscard]] Permille coverage() const { return permille_of(covered, values, Permille{1000}); }
   /// Average pinball loss of a value, in millionths; 0 if there are none.
   [[nodiscard]] std::int64_t mean_loss() const { return values > 0 ? loss / values : 0; }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A forecast as a sum of decision trees.
 ///
-/// Problem: what a library has learnt must be asked in a daemon with many rights, every minute, for
+/// Problem: what a library has learnt must be evaluated in a privileged daemon, every minute, for
 /// every VM, and must not be able to harm it. Approach: only the trees are kept, as whole numbers;
-/// asking them takes a few comparisons each. A tree is a list of nodes in which children come after
-/// their parent, so that every walk ends.
+/// evaluating them takes a few comparisons each. A tree is a list of nodes in which children come
+/// after their parent, so that every walk ends.
 ///
 /// Terms: *correction* - what the trees add to the histogram's forecast, in thousandths of a
 /// thousandth.
@@ -12,7 +12,7 @@
 /// Properties:
 ///  - is_sound() holds of every model that a walk can end in;
 ///  - a forecast lies between nothing and the VM's full time;
-///  - for minutes that it was trained on it says nothing.
+///  - for minutes that it was trained on it gives no forecast.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct TreeModel {
 /// No tree is empty, children come after their parents and lie within the tree, features exist.
 [[nodiscard]] bool is_sound(const TreeModel& model);
 
-/// The index of the leaf in which a walk ends. The tree is sound.
+/// The index of the leaf in which a walk ends. The tree must be sound.
 [[nodiscard]] std::size_t leaf_of(const Tree& tree, const Features& features);
 
 /// The histogram's forecast, corrected by all trees of a sound model.
@@ -51,7 +51,7 @@ struct TreeModel {
 
 class TrainedPredictor final : public Predictor {
  public:
-  /// The model is sound.
+  /// The model must be sound.
   explicit TrainedPredictor(TreeModel model) : model_(std::move(model)) {}
   [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kTrained; }
   [[nodiscard]] std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,

@@ -37,7 +37,8 @@ using Bytes = Amount<struct BytesUnit>;
 using Permille = Amount<struct PermilleUnit>;
 /// Wake-ups per second.
 using WakeupRate = Amount<struct WakeupRateUnit>;
-/// A point or span of monotonic time in microseconds. The core never reads a clock; it is told.
+/// A point or span of monotonic time in microseconds. The core never reads a clock; time is passed
+/// in.
 using Microseconds = Amount<struct MicrosecondsUnit>;
 
 /// Also of CPU time.

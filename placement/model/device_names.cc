@@ -8,7 +8,7 @@ namespace vmnuma::placement {
 namespace {
 
 constexpr std::size_t kInterfaceNameSize = 16;  // IFNAMSIZ, with the final zero
-constexpr std::size_t kMostDeviceName = 200;    // of a file's name, with room for what goes before
+constexpr std::size_t kMostDeviceName = 200;    // of a file's name, with room for its folder
 
 constexpr std::size_t kMostPoolName = 64;
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Names of the host's devices, before they become parts of paths.
+/// Checks names of the host's devices before they become parts of paths.
 #pragma once
 
 #include <string_view>
 
 namespace vmnuma::placement {
 
-/// As dev_valid_name (net/core/dev.c, Linux 6.1) has it.
+/// As in dev_valid_name() (net/core/dev.c, Linux 6.1).
 [[nodiscard]] bool is_interface_name(std::string_view name);
 
-/// Of a file below /dev: no part of it begins with '.'.
+/// For a file below /dev: no part of it begins with '.'.
 [[nodiscard]] bool is_device_name(std::string_view name);
 
-/// Of a pool of devices: up to 64 letters, digits, '-', '_' and '.'.
+/// For a pool of devices: up to 64 letters, digits, '-', '_' and '.'.
 [[nodiscard]] bool is_pool_name(std::string_view name);
 
-/// Of a PCI device in lspci's long form: "0000:3b:00.0", in small letters.
+/// For a PCI device in lspci's long form: "0000:3b:00.0", in lower case.
 [[nodiscard]] bool is_pci_address(std::string_view text);
 
 }  // namespace vmnuma::placement

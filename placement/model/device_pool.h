@@ -15,7 +15,7 @@ struct DevicePool {
   bool operator==(const DevicePool&) const = default;
 };
 
-/// A device that a VM has, by its definition or since it was plugged.
+/// A device that a VM has, by its definition or because it was hot-plugged.
 struct HeldDevice {
   std::string address;
   VmId vm;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A VM as its definition says: what libvirt's domain XML, or its QEMU's command line, and the
-/// administrator's policy tell about it. Produced by balancer/host from the live XML and by
+/// administrator's policy say about it. Produced by balancer/host from the live XML and by
 /// balancer/qemu from the process; everything that is measured is in model/sample.h instead.
 #pragma once
 
@@ -32,7 +32,7 @@ enum class MemoryMode { kSoft, kMask, kHandsOff };
 }
 
 /// Whether all that a VM needs belongs together: the kubelet's topology manager policies. kNone:
-/// nobody looks; kBestEffort: it is led to as few nodes as hold all of it, and starts elsewhere
+/// not checked; kBestEffort: it is led to as few nodes as hold all of it, and starts elsewhere
 /// where there are none; kRestricted: it only starts on as few nodes as the host could ever give
 /// it; kSingleNumaNode: only on one.
 enum class TopologyPolicy { kNone, kBestEffort, kRestricted, kSingleNumaNode };
@@ -49,7 +49,7 @@ enum class TopologyScope { kVm, kClient };
 
 /// What the nodes of its devices mean for a VM. kStrict: it lives there; kSocket: it lives on nodes
 /// of their sockets; kPreferred: it starts near passed-through devices unless that loses CPU time,
-/// and near its network interfaces and disks where nothing else speaks against it; kNone: nothing.
+/// and near its network interfaces and disks if all else is equal; kNone: nothing.
 enum class DeviceLocality { kStrict, kSocket, kPreferred, kNone };
 [[nodiscard]] constexpr auto names(DeviceLocality) {
   return names_in_order<DeviceLocality>("strict", "socket", "preferred", "none");
@@ -69,9 +69,9 @@ enum class PlacementStrategy {
                                            "LeastAllocated", "DistributeEvenly");
 }
 
-/// Which CPUs of its home a client is pinned to (placement/cpu_assignment.h). kNode: all that
-/// belong to nobody alone; kShare: of these, the ones of one last-level cache where it fits;
-/// kExclusive: physical cores of its own.
+/// Which CPUs of its home a client is pinned to (placement/cpu_assignment.h). kNode: all that do
+/// not belong to one client alone; kShare: of these, the ones of one last-level cache where it
+/// fits; kExclusive: physical cores of its own.
 enum class CpuBinding { kNode, kShare, kExclusive };
 [[nodiscard]] constexpr auto names(CpuBinding) {
   return names_in_order<CpuBinding>("node", "share", "exclusive");
@@ -90,16 +90,16 @@ enum class CpuClass { kNone, kLatency, kBatch };
   return names_in_order<CpuClass>("none", "latency", "batch");
 }
 
-/// What a VM's memory is worth beside that of others: Kubernetes' classes of service. kNone: its
-/// limits are not touched; the others are explained in placement/memory_qos.h.
+/// What a VM's memory is worth compared with that of others: Kubernetes' classes of service. kNone:
+/// its limits are not touched; the others are explained in placement/memory_qos.h.
 enum class MemoryClass { kNone, kGuaranteed, kBurstable, kBestEffort };
 [[nodiscard]] constexpr auto names(MemoryClass) {
   return names_in_order<MemoryClass>("none", "guaranteed", "burstable", "best-effort");
 }
 
-/// No start waits longer: who else lists VMs through libvirt waits with it.
+/// No start waits longer: any other program that lists VMs through libvirt waits with it.
 inline constexpr std::int32_t kLongestWaitForRoom_s = 120;
-/// Of VmPolicy::priority, either way.
+/// Bound of VmPolicy::priority, in both directions.
 inline constexpr std::int32_t kMostPriority = 1000;
 /// What is done for a VM that finds no room on one node when it starts.
 enum class MakeRoom {
@@ -111,7 +111,7 @@ enum class MakeRoom {
   return names_in_order<MakeRoom>("never", "advise", "before-start");
 }
 
-/// <numatune><memnode mode= nodeset=>: to what the memory of one cell is bound.
+/// <numatune><memnode mode= nodeset=>: what the memory of one cell is bound to.
 struct CellBinding {
   NumatuneMode mode = NumatuneMode::kNone;  ///< kNone: to nothing
   std::vector<NodeId> nodes;                ///< ascending
@@ -148,7 +148,7 @@ struct MediatedDevice {
 struct HostInterface {
   std::string name;
   NodeId node;  ///< of the adapter below it; negative: not known, or there is none or several
-  bool is_open_vswitch = false;  ///< a bridge of Open vSwitch, where the kernel has no links down
+  bool is_open_vswitch = false;  ///< a bridge of Open vSwitch: the kernel shows no links below it
   bool operator==(const HostInterface&) const = default;
 };
 
@@ -169,7 +169,7 @@ struct Pin {
 /// The CPUs of the pin with that number; none if there is no such pin.
 [[nodiscard]] std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number);
 
-/// A project of OpenStack, as Nova names it in the metadata of its VMs; empty where nobody says it.
+/// A project of OpenStack, as Nova names it in the metadata of its VMs; empty if there is none.
 struct NovaProject {
   std::string name;
   std::string uuid;
@@ -187,24 +187,24 @@ struct VmPolicy {
   std::vector<NodeId> nodes;        ///< allowed nodes; empty = all
   std::string affinity_group;       ///< VMs of one group belong together; empty = none
   std::string anti_affinity_group;  ///< VMs of one group belong apart; empty = none
-  bool anti_affinity_hard = false;  ///< never together, rather than rather not
+  bool anti_affinity_hard = false;  ///< forbids being together, instead of only discouraging it
   std::int32_t reservation_permille = 0;  ///< guaranteed share of its vCPUs' full speed
   TopologyPolicy topology_policy = TopologyPolicy::kNone;
   TopologyScope topology_scope = TopologyScope::kVm;
-  bool prefer_closest_numa_nodes = false;     ///< of equally few nodes those near each other
-  std::int32_t max_allowable_numa_nodes = 0;  ///< on larger hosts it is not admitted; 0 = any
+  bool prefer_closest_numa_nodes = false;     ///< of equally few nodes, take those near each other
+  std::int32_t max_allowable_numa_nodes = 0;  ///< larger hosts do not admit it; 0 = any
   DeviceLocality device_locality = DeviceLocality::kPreferred;
-  std::int32_t locality_weight_pct = 100;  ///< of what remote memory is estimated to cost
+  std::int32_t locality_weight_pct = 100;  ///< of the estimated cost of remote memory
   PlacementStrategy strategy = PlacementStrategy::kHost;
   CpuBinding cpu_binding = CpuBinding::kNode;
   CpuPolicy cpu_policy = CpuPolicy::kNone;
   CpuClass cpu_class = CpuClass::kNone;
   MemoryClass memory_class = MemoryClass::kNone;
   MakeRoom make_room = MakeRoom::kNever;
-  std::int32_t make_room_deadline_s = 0;  ///< so long its start waits at most
-  std::int32_t priority = 0;              ///< those of a lower one make room before
-  std::string owner;                      ///< whose VM it is; empty: as Nova says
-  std::vector<std::string> device_pools;  ///< it takes a device of each, as often as it is named
+  std::int32_t make_room_deadline_s = 0;  ///< longest time its start waits
+  std::int32_t priority = 0;              ///< VMs of lower priority make room first
+  std::string owner;                      ///< owner of the VM; empty: as Nova says
+  std::vector<std::string> device_pools;  ///< it gets a device of each, as often as it is named
   bool operator==(const VmPolicy&) const = default;
 };
 
@@ -220,7 +220,7 @@ struct VmDescription {
   std::string name;
   /// Of this run: libvirt's running id, part of the scope's name, or the number of the process.
   std::int32_t domain_id = -1;
-  /// Its QEMU's, where the inventory knows it; else libvirt's pid file tells.
+  /// That of its QEMU, where the inventory knows it; else found by libvirt's pid file.
   std::optional<VmProcess> process;
   std::vector<std::int32_t> vcpus;  ///< online vCPU numbers, ascending; holes are possible
   std::int32_t max_vcpus = 0;
@@ -236,7 +236,7 @@ struct VmDescription {
   bool numatune_auto = false;   ///< placement='auto' of its memory
   bool placement_auto = false;  ///< of its memory or vCPUs: libvirt asks numad where to start it
   std::vector<NodeId> numatune_nodes;
-  bool memory_nodes_fixed = false;  ///< nobody can set the nodes its memory may use: no mode mask
+  bool memory_nodes_fixed = false;  ///< the nodes its memory may use cannot be set: no mode mask
   Bytes huge_page_size;        ///< <memoryBacking><hugepages>, the largest; zero = ordinary pages
   bool memory_locked = false;  ///< <memoryBacking><locked/>
   bool memory_shared = false;  ///< <memoryBacking> access shared: memfd, vhost-user
@@ -259,11 +259,11 @@ struct VmDescription {
   bool operator==(const VmDescription&) const = default;
 };
 
-/// The name of whose VM it is: its policy's owner, or else of its project in Nova, if that has no
-/// name its UUID; empty if nobody says.
+/// The name of the VM's owner: the owner in its policy, or else its project in Nova, by UUID if
+/// that has no name; empty if neither is set.
 [[nodiscard]] std::string owner_of(const VmDescription& vm);
-/// True if it is the VM of that owner; of a project in Nova both name and UUID will do. Nobody is
-/// called by an empty name.
+/// True if the VM belongs to that owner; a project in Nova may be given by name or UUID. An empty
+/// name matches no VM.
 [[nodiscard]] bool is_owned_by(const VmDescription& vm, std::string_view owner);
 
 /// Memory that consists of pages of one size; zero: ordinary ones.
@@ -276,13 +276,13 @@ struct PagesOfSize {
 /// What the VM's memory consists of when its balloon is empty, by page size, ascending.
 [[nodiscard]] std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm);
 
-/// The same of a part of it that consists of as much of each, in whole pages: of one client, say,
-/// of which nobody looks which pages it has.
+/// The same for a part of it that has as much of each size in proportion, in whole pages: for one
+/// client, say, without looking which pages it has.
 [[nodiscard]] std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm, Bytes part);
 
-/// Why this VM's memory cannot be moved, as a sentence for people, or nothing if it can.
-/// VFIO and its like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds
-/// it, and hands-off is the administrator's word.
+/// Why this VM's memory cannot be moved, as a sentence for people, or nothing if it can. VFIO and
+/// the like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds it, and
+/// hands-off is the administrator's choice.
 [[nodiscard]] std::optional<std::string> why_memory_stays(const VmDescription& vm);
 
 }  // namespace vmnuma::placement

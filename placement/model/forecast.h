@@ -15,7 +15,7 @@ namespace vmnuma::placement {
 /// How far forecasts look ahead.
 inline constexpr std::int64_t kForecastMinutes = 10;
 
-/// Who made a forecast, from the best one on (placement/forecast/predictors.h).
+/// Which predictor made a forecast, best first (placement/forecast/predictors.h).
 enum class PredictorKind { kTrained, kHistogram, kLastMaximum };
 [[nodiscard]] constexpr auto names(PredictorKind) {
   return names_in_order<PredictorKind>("trained", "histogram", "last-maximum");

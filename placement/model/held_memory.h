@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory that the kernel may neither move nor reclaim, by what a VM's description says.
+/// Memory that the kernel can neither move nor reclaim, according to a VM's description.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace vmnuma::placement {
 
-/// Why nobody touches any of the VM's memory, or nothing: it is not ours to touch, passed through
-/// to a device, pinned by one or locked.
+/// Why none of the VM's memory may be touched, or nothing if it may: it is not ours to touch,
+/// passed through to a device, pinned by one or locked.
 [[nodiscard]] std::optional<std::string> why_memory_is_held(const VmDescription& vm);
 
 }  // namespace vmnuma::placement

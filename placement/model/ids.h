@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Names of things: nodes, CPUs, VMs and their clients. Strong types, so that none is taken for
-/// another.
+/// Names of things: nodes, CPUs, VMs and their clients. Strong types, so that one cannot be passed
+/// for another.
 #pragma once
 
 #include <array>

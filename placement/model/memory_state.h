@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a VM's memory stands with the kernel: what it uses, what protects it and what limits it.
+/// The state of a VM's memory in the kernel: what it uses, what protects it and what limits it.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace vmnuma::placement {
 /// What a cgroup's memory controller is set to (Linux 6.1, Documentation/admin-guide/cgroup-v2.rst,
 /// "Memory Interface Files"). Nothing = "max": no limit.
 struct MemoryLimits {
-  Bytes min;                      ///< never reclaimed below this, rather is somebody killed
+  Bytes min;                      ///< never reclaimed below this; the OOM killer acts first
   Bytes low;                      ///< not reclaimed below this while there is other memory to take
   std::optional<Bytes> high;      ///< above this its tasks have to give memory back
   std::optional<Bytes> max;       ///< above this it is killed
-  std::optional<Bytes> swap_max;  ///< most of it in swap
+  std::optional<Bytes> swap_max;  ///< most of it that may be in swap
   bool operator==(const MemoryLimits&) const = default;
 };
 
@@ -32,11 +32,11 @@ struct MemoryState {
   Bytes file;                ///< page cache of its disk images
   Bytes unevictable;         ///< of all these, what is locked
   Bytes swap;
-  /// Of `anonymous` and `shared`, what is on transparent huge pages; decides nothing. Absent where
-  /// the kernel has none.
+  /// Part of `anonymous` and `shared` that is on transparent huge pages; decides nothing. Absent
+  /// where the kernel has none.
   std::optional<Bytes> huge = {};
   /// Share of the last 10 s in which some task of it, or all, waited for memory. Absent where the
-  /// kernel does not tell.
+  /// kernel does not report it.
   std::optional<Permille> waits_some;
   std::optional<Permille> waits_full;
   std::int32_t oom_score_adj = 0;  ///< -1000 (never killed) to 1000
@@ -50,7 +50,7 @@ struct SliceMemory {
   bool operator==(const SliceMemory&) const = default;
 };
 
-/// The cgroups above this one whose names end in ".slice", outermost first: "machine.slice" and
+/// The cgroups above this one with names ending in ".slice", outermost first: "machine.slice" and
 /// "machine.slice/machine-prod.slice" of "machine.slice/machine-prod.slice/....scope".
 [[nodiscard]] std::vector<std::string> slices_above(std::string_view scope);
 

@@ -192,8 +192,8 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-/// Optimal string alignment, case-insensitive: a letter too many, too few or another one counts 1,
-/// and so do two neighbours that changed places.
+/// Optimal string alignment, case-insensitive: one letter too many, too few or different counts 1,
+/// and so do two neighbours swapped.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before;  // the row two above
   std::vector<std::size_t> above;

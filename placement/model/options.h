@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every number that steers a decision, in one table.
 ///
-/// The table yields the config check, `vmnuma options`, the man page and the example config. Where
-/// ESXi has the option, name, default and range are ESXi's (public lists of advanced
+/// The config check, `vmnuma options`, the man page and the example config are made from the table.
+/// Where ESXi has the option, name, default and range are ESXi's (public lists of advanced
 /// settings, 6.0U3 to 9.0.1; PageMigRateMax as in 9.0; LocalityWeightActionAffinity, 130 until 9.0,
 /// is off as in 9.1: it made VMs that talk to each other pile up on one node); the others carry our
 /// names under the same prefix. All values are integers.
@@ -18,8 +18,8 @@
 
 namespace vmnuma::placement {
 
-/// Where options that nothing sets have their values from. kVmnuma: our defaults. kEsxi: decisions
-/// by ESXi's rules as far as they are public: homes are walls, a shortage is taken to last, memory
+/// Which values options have that are set nowhere. kVmnuma: our defaults. kEsxi: decisions by
+/// ESXi's rules as far as they are public: homes are walls, a shortage is taken to last, memory
 /// travels at ESXi's rate.
 enum class Preset { kVmnuma, kEsxi };
 [[nodiscard]] constexpr auto names(Preset) {
@@ -27,10 +27,11 @@ enum class Preset { kVmnuma, kEsxi };
 }
 
 struct Options {
-  // What ESXi calls the same.
+  // Options that ESXi has under the same name.
   std::int64_t rebalance_period = 2000;
   std::int64_t rebalance_enable = 1;
-  // ESXi asks for 4 and 2. VMs are placed on smaller hosts as well, and then had to stay there.
+  // ESXi requires 4 and 2. VMs are placed on smaller hosts as well, and then could never leave
+  // their first home.
   std::int64_t rebalance_cores_total = 1;
   std::int64_t rebalance_cores_node = 1;
   std::int64_t mig_imbalance_threshold = 10;
@@ -51,13 +52,13 @@ struct Options {
   std::int64_t page_mig_rate_max = 256000;
   std::int64_t prefer_ht = 0;
 
-  // Ours.
+  // Our own.
   std::int64_t spill_enable = 1;
   std::int64_t smt_gain_pct = 25;
   std::int64_t load_half_life = 60;
   std::int64_t cold_start_pct = 50;
-  // Half of a CPU with the default of mig_threshold. On a larger node a VM of one or two vCPUs
-  // could never gain enough, and a node full of such VMs would keep any shortage.
+  // Half of a CPU with the default of mig_threshold. Otherwise a VM of one or two vCPUs could never
+  // gain enough on a larger node, and a node full of such VMs would keep any shortage.
   std::int64_t mig_threshold_cpus = 25;
   std::int64_t locality_mig_threshold = 20;
   std::int64_t mem_stall_pct = 30;
@@ -91,7 +92,7 @@ struct Options {
 [[nodiscard]] Options options_of(Preset preset);
 
 /// Moves that may begin in one epoch where VMs can live on so many nodes: what
-/// Numa.MigrationsPerEpoch says, else one a node, but kFewestMoves at least.
+/// Numa.MigrationsPerEpoch says, else one per node, but at least kFewestMoves.
 [[nodiscard]] std::int64_t migrations_per_epoch(const Options& options, std::int64_t homes);
 inline constexpr std::int64_t kFewestMoves = 4;
 
@@ -101,7 +102,7 @@ struct OptionInfo {
   std::string_view unit;  ///< "%", "ms", "epochs", "" for a plain number or a switch
   std::int64_t smallest = 0;
   std::int64_t largest = 0;
-  std::int64_t Options::*value = nullptr;  ///< where it lives; its default is Options{}'s
+  std::int64_t Options::*value = nullptr;  ///< its member; the default is Options{}'s
   bool from_esxi = false;
   std::string_view help;
 };
@@ -117,7 +118,7 @@ struct OptionInfo {
 [[nodiscard]] Result<void> set_option(Options& options, std::string_view name, std::int64_t value);
 
 /// The candidate with the smallest edit distance to `word` if it is near enough to be a likely
-/// typing mistake, or an empty view.
+/// typo, or an empty view.
 [[nodiscard]] std::string_view nearest_name(std::string_view word,
                                             const std::vector<std::string_view>& candidates);
 

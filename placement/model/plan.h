@@ -24,10 +24,10 @@ enum class Guard {
   kSwapReconsider,     ///< swapped less than Numa.SwapConsiderPeriod epochs ago
   kCoreCapacity,       ///< would take the target above Numa.CoreCapRatioPct
   kNoRoom,             ///< the target has not enough free memory above its reserve
-  kMemoryStays,        ///< its memory cannot follow
-  kDoNotMove,          ///< the administrator's word
+  kMemoryStays,        ///< the client's memory cannot follow
+  kDoNotMove,          ///< the administrator has forbidden it
   kNotAllowed,         ///< the node is outside the client's mask
-  kNoFreeCores,        ///< the target has not enough cores that a VM can have alone
+  kNoFreeCores,        ///< the target has too few cores to give to a VM alone
   kAntiAffinity,       ///< a hard anti-affinity group
   kStaleData,          ///< numbers of the VM or the node are missing or old
   kMoving,             ///< an earlier action of the client is not finished
@@ -49,28 +49,28 @@ enum class Guard {
                                "owed-time", "busier-node", "does-not-last");
 }
 
-/// One client from where it is to where it shall be.
+/// Moves one client from where it is to where it is to be.
 struct Relocation {
   ClientId client;
   NodeIndex from = kNoNode;  ///< kNoNode at its first placement
   NodeIndex to = kNoNode;
   Bytes memory;                   ///< what has to travel
-  NodeIndex spills_to = kNoNode;  ///< on whose CPUs it may run beside those of `to`
+  NodeIndex spills_to = kNoNode;  ///< it may use this node's CPUs as well as those of `to`
   bool operator==(const Relocation&) const = default;
 };
 
-/// What an action should bring. Lost time is of the whole host per epoch, with as many clients
+/// What an action should bring. Lost time is that of the whole host per epoch, with as many clients
 /// spilling as it pays for, before and after.
 struct Prediction {
   CpuTime lost_before;
   CpuTime lost_after;
-  CpuTime gain_at_home;       ///< lost time that it would save if nobody spilled, before and after
+  CpuTime gain_at_home;       ///< lost time saved if no client spilled, before and after
   CpuTime cost;               ///< once
   Permille imbalance_before;  ///< largest difference of owed / capacity between two nodes
   Permille imbalance_after;
   Permille locality_before;  ///< of the clients that move, taken together
   Permille locality_after;
-  bool known = true;  ///< false: nothing had been measured, or it was not looked at; all else is 0
+  bool known = true;  ///< false: nothing was measured, or it was not computed; all else is 0
   bool operator==(const Prediction&) const = default;
 };
 
@@ -91,7 +91,7 @@ struct Rejection {
   NodeIndex to = kNoNode;
   ClientId partner;  ///< of a swap; equals `client` otherwise
   Guard guard{};
-  CpuTime gain;  ///< lost time it would have saved per epoch if nobody spilled; may be negative
+  CpuTime gain;  ///< lost time saved per epoch if no client spilled; may be negative
   bool operator==(const Rejection&) const = default;
 };
 
@@ -106,9 +106,9 @@ struct Spill {
 struct Plan {
   std::int64_t epoch = 0;
   std::vector<Action> actions;        ///< in the order in which they are to be carried out
-  std::vector<Spill> spills;          ///< of all clients once they are, by client
+  std::vector<Spill> spills;          ///< of all clients after the actions, by client
   std::vector<Rejection> rejections;  ///< best first, a bounded number per client
-  CpuTime lost;                       ///< of the host as it is, per epoch, with clients that spill
+  CpuTime lost;                       ///< of the host at present, per epoch, spills included
   Permille imbalance;
   bool operator==(const Plan&) const = default;
 };

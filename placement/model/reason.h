@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why an action is taken, and what follows from that about what it does: the one place where a
-/// reason's traits are.
+/// Why an action is taken, and what follows from that about what it does: the one place that
+/// defines a reason's traits.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ enum class Reason {
   kInitialPlacement,  ///< a client without a home gets one
   kLoadMove,          ///< balanceMig: one client to a node with more to give
   kLoadSwap,          ///< loadSwap: two clients change places
-  kLongTermMove,      ///< longTermMig: the shortage goes to somebody else's turn
+  kLongTermMove,      ///< longTermMig: other clients take their turn at the shortage
   kLongTermSwap,
   kLocalityMove,  ///< localityMig: the client goes where its memory is
   kLocalitySwap,
@@ -24,7 +24,7 @@ enum class Reason {
   kCpuAssignment,  ///< other CPUs of the same home
   kForecastMove,   ///< balanceMig: a load move before there is a shortage
   kSpill,          ///< a client runs on the CPUs of a second node as well, or no longer does
-  kMakeRoom,       ///< one that is to start finds room then
+  kMakeRoom,       ///< makes room for a VM that is to start
 };
 [[nodiscard]] constexpr auto names(Reason) {
   return names_in_order<Reason>("initial-placement", "load-move", "load-swap", "long-term-move",
@@ -69,7 +69,7 @@ enum class Change {
 [[nodiscard]] constexpr bool exchanges_homes(Reason reason) {
   return change_of(reason) == Change::kTwoHomes;
 }
-/// All but placements, which give a home.
+/// All but placements, which give a first home.
 [[nodiscard]] constexpr bool moves_a_home(Reason reason) {
   return change_of(reason) == Change::kHome || exchanges_homes(reason);
 }
@@ -88,14 +88,14 @@ enum class Change {
   return reason == Reason::kLocalityMove || reason == Reason::kLocalitySwap;
 }
 
-/// Which figures of a Prediction mean something; the others are 0.
+/// Which figures of a Prediction are meaningful; the others are 0.
 struct PredictedFigures {
   bool lost_time = true;  ///< and the cost
   bool imbalance = true;
   bool locality_before = true;
   bool locality_after = true;
 };
-/// For actions of a reason, by its name, as it is kept; `is_known` is the Prediction's.
+/// For actions with the reason of that name, as it is stored; `is_known` is the Prediction's.
 [[nodiscard]] PredictedFigures predicted_figures(std::string_view reason, bool is_known);
 
 }  // namespace vmnuma::placement

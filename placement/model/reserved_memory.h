@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory of single nodes that is kept for the system, as the administrator says.
+/// Memory of single nodes that is kept for the system, as configured by the administrator.
 #pragma once
 
 #include <vector>
@@ -19,11 +19,11 @@ struct ReservedOnNode {
 /// By node and page size, each once.
 using ReservedMemory = std::vector<ReservedOnNode>;
 
-/// What is kept of the node's pages of that size; zero: ordinary ones.
+/// How much of the node's pages of that size is kept; zero: ordinary ones.
 [[nodiscard]] Bytes reserved_of(NodeId node, Bytes page_size, const ReservedMemory& reserved);
 
-/// What of the node's ordinary memory is to stay free: Numa.NodeReservePct of `total`, or what is
-/// reserved if that is more; never more than all.
+/// How much of the node's ordinary memory is to stay free: Numa.NodeReservePct of `total`, or what
+/// is reserved if that is more; never more than all.
 [[nodiscard]] Bytes reserve_of(NodeId node, Bytes total, const Options& options,
                                const ReservedMemory& reserved);
 

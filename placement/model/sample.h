@@ -30,12 +30,13 @@ struct VcpuSample {
   bool operator==(const VcpuSample&) const = default;
 };
 
-/// Reads that no cache could answer, by a VM's vCPU threads, as their CPUs counted them over some
+/// Reads by a VM's vCPU threads that no cache could answer, as the CPUs counted them over some
 /// seconds that ended in this epoch; in the guest and outside of it, as run time is.
 struct MemoryReads {
   std::int64_t count = 0;
   CpuTime counted;  ///< run time in which they were counted
-  /// Run time in which they should have been: more where others needed the counters, too.
+  /// Run time in which they should have been counted: more than `counted` where the counters were
+  /// shared with other users.
   CpuTime ran;
   std::int64_t cycles = 0;          ///< in `counted`; 0: not counted
   std::int64_t stalled_cycles = 0;  ///< of these, in which no new work could begin
@@ -46,8 +47,8 @@ struct VmSample {
   VmId id;
   VmProcess process;
   std::vector<VcpuSample> vcpus;  ///< by vCPU number; a vanished thread is absent
-  /// Of each of `vcpus`, the CPU that it runs on or ran on last. Empty where that was not asked
-  /// for, and where one of them could not be read.
+  /// For each of `vcpus`, the CPU that it runs on or ran on last. Empty where that was not
+  /// requested, and where one of them could not be read.
   std::vector<CpuId> last_cpus = {};
   std::int64_t throttled_us = 0;  ///< sum of vcpuN/cpu.stat throttled_usec
   std::int32_t weight = 100;      ///< cpu.weight of the scope (cgroup v2: 1..10000, default 100)
@@ -57,24 +58,24 @@ struct VmSample {
   /// Per guest NUMA cell and topology node, from numa_maps; empty = not known.
   std::vector<std::vector<Bytes>> cell_memory;
   std::optional<MemoryState> memory_state;  ///< absent outside cgroup v2 and where unread
-  /// Threads of its scope, those of vhost included: pids.current. Absent outside cgroup v2, and
+  /// Threads of its scope, including those of vhost: pids.current. Absent outside cgroup v2, and
   /// where systemd does not count them.
   std::optional<std::int64_t> threads = std::nullopt;
   /// Share of the last 10 s in which some task of it was runnable and waited for a CPU (PSI).
-  /// Absent where the kernel does not tell.
+  /// Absent where the kernel does not report it.
   std::optional<Permille> cpu_waits = std::nullopt;
-  /// That its cgroup lets it run on, ascending: cpuset.cpus.effective of its scope. Absent outside
-  /// cgroup v2 and without the cpuset controller.
+  /// CPUs that its cgroup lets it run on, ascending: cpuset.cpus.effective of its scope. Absent
+  /// outside cgroup v2 and without the cpuset controller.
   std::optional<std::vector<CpuId>> cpus = std::nullopt;
-  /// CPU time of its threads other than vCPUs, those of vhost included: what its scope has used
+  /// CPU time of its threads other than vCPUs, including those of vhost: what its scope has used
   /// (cpu.stat) less what its vCPUs have run. Absent in epochs in which it was not read.
   std::optional<std::int64_t> beside_us = std::nullopt;
-  /// Absent in all epochs but the one in which its turn to be counted ended.
+  /// Present only in the epoch in which the VM's turn to be counted ended.
   std::optional<MemoryReads> memory_reads = std::nullopt;
   bool operator==(const VmSample&) const = default;
 };
 
-/// Time in which a CPU was not idle, since some moment: what passed less the idle time of
+/// Time in which a CPU was not idle, since some fixed moment: time passed less the idle time of
 /// /proc/stat. Never goes back.
 struct CpuSample {
   CpuId id;
@@ -89,8 +90,8 @@ struct NodeSample {
   Bytes total;
   /// Pools that have pages, by page size; absent = not read.
   std::optional<std::vector<HugePagePool>> huge_pages = std::nullopt;
-  /// Of its CPUs' busy time, what this daemon's own page migration took, since the daemon started.
-  /// Never goes back.
+  /// The part of its CPUs' busy time that this daemon's own page migration took, since the daemon
+  /// started. Never goes back.
   std::int64_t copying_us = 0;
   bool operator==(const NodeSample&) const = default;
 };
@@ -103,7 +104,7 @@ struct MissingSource {
   bool operator==(const MissingSource&) const = default;
 };
 
-/// How often threads of two VMs, those of vhost included, woke each other since some moment.
+/// How often threads of two VMs, including those of vhost, woke each other since some fixed moment.
 /// Never goes back while both processes live.
 struct WakeupSample {
   VmId a;  ///< < b
@@ -121,7 +122,7 @@ struct SchedExt {
 };
 
 /// The kernel's cache-aware scheduling, which draws the threads of a process to one last-level
-/// cache (CONFIG_SCHED_CACHE, Linux 7.2). kBuiltIn: whether it is on, only root could see; by
+/// cache (CONFIG_SCHED_CACHE, Linux 7.2). kBuiltIn: only root could see whether it is on; by
 /// default it is.
 enum class CacheScheduling { kNone, kOff, kOn, kBuiltIn };
 [[nodiscard]] constexpr auto names(CacheScheduling) {
@@ -134,13 +135,14 @@ struct Sample {
   std::vector<NodeSample> nodes;  ///< by id
   std::vector<CpuSample> cpus;    ///< by id
   std::vector<VmSample> vms;      ///< by id
-  /// Share of the time in which some task waited for memory; absent where the kernel does not tell.
+  /// Share of the time in which some task waited for memory; absent where the kernel does not
+  /// report it.
   std::optional<Permille> memory_pressure;
   /// How often some task had to free memory itself since the host was booted; absent where the
-  /// kernel does not tell.
+  /// kernel does not report it.
   std::optional<std::int64_t> direct_reclaims;
   /// The kernel's own NUMA balancing (sysctl kernel.numa_balancing, Linux 6.1, sched/core.c): a sum
-  /// of 1 = pages and threads by who touches what, 2 = memory tiers; absent where it has none.
+  /// of 1 = places pages and threads by access, 2 = memory tiers; absent where it has none.
   std::optional<std::int32_t> kernel_numa_balancing;
   std::optional<SchedExt> sched_ext;  ///< absent: none runs
   CacheScheduling cache_scheduling = CacheScheduling::kNone;
@@ -149,7 +151,7 @@ struct Sample {
   /// Whether cgroup v2 is mounted with memory_recursiveprot, so that what protects a VM's scope
   /// also protects the groups below it, which its memory is charged to; absent = not known.
   std::optional<bool> protection_inherited;
-  /// By a, b; absent = nobody counts them.
+  /// By a, b; absent = not counted.
   std::optional<std::vector<WakeupSample>> wakeups;
   std::vector<MissingSource> missing;
   bool operator==(const Sample&) const = default;

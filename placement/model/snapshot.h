@@ -30,7 +30,7 @@ inline constexpr std::int64_t kEpochsUntilCounted = 3;
 /// Epochs in a row without usable readings, after which a VM may begin to spill nonetheless.
 inline constexpr std::int64_t kUnreadForLong = 5;
 
-/// VmState::pull_again_after of a VM whose remaining memory has proved unmovable.
+/// VmState::pull_again_after once the memory left behind has proved unmovable.
 inline constexpr std::int64_t kNotAgain = std::int64_t{1} << 40U;
 
 /// A node's supply and load in this epoch.
@@ -38,7 +38,7 @@ struct NodeState {
   CpuTime physical;       ///< cores x epoch
   CpuTime threads;        ///< logical CPUs x epoch
   CpuTime non_vm;         ///< busy time that no client used and that lasts, at most `threads`
-  CpuTime non_vm_now;     ///< the same of this epoch alone, also what does not last
+  CpuTime non_vm_now;     ///< the same for this epoch alone, including what does not last
   CpuTime set_aside;      ///< time of cores that belong to one client alone and idled
   CpuTime capacity;       ///< what the node can give to clients: service(threads) - non_vm
   CpuTime used;           ///< thread time its clients ran
@@ -52,14 +52,14 @@ struct NodeState {
   Bytes free;
   Bytes total;
   Bytes reserve;      ///< what moves must leave free
-  Bytes reserved;     ///< the least that `reserve` may be, whatever options say
+  Bytes reserved;     ///< the least that `reserve` may be, whatever the options say
   bool known = true;  ///< false: its CPU or memory readings are missing, so nothing is moved to it
   /// False: there are no two readings of its CPUs, so `non_vm` and all that follows from it are
-  /// held or assumed. Decides nothing: it keeps what is assumed from being shown as measured.
+  /// held or assumed. Decides nothing: it keeps assumed values from being shown as measured.
   bool cpu_measured = true;
   bool memory_read = true;  ///< false: `free`, `total` and `reserve` are not known
-  /// Memory that is kept for VMs that are not there yet, by page size, each once; that on ordinary
-  /// pages is part of `reserve`.
+  /// Memory that is kept for VMs that are not there yet, by page size, each once; the part on
+  /// ordinary pages is part of `reserve`.
   std::vector<PagesOfSize> reservations = {};
   bool operator==(const NodeState&) const = default;
 };
@@ -73,16 +73,17 @@ struct VmState {
   std::size_t client_count = 0;
   CpuTime demand;
   CpuTime entitled;  ///< its fair share of the nodes that it can use, at most its demand
-  Permille stall;    ///< share of its run time that waits for memory
-  /// The same as its CPUs counted it; absent where they did not, or where that does not count.
+  Permille stall;    ///< share of its run time spent waiting for memory
+  /// The same as counted by its CPUs; absent where they did not count, or where the count is not
+  /// used.
   std::optional<Permille> counted_stall = std::nullopt;
   std::string memory_stays_because;  ///< empty if its memory can be moved
-  /// Any vCPU uses all of its memory: its guest has no NUMA cells, or some too large for a node,
-  /// whose memory is then shared out over all its clients' nodes.
+  /// Any vCPU uses all of its memory: its guest has no NUMA cells, or some too large for a node;
+  /// their memory is then shared out over all its clients' nodes.
   bool shares_memory = false;
-  Bytes huge_page_size;  ///< of hugetlbfs, that its memory consists of; zero: ordinary
+  Bytes huge_page_size;  ///< hugetlbfs page size of its memory; zero: ordinary
   VmPolicy policy;
-  /// False: numbers missing or stale, those here are the last ones. It is not touched, except that
+  /// False: readings missing or stale, those here are the last ones. It is not touched, except that
   /// after kUnreadForLong epochs it may begin to spill: it gains CPUs and loses none.
   bool fresh = true;
   std::string stale_because;
@@ -90,14 +91,14 @@ struct VmState {
   bool measured = true;  ///< false: only just seen, demand assumed; it may be placed, not moved
   std::vector<NodeIndex> suggested;     ///< where libvirt was told to start it; its first homes
   std::vector<NodeIndex> device_nodes;  ///< of its devices, as far as they matter to it; ascending
-  std::vector<NodeIndex> wished_nodes;  ///< of its host interfaces and disks, as a wish only
-  bool transferring = false;            ///< pages of it are on their way
+  std::vector<NodeIndex> wished_nodes;  ///< of its host interfaces and disks, only as a wish
+  bool transferring = false;            ///< pages of it are being moved
   Bytes left_behind;                    ///< what its last transfer could not bring home
   std::int64_t epochs_since_transfer = 1'000'000;
-  /// Since it last left a home: with pages on their way, and without.
+  /// Since it last left a home: epochs with a transfer in progress, and without.
   std::int64_t epochs_travelled = 0;
   std::int64_t epochs_rested = 1'000'000;
-  /// Epochs from its last transfer until what was left is tried again, or kNotAgain.
+  /// Epochs from its last transfer until another attempt at what was left, or kNotAgain.
   std::int64_t pull_again_after = 0;
   /// False: its CPU times in this epoch are held or assumed. Decides nothing, as in NodeState.
   bool cpu_measured = true;
@@ -119,7 +120,7 @@ struct ClientState {
   NodeIndex home = kNoNode;         ///< kNoNode until placed
   CpuTime used;    ///< thread time run in the epoch, its part of QEMU's other threads included
   CpuTime ready;   ///< runnable but waiting
-  CpuTime demand;  ///< used + ready - throttled wait; of its vCPUs at most all time and the quota
+  CpuTime demand;  ///< used + ready - throttled wait; vCPUs' part capped at full time and quota
   CpuTime load;    ///< demand, exponentially weighted, with pending load while new
   CpuTime recent;  ///< demand, exponentially weighted over some ten seconds
   std::optional<Ahead> ahead;  ///< absent where nothing is known
@@ -136,8 +137,8 @@ struct ClientState {
   std::vector<NodeIndex> allowed;      ///< nodes it may live on, ascending
   std::int64_t epochs_here = 0;        ///< since its last move; 1 in the first epoch after it
   NodeIndex came_from = kNoNode;       ///< the node it last left
-  std::int64_t epochs_since_swap = 0;  ///< large if never
-  bool moving = false;                 ///< an action of it is being carried out
+  std::int64_t epochs_since_swap = 0;  ///< large if it never was
+  bool moving = false;                 ///< an action on it is being carried out
   std::int32_t exclusive_cores = 0;    ///< of its home, that belong to it alone
   NodeIndex spills_to = kNoNode;       ///< it may run on the CPUs of this node as well
   CpuTime spill_saves;                 ///< per epoch, exponentially weighted; may be negative
@@ -146,7 +147,7 @@ struct ClientState {
   [[nodiscard]] std::int32_t vcpu_count() const { return static_cast<std::int32_t>(vcpus.size()); }
 };
 
-/// Two VMs that talk to each other: their threads, those of vhost included, wake each other.
+/// Two VMs that talk to each other: their threads, including those of vhost, wake each other.
 struct Chat {
   VmId a;  ///< < b
   VmId b;
@@ -161,18 +162,18 @@ struct Snapshot {
   std::vector<NodeState> nodes;      ///< as topology.nodes
   std::vector<VmState> vms;          ///< ascending id
   std::vector<ClientState> clients;  ///< by VM, then index
-  std::vector<Chat> chats;           ///< by a, b; those worth mentioning
+  std::vector<Chat> chats;           ///< by a, b; those that matter
   bool operator==(const Snapshot&) const = default;
 };
 
-/// What is kept of the node's memory on pages of that size for VMs that are not there yet.
+/// How much of the node's memory on pages of that size is kept for VMs that are not there yet.
 [[nodiscard]] Bytes reservations_of(const NodeState& node, Bytes page_size);
 
-/// Whether anything was measured in the epoch from which the host's lost time and imbalance could
-/// be known.
+/// Whether anything was measured in the epoch that the host's lost time and imbalance can be
+/// derived from.
 [[nodiscard]] bool is_measured(const Snapshot& snapshot);
 
-/// The VM, which is found by its place in order of ids; null if there is none.
+/// The VM, by binary search on its id; null if there is none.
 [[nodiscard]] const VmState* find_vm(const Snapshot& snapshot, const VmId& id);
 /// The client's place in `snapshot.clients`; kNoClient if it has none.
 [[nodiscard]] ClientIndex index_of(const Snapshot& snapshot, const ClientId& id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tail of a message about a word nobody knows.
+/// The tail of a message about an unknown word.
 #pragma once
 
 #include <string>

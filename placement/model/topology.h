@@ -49,7 +49,7 @@ struct Node {
   /// partition, or outside the cpuset of VMs.
   std::vector<CpuId> isolated_cpus = {};
 
-  /// It has that CPU, and VMs may use it.
+  /// True if it has that CPU and VMs may use it.
   [[nodiscard]] bool has(CpuId cpu) const;
   [[nodiscard]] std::int32_t core_count() const;  ///< distinct physical cores among `cpus`
   [[nodiscard]] std::int32_t cpu_count() const { return static_cast<std::int32_t>(cpus.size()); }
@@ -75,7 +75,7 @@ struct Topology {
   }
   /// How many nodes can.
   [[nodiscard]] std::int64_t home_count() const;
-  /// The node with all CPUs, if it can be a home. Such a host has nothing to balance.
+  /// The node that has all CPUs, if it can be a home. Such a host has nothing to balance.
   [[nodiscard]] std::optional<NodeIndex> only_home() const;
   bool operator==(const Topology&) const = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a VM is beside its load, for who forecasts. Pure.
+/// Properties of a VM other than its load, for predictors. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is shown and kept of a VM beside its CPU times and its memory, and decides nothing.
+/// Figures of a VM other than CPU times and memory, which are shown and kept but decide nothing.
 ///
 /// Problem: a figure passes through the snapshot, the socket's JSON, tables, metrics, the history
 /// and the manual, and a list of figures in each of them goes out of date. Approach: a figure is
 /// declared here, in one line, and everything else follows from that line: its field in JSON, its
 /// column in the history (made, written, averaged and read), its columns in tables, its metric, and
-/// the row of that in vmnuma-exporter(8). All that is left to add one is to measure it
+/// that metric's row in vmnuma-exporter(8). To add one, all that is left is to measure it
 /// (Ledger::measure_vm).
 ///
 /// Properties:
@@ -21,8 +21,8 @@
 
 namespace vmnuma::placement {
 
-/// Waiting is that of pressure stall information (Linux 6.1, Documentation/accounting/psi.rst), on
-/// average over 10 s.
+/// Waiting is as in pressure stall information (Linux 6.1, Documentation/accounting/psi.rst),
+/// averaged over 10 s.
 struct VmFigures {
   std::optional<Permille> cpu_some;
   std::optional<Permille> memory_some;
@@ -38,7 +38,7 @@ struct VmFigureInfo {
   std::string_view list_title;     ///< its column of `vmnuma list`; empty: none
   std::string_view report_title;   ///< its column of `vmnuma report`, among waiting; empty: none
   std::string_view metric;         ///< several figures may be one metric, one after the other
-  std::string_view metric_label;   ///< tells these apart, beside "vm"; empty: alone
+  std::string_view metric_label;   ///< tells these apart, in addition to "vm"; empty: alone
   std::string_view metric_marked;  ///< the value of that label
   std::string_view metric_help;    ///< one sentence
 };
