@@ -18,7 +18,7 @@ using placement::Snapshot;
 
 namespace {
 
-/// The client's memory leaves where it lies; what finds no room on `to` yet stays.
+/// Moves the client's memory to `to`; what finds no room there yet stays where it is.
 void gather_memory(Snapshot& snapshot, ClientState& client, NodeIndex to) {
   const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
   const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
@@ -55,7 +55,7 @@ Snapshot after_plan(Snapshot snapshot, const placement::Plan& plan) {
         }
       }
     }
-    // Two that change places need each other's room: those who leave a node go first.
+    // Two that change places need each other's room: clients that leave a node go first.
     for (int round = 0; round < 2; ++round) {
       for (const Relocation& relocation : action.relocations) {
         const ClientIndex index = index_of(snapshot, relocation.client);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Exponentially weighted averages on integers, and the rates that they are of.
+/// Exponentially weighted averages on integers, and the rates that they average.
 #pragma once
 
 #include "placement/model/amounts.h"
@@ -8,7 +8,7 @@
 namespace vmnuma::balancer {
 
 /// One step of an average with this half-life. 2^(-t/h) is taken as h / (h + t ln 2), which is
-/// within 0.1 % for steps far shorter than the half-life. A half-life of nothing remembers nothing.
+/// within 0.1 % for steps far shorter than the half-life. A half-life of zero remembers nothing.
 template <class Unit>
 [[nodiscard]] constexpr placement::Amount<Unit> averaged(placement::Amount<Unit> average,
                                                          placement::Amount<Unit> now,
@@ -28,13 +28,13 @@ template <class Unit>
   return scaled(rate, epoch.value, placement::kMicrosecondsPerSecond);
 }
 
-/// Half-life of averages by which a shortage is expected to last.
+/// Half-life of the averages that tell how long a shortage is expected to last.
 [[nodiscard]] constexpr placement::CpuTime recently(const placement::Options& options) {
   return placement::CpuTime{options.shortage_half_life * placement::kMicrosecondsPerSecond};
 }
 
 /// What a client was owed is remembered with a half-life of this many Numa.LTermFairnessIntervals:
-/// long enough for everybody to have had a turn.
+/// long enough for every client to have had a turn.
 inline constexpr std::int64_t kFairnessMemory = 12;
 
 }  // namespace vmnuma::balancer

@@ -168,7 +168,7 @@ CpuTime Promise::most_benefit(CpuTime most_gain, std::span<const Rehoming> chang
         coming += arrangement_->memory(other.client).resident;
       }
     }
-    // What finds no room is judged as it comes.
+    // The cost of memory that finds no room is left to judge().
     if (coming <= room.of(change.client, change.to)) {
       benefit -= cost_of_memory(change);
     }
@@ -196,7 +196,7 @@ void consider(const Arrangement& arrangement, Promise& promise, Reason reason,
     return;
   }
   const CpuTime benefit = promise.most_benefit(gain, changes);
-  // What talk can bring is held against less.
+  // Talk has a lower threshold.
   const bool stopped =
       gain < least_gain(arrangement, changes) &&
       (reason != Reason::kAffinityMove || !arrangement.talks(changes.front().client) ||

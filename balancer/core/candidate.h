@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A change that was looked at, and the best of many.
+/// A change that was considered, and the best of many.
 ///
 /// Problem: nearly all candidates are bad, and finding out exactly how bad takes most of the
 /// planner's time. Approach: a candidate is judged in two steps. `Promise` gives an upper bound of
-/// its benefit from the nodes' totals alone; only where that beats what is known already, effect
-/// and guards are worked out. `Considered` keeps the best candidate that nothing stops and, for the
+/// its benefit from the nodes' totals alone; effect and guards are computed only if that beats what
+/// is known already. `Considered` keeps the best candidate that nothing stops and, for the
 /// explanation, the best few of the others that were judged.
 ///
 /// Terms: *benefit* - gain x horizon - cost.
@@ -23,7 +23,7 @@
 
 namespace vmnuma::balancer {
 
-/// A change that was looked at: what it is, what it brings, and what stops it, if anything.
+/// A change that was considered: what it is, what it brings, and what stops it, if anything.
 struct Candidate {
   placement::Reason reason{};
   std::vector<placement::Rehoming> changes;
@@ -38,7 +38,7 @@ class Considered {
   void add(Candidate candidate);
   [[nodiscard]] const std::optional<Candidate>& best() const { return best_; }
   [[nodiscard]] const std::vector<Candidate>& stopped() const { return stopped_; }
-  /// One was judged that would pay if it lasted.
+  /// A candidate was judged that would pay if it lasted.
   void note_doubt() { doubt_ = true; }
   [[nodiscard]] bool doubt() const { return doubt_; }
   /// True if a candidate with at most this benefit would not be kept, `stopped` or not.
@@ -50,17 +50,18 @@ class Considered {
   std::vector<Candidate> stopped_;  ///< best benefit first, at most kMostStopped
 };
 
-/// What changes can bring at most.
+/// Upper bounds on what changes can bring.
 ///
-/// A node that somebody leaves gains what it would gain if nobody came instead, which is found once
-/// a client; and all clients of a node together are owed at least what `least_owed` says. Memory
-/// that finds room costs the same whoever else moves, which is found once a client and node.
+/// A node that a client leaves gains at most what it would gain if none came instead, which is
+/// computed once per client; and all clients of a node together are owed at least `least_owed`.
+/// Memory that finds room costs the same whatever else moves, which is computed once per client and
+/// node.
 class Promise {
  public:
-  /// Of the arrangement as it is now.
+  /// For the arrangement as it is now.
   explicit Promise(const placement::Arrangement& arrangement);
 
-  /// Never below the gain that judging finds, but for rounding.
+  /// Never below the gain that judging finds, apart from rounding.
   [[nodiscard]] placement::CpuTime most_gain(std::span<const placement::Rehoming> changes);
   /// Never below the benefit that goes with such a gain.
   [[nodiscard]] placement::CpuTime most_benefit(placement::CpuTime most_gain,
@@ -72,7 +73,7 @@ class Promise {
 
   const placement::Arrangement* arrangement_;
   std::vector<placement::CpuTime> saved_beside_;  ///< per client: memory, groups and talk
-  std::vector<std::optional<placement::CpuTime>> gain_of_leaving_;  ///< per client, when asked for
+  std::vector<std::optional<placement::CpuTime>> gain_of_leaving_;  ///< per client, once needed
   std::vector<std::optional<placement::CpuTime>> cost_of_memory_;   ///< per client and node
 };
 
@@ -80,7 +81,7 @@ class Promise {
 [[nodiscard]] Candidate judge(const placement::Arrangement& arrangement, placement::Reason reason,
                               std::span<const placement::Rehoming> changes);
 
-/// Judges such a set if it promises anything.
+/// Judges such a set if its upper bound is good enough.
 void consider(const placement::Arrangement& arrangement, Promise& promise, placement::Reason reason,
               std::span<const placement::Rehoming> changes, Considered& considered);
 

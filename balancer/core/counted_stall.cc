@@ -18,7 +18,7 @@ namespace {
 constexpr Permille kAll{1000};
 /// A VM that ran for less says little, and has little to lose.
 constexpr CpuTime kLeastRunTime{kMicrosecondsPerSecond};
-/// Of its run time, counters must have counted one of so many parts.
+/// The counters must have counted at least this part of its run time: one in so many.
 constexpr std::int64_t kMostShared = 4;
 constexpr CpuTime kHalfLife{5 * 60 * kMicrosecondsPerSecond};
 
@@ -28,7 +28,7 @@ std::optional<Permille> stall_from(const MemoryReads& reads, std::int64_t local_
   if (reads.counted < kLeastRunTime || reads.counted * kMostShared < reads.ran) {
     return std::nullopt;
   }
-  // Thousandths: nanoseconds of waiting a microsecond of run time.
+  // Thousandths: nanoseconds of waiting per microsecond of run time.
   const Permille waits =
       scaled(Permille{reads.count}, local_read_ns, reads.counted.value * kReadsAtOnce);
   const Permille stalled = permille_of(reads.stalled_cycles, reads.cycles, kAll);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The share of its run time that a VM waits for memory, from what its CPUs counted.
 ///
-/// Problem: what remote memory costs a VM hangs on how often it reads memory, and one figure for
+/// Problem: what remote memory costs a VM depends on how often it reads memory, and one figure for
 /// all VMs of a host (Numa.MemStallPct) is wrong for each of them. Approach: a VM that ran for t
 /// and meanwhile made n reads that no cache answered waited for n x L / kReadsAtOnce of t, where L
-/// is what a read of local memory takes, because a core goes on while it waits, and several of its
-/// reads are under way at once. Where the CPU also counts cycles in which no new work could begin,
-/// the VM cannot have waited longer than these. The share is one of the run time as it is now: with
-/// memory on distant nodes a VM reads less often in its longer run time, and the product of both is
-/// what it loses there (placement/memory_cost.h).
+/// is the duration of a read of local memory, because a core continues while it waits, and several
+/// of its reads are under way at once. Where the CPU also counts cycles in which no new work could
+/// begin, the VM cannot have waited longer than these. The share is one of the present run time:
+/// with memory on distant nodes a VM reads less often in its longer run time, and the product of
+/// both is what it loses there (placement/memory_cost.h).
 ///
-/// A reading is doubtful, and unused, if the VM hardly ran meanwhile, or if the counters were
-/// somebody else's most of the time. The share moves slowly from reading to reading, so that no
-/// decision flaps with it, and it is known once some have agreed, for as long as new ones come.
+/// A reading is doubtful, and unused, if the VM hardly ran meanwhile, or if other users had the
+/// counters most of the time. The share moves slowly from reading to reading, so that no decision
+/// flaps with it, and it is known once some have agreed, for as long as new ones come.
 ///
 /// Properties:
 ///  1. The share never falls when reads are added, and never exceeds one, or that of stalled
@@ -32,13 +32,13 @@ namespace vmnuma::balancer {
 
 /// How many reads of a core are under way at once while it waits for one: server software has some
 /// one and a half (Chou, Spracklen and Abraham, "Store Memory-Level Parallelism Optimizations for
-/// Commercial Applications", MICRO 2005), and cores have become wider since. Nothing that all CPUs
+/// Commercial Applications", MICRO 2005), and cores have become wider since. No event that all CPUs
 /// count tells it.
 inline constexpr std::int64_t kReadsAtOnce = 2;
 inline constexpr std::int32_t kSureReadings = 3;
 inline constexpr placement::Microseconds kFreshFor{30 * 60 * placement::kMicrosecondsPerSecond};
 
-/// Of one reading; nothing if it is doubtful. `local_read_ns`: what a read of local memory takes.
+/// From one reading; nothing if it is doubtful. `local_read_ns`: duration of a local read.
 [[nodiscard]] std::optional<placement::Permille> stall_from(const placement::MemoryReads& reads,
                                                             std::int64_t local_read_ns);
 
@@ -46,7 +46,7 @@ struct RecordFields;
 
 class CountedStall {
  public:
-  /// `now` never goes back. What is doubtful changes nothing.
+  /// `now` never goes back. A doubtful reading changes nothing.
   void take_in(const placement::MemoryReads& reads, std::int64_t local_read_ns,
                placement::Microseconds now);
   /// Nothing if it is not known.

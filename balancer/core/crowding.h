@@ -6,11 +6,11 @@
 /// while CPUs of another node idle. Approach: a client that hardly runs may run on two nodes before
 /// it needs to: while it sleeps that costs nothing, and when it wakes it finds a CPU. A client that
 /// spills counts half on each of its nodes.
-/// Terms: *crowded* - a node whose own clients have more vCPUs than others leave it CPUs.
+/// Terms: *crowded* - a node with more vCPUs of its own clients than CPUs that other load leaves.
 ///
 /// Properties:
 ///  1. A node is not crowded by clients that only spill there.
-///  2. A client that has begun to run does not cease to hardly run at once: there is a margin.
+///  2. A client that begins to run still counts as hardly running at first: there is a margin.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ namespace vmnuma::balancer {
 
 class Crowding {
  public:
-  /// Everybody at home. `arrangement` must outlive it.
+  /// All clients at home. `arrangement` must outlive it.
   explicit Crowding(const placement::Arrangement& arrangement);
 
   [[nodiscard]] bool is_crowded(placement::NodeIndex node) const;
   [[nodiscard]] bool is_any_crowded() const;
-  /// The node of those that `may` allows which has fewest vCPUs for its CPUs, the client's home
-  /// among them.
+  /// Of the nodes that `may` allows and the client's home, the one with the fewest vCPUs for its
+  /// CPUs.
   template <class May>
   [[nodiscard]] placement::NodeIndex least_filled(placement::NodeIndex home, May may) const {
     placement::NodeIndex least = home;
@@ -39,7 +39,7 @@ class Crowding {
     }
     return least;
   }
-  /// The client runs on that node as well.
+  /// The client runs on that node as well from now on.
   void spread(placement::ClientIndex client, placement::NodeIndex to);
 
  private:
@@ -47,11 +47,11 @@ class Crowding {
 
   const placement::Arrangement& arrangement_;
   std::vector<std::int64_t> own_;     ///< vCPUs of clients at home there
-  std::vector<std::int64_t> halves_;  ///< of vCPUs, with those that spill
+  std::vector<std::int64_t> halves_;  ///< half vCPUs, including clients that spill
 };
 
-/// True of a client that wants less than a tenth of its vCPUs' time; for one that spills by now,
-/// less than a fifth.
+/// True if a client wants less than a tenth of its vCPUs' time; for one that spills already, less
+/// than a fifth.
 [[nodiscard]] bool hardly_runs(const placement::Snapshot& snapshot,
                                const placement::ClientState& client);
 

@@ -15,7 +15,7 @@ using placement::Snapshot;
 
 namespace {
 
-/// An imbalance that has lasted starts moves from this part of Numa.MigImbalanceThreshold on.
+/// An imbalance that has lasted starts moves at this part of Numa.MigImbalanceThreshold.
 constexpr std::int64_t kThirds = 3;
 
 /// What all clients were owed in the epochs before this one, newest first, as far as it is
@@ -31,7 +31,7 @@ std::vector<CpuTime> owed_before(const Snapshot& snapshot) {
   return owed;
 }
 
-/// What the clients of each node were owed over minutes, as they live in the snapshot.
+/// What the clients of each node were owed over minutes, with the homes of the snapshot.
 std::vector<CpuTime> owed_for_minutes(const Snapshot& snapshot) {
   std::vector<CpuTime> owed(snapshot.nodes.size());
   for (const ClientState& client : snapshot.clients) {

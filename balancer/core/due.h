@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// When load moves and swaps are made: in which epochs, and from which imbalance on.
 ///
-/// Problem: most epochs are between two in which moves (Numa.SwapMigrateOnly) or swaps
-/// (Numa.SwapInterval) are due, so that not every burst moves somebody; but a load that comes and
-/// goes in step with epochs may be there between them only. Approach: what is owed in this epoch
-/// and in the few before it, which a snapshot has, tells such a load from one that has just begun.
-/// And an imbalance below Numa.MigImbalanceThreshold may be one of many that come and go, which
-/// moves would only chase, or one that stays and costs as much in every epoch. What clients were
-/// owed over minutes tells which.
+/// Problem: moves (Numa.SwapMigrateOnly) and swaps (Numa.SwapInterval) are due only every few
+/// epochs, so that not every burst moves a client; but a load that comes and goes in step with
+/// epochs may be there only between them. Approach: what is owed in this epoch and in the few
+/// before it, which a snapshot has, distinguishes such a load from one that has just begun. And an
+/// imbalance below Numa.MigImbalanceThreshold may be one of many that come and go, which moves
+/// would only chase, or one that stays and costs as much in every epoch. What clients were owed
+/// over minutes tells which.
 ///
 /// Properties:
 ///  - a load that is there in every second epoch is balanced, whichever these are;
@@ -29,13 +29,13 @@ namespace vmnuma::balancer {
   return interval > 0 && epoch % interval == 0;
 }
 
-/// The same, and in others if much less was owed in the last one that was due, and as much in one
-/// before that. Less than Numa.LTermFairnessInterval epochs are looked back.
+/// True in the same epochs, and in others if much less was owed in the last one that was due, and
+/// as much in one before that. Looks back fewer than Numa.LTermFairnessInterval epochs.
 [[nodiscard]] bool is_due_for_load(const placement::Snapshot& snapshot, std::int64_t interval);
 
 /// True if owed / capacity of two nodes differs by Numa.MigImbalanceThreshold; or by a third of it
 /// if what each node owes counts only up to what it owed on average over minutes. The third does
-/// not apply if Numa.ShortageHalfLife is 0: how long a shortage has lasted is not looked at then.
+/// not apply if Numa.ShortageHalfLife is 0: then it is ignored how long a shortage has lasted.
 [[nodiscard]] bool is_imbalanced(const placement::Arrangement& arrangement);
 
 }  // namespace vmnuma::balancer

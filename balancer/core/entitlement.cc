@@ -33,7 +33,8 @@ Supply supply_of(const NodeState& node, const Options& options) {
   return {node.physical, node.threads, node.non_vm + node.set_aside, options.smt_gain_pct};
 }
 
-/// Of its CPUs' time, what clients could not have in this epoch, also by what does not last.
+/// The part of its CPUs' time that clients could not have in this epoch, including what does not
+/// last.
 CpuTime taken_now(const NodeState& node) {
   return std::max(node.non_vm, node.non_vm_now) + node.set_aside;
 }
@@ -60,7 +61,7 @@ void sum_up_nodes(Snapshot& snapshot, const Options& options) {
   }
 }
 
-/// Clients can use its CPUs: it can be a home, or they may spill to it.
+/// True if clients can use its CPUs: it can be a home, or they may spill to it.
 bool counts(const Snapshot& snapshot, NodeIndex node, const Options& options) {
   return snapshot.topology.can_be_home(node) ||
          (options.spill_enable != 0 && !snapshot.topology.nodes[node].cpus.empty());
@@ -87,7 +88,7 @@ CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Option
   return options.spill_enable != 0 ? std::min(most + second, client.demand) : most;
 }
 
-/// Nodes whose CPUs the VM's clients can use.
+/// Nodes on which the VM's clients can use CPUs.
 NodeSet nodes_of(const Snapshot& snapshot, const VmState& vm, const NodeSet& all,
                  const Options& options) {
   NodeSet nodes;
@@ -134,7 +135,7 @@ class Confinements {
   [[nodiscard]] const std::vector<NodeSet>& sets() const { return sets_; }
 
  private:
-  /// True of most VMs, and quick to tell.
+  /// True for most VMs, and quick to check.
   [[nodiscard]] bool lives_anywhere(const VmState& vm) const {
     const auto clients = std::span(snapshot_.clients).subspan(vm.first_client, vm.client_count);
     return vm.policy.nodes.empty() && vm.device_nodes.empty() &&

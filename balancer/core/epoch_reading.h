@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What VMs and nodes are measured by in an epoch.
+/// The inputs from which VMs and nodes are measured in an epoch.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace vmnuma::balancer {
 
-/// Refers to what the caller keeps.
+/// Refers to objects that the caller keeps.
 struct EpochReading {
   const placement::Topology& topology;
   const placement::Options& options;
   const placement::ReservedMemory& reserved;  ///< what each node keeps for the system
   const placement::Sample* before;            ///< of the last epoch; null in the first
   const placement::Sample& now;
-  /// What a read of a node's own memory takes; none if all VMs have the host's price.
+  /// Duration of a read of a node's own memory; none if all VMs have the host's price.
   std::optional<std::int64_t> local_read_ns;
-  const placement::LoadForecasts* forecasts;  ///< null: none that hold
+  const placement::LoadForecasts* forecasts;  ///< null: none that are valid
 };
 
 }  // namespace vmnuma::balancer

@@ -26,7 +26,7 @@ using placement::Rehoming;
 
 namespace {
 
-/// What the node's clients want once the client and `changes` have moved.
+/// Demand of the node's clients once the client and `changes` have moved.
 CpuTime demand_after(const Arrangement& arrangement, NodeIndex node, ClientIndex client,
                      std::span<const Rehoming> changes) {
   CpuTime demand = arrangement.node(node).demand() + arrangement.load(client).demand;
@@ -54,7 +54,7 @@ bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
 }
 
 /// True if the node would have more vCPUs than CPUs, and more than one and a half times as many for
-/// each CPU as the host: those that are calm now may all want to run at the same time later.
+/// each CPU as the host: those that are idle now may all want to run at the same time later.
 bool crowds_node(const Arrangement& arrangement, NodeIndex node, ClientIndex client,
                  std::span<const Rehoming> changes) {
   const placement::Snapshot& snapshot = arrangement.snapshot();
@@ -110,7 +110,7 @@ std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex in
   if (vm.policy.do_not_move) {
     return Guard::kDoNotMove;
   }
-  // A turn is for long: who takes one has its memory with it before the next.
+  // A turn is for long: a client that takes one has its memory with it before the next.
   if (client.moving || (is_a_turn(reason) && vm.transferring)) {
     return Guard::kMoving;
   }
@@ -161,7 +161,7 @@ std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex in
 
 namespace {
 
-/// Of a node with that capacity.
+/// For a node with that capacity.
 CpuTime least_gain_of(const Arrangement& arrangement, CpuTime capacity) {
   const std::int64_t most = arrangement.options().mig_threshold_cpus;
   const CpuTime counted =
@@ -193,7 +193,7 @@ CpuTime least_gain_of_talk(const Arrangement& arrangement, ClientIndex client) {
 
 namespace {
 
-/// What is lost because memory that cannot follow is then farther away.
+/// Time lost because memory that cannot follow is then farther away.
 CpuTime lost_to_memory_that_stays(const Arrangement& arrangement,
                                   std::span<const Rehoming> changes) {
   const placement::Snapshot& snapshot = arrangement.snapshot();
@@ -208,8 +208,8 @@ CpuTime lost_to_memory_that_stays(const Arrangement& arrangement,
   return lost;
 }
 
-/// The imbalance among the nodes that the changes touch, without and with them. Of a single move it
-/// is that of where it goes against where it leaves, so that changing sides shows.
+/// The imbalance among the nodes that the changes touch, without and with them. For a single move
+/// it is that between the node it leaves and the one it goes to, so that changing sides shows.
 std::pair<Permille, Permille> imbalance_of(const Arrangement& arrangement,
                                            std::span<const Rehoming> changes) {
   if (changes.size() == 1) {
@@ -252,12 +252,12 @@ std::pair<Permille, Permille> imbalance_of(const Arrangement& arrangement,
   return {most_before - least_before, most_after - least_after};
 }
 
-/// Demand against what the node can give.
+/// Demand relative to what the node can give.
 Permille load_of(const placement::NodeLoad& node) {
   return permille_of(node.demand().value, node.capacity().value, Permille{1'000'000});
 }
 
-/// True of a move that nothing but talk speaks for.
+/// True for a move that only talk justifies.
 bool is_for_talk(const Arrangement& arrangement, const Rehoming& change, const Effect& effect,
                  CpuTime least) {
   return !(has_declared_place(arrangement, change.client) ||
@@ -265,7 +265,7 @@ bool is_for_talk(const Arrangement& arrangement, const Rehoming& change, const E
          (effect.talk > CpuTime{} && effect.gain - effect.talk < least);
 }
 
-/// What speaks against such a move.
+/// What rules out such a move.
 std::optional<Guard> why_not_for_talk(const Arrangement& arrangement, const Rehoming& change,
                                       const Effect& effect) {
   if (std::min(effect.gain, effect.talk) <
@@ -303,7 +303,8 @@ std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason rea
                ? Guard::kMinimumGain
                : Guard::kMemoryStays;
   }
-  // Who belongs together does so for long: a shortage or calm of one epoch does not part or join.
+  // Members of a group belong together for long: a shortage or calm of one epoch does not part or
+  // join them.
   if (reason == Reason::kAffinityMove && effect.gain_otherwise < least) {
     return Guard::kDoesNotLast;
   }

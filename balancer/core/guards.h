@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What stops a move, each reason with a name.
 ///
-/// Problem: a balancer that acts on every improvement moves VMs to and fro and costs more than it
-/// saves. Approach: a candidate passes three rows of checks. The first looks at the client alone
+/// Problem: a balancer that acts on every improvement moves VMs back and forth and costs more than
+/// it saves. Approach: a candidate passes three rows of checks. The first looks at the client alone
 /// (`check_client`: data, policy, time on the node), the second at the target (`check_target`:
 /// mask, way back, groups, cores), the third at what the change would bring (`why_not_worth_it`).
 ///
@@ -24,12 +24,12 @@
 
 namespace vmnuma::balancer {
 
-/// True if the plan moves a client of this one's VM by now: a VM is in one action a plan.
+/// True if the plan already moves a client of this one's VM: a VM is in one action per plan.
 [[nodiscard]] bool vm_is_moved(const placement::Arrangement& arrangement,
                                placement::ClientIndex client);
 
-/// True if the administrator said beside whom or what the client belongs: its VM is in an affinity
-/// or anti-affinity group, or wants its devices near.
+/// True if the administrator has said which other VMs or devices the client belongs with: its VM is
+/// in an affinity or anti-affinity group, or wants its devices near.
 [[nodiscard]] bool has_declared_place(const placement::Arrangement& arrangement,
                                       placement::ClientIndex client);
 
@@ -45,17 +45,17 @@ namespace vmnuma::balancer {
     placement::NodeIndex to, placement::Reason reason,
     std::span<const placement::Rehoming> changes = {});
 
-/// Why a set of rehomings with this effect is not worth making for the sake of CPU time or of
-/// groups, or nothing.
+/// Why a set of rehomings with this effect is not worth making for the sake of CPU time or groups,
+/// or nothing.
 [[nodiscard]] std::optional<placement::Guard> why_not_worth_it(
     const placement::Arrangement& arrangement, placement::Reason reason,
     std::span<const placement::Rehoming> changes, const placement::Effect& effect);
 
-/// Numa.MigThreshold of the node, as far as it counts (Numa.MigThresholdCPUs).
+/// Numa.MigThreshold of the node, as far as its size counts (Numa.MigThresholdCPUs).
 [[nodiscard]] placement::CpuTime least_gain_on(const placement::Arrangement& arrangement,
                                                placement::NodeIndex node);
 
-/// The least gain that is worth acting for: that of the largest node that `changes` touch; for the
+/// The least gain that is worth acting on: that of the largest node that `changes` touch; for the
 /// sake of talk, Numa.MigThreshold of the vCPUs of the client that moves.
 [[nodiscard]] placement::CpuTime least_gain(const placement::Arrangement& arrangement,
                                             std::span<const placement::Rehoming> changes);

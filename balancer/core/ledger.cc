@@ -35,12 +35,13 @@ constexpr Microseconds kForecastsHoldFor{placement::kForecastMinutes * 60 * kMic
 /// time.
 constexpr std::int64_t kFirstPullAgain = 6;
 constexpr std::int64_t kLastPullAgain = 300;
-/// In this epoch a client has been at home from beginning to end.
+/// The first epoch in which a client has been at home from beginning to end.
 constexpr std::int64_t kFirstWholeEpoch = 2;
 /// A transfer that left more than this many times what it moved has moved next to nothing.
 constexpr std::int64_t kLeftPerMoved = 20;
 
-/// Epochs until what a transfer left is tried again, if it was itself such a try after `last`.
+/// Epochs until what a transfer left is tried again, if that transfer was itself such a try, after
+/// `last` epochs.
 std::int64_t pull_again_after(std::int64_t last, Bytes moved, Bytes left_behind) {
   const bool in_vain = left_behind > moved * kLeftPerMoved;
   if (last >= kLastPullAgain) {
@@ -50,7 +51,7 @@ std::int64_t pull_again_after(std::int64_t last, Bytes moved, Bytes left_behind)
 }
 
 /// The nodes that all these vCPUs are pinned to: of the CPUs that VMs may use, their pins name some
-/// of these and no others. None if one is not pinned.
+/// on these nodes and no others. None if one is not pinned.
 std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
                                  const std::vector<placement::Pin>& pins,
                                  const placement::Topology& topology) {
@@ -83,7 +84,7 @@ void Ledger::set_topology(placement::Topology topology) {
   const bool same_nodes = topology.nodes == topology_.nodes;
   topology_ = std::move(topology);
   if (same_nodes) {
-    return;  // only how far they are from each other is another
+    return;  // only distances have changed
   }
   node_averages_ = {};
   for (auto& [id, vm] : vms_) {
@@ -202,7 +203,7 @@ void Ledger::set_home(const ClientId& id, NodeId node, Reason reason) {
     client->epochs_since_swap = 0;
   }
   if (reason != Reason::kInitialPlacement) {
-    vms_.at(id.vm).suggested.clear();  // it has moved on since
+    vms_.at(id.vm).suggested.clear();  // it has moved since
   }
 }
 
@@ -344,14 +345,14 @@ const VmRecord* Ledger::find(const VmId& vm) const {
 
 namespace {
 
-/// True of a client that had its home already when the daemon started and first saw it: it has
-/// lived there for nobody knows how long.
+/// True for a client that already had its home when the daemon started and first saw it: how long
+/// it has lived there is unknown.
 bool lived_here_before(const VmRecord& vm, const ClientRecord& client) {
   return vm.found_running && client.came_from.value < 0 && client.home.value >= 0 &&
          client.epochs_here > client.age_epochs;
 }
 
-/// Not only been placed.
+/// Moved, and not only been placed.
 bool has_moved(const VmRecord& vm) {
   return std::any_of(vm.clients.begin(), vm.clients.end(),
                      [](const ClientRecord& client) { return client.came_from.value >= 0; });
@@ -417,7 +418,7 @@ void Ledger::measure_chats(const Sample& sample, Snapshot& snapshot) {
 }
 
 void Ledger::remember(const Sample& sample, const Snapshot& snapshot) {
-  // With this epoch's, which the next snapshot tells apart.
+  // This epoch is included; the next snapshot has its own separately.
   const auto most =
       static_cast<std::size_t>(std::max<std::int64_t>(options_.lterm_fairness_interval - 1, 0));
   for (const ClientState& client : snapshot.clients) {

@@ -5,25 +5,27 @@
 /// Problem: the kernel gives counters that only grow, VMs come and go between two readings, and
 /// decisions need things that no reading contains: homes, how long a client has lived there, what
 /// it was owed before. Approach: the ledger keeps the last sample and one record per client.
-/// `advance` takes the next sample in and returns a Snapshot, which holds everything a decision
+/// `advance` takes in the next sample and returns a Snapshot, which holds everything a decision
 /// needs: VMs are measured first (vm_measurement.h), then nodes (node_measurement.h), and then CPU
 /// time is shared out (entitlement.h). Homes change only through set_home, adopt_home and
-/// forget_home. A VM or node that cannot be read for a while keeps the numbers it had, so that its
+/// forget_home. A VM or node that cannot be read for a while keeps its former numbers, so that its
 /// load does not seem to be gone. Terms: *bound* - the client's vCPUs are pinned to its home, so
-/// that its time was used there. *Pending load* - what a VM just placed counts with, fading to what
-/// is measured within a minute. *Held* - the newest numbers known, instead of a reading.
+/// that its time was used there. *Pending load* - the load that a VM just placed counts with,
+/// fading to what is measured within a minute. *Held* - the newest numbers known, instead of a
+/// reading.
 /// Properties:
 ///  1. Numbers come only from two readings of one epoch and the one before it.
 ///  2. A counter that went backwards, a process that changed or a thread that is missing makes its
 ///     VM stale for this epoch; its record is kept and its numbers are held.
 ///  3. Time that a VM was throttled by its own quota is not owed.
 ///  4. Load that is there in one epoch only does not count as non-VM load.
-///  5. Time that a core which belongs to one client alone idled is set aside: no other client can
-///     have it.
+///  5. Idle time of a core that belongs to one client alone is set aside: no other client can have
+///     it.
 ///  6. Equal inputs give equal snapshots.
 ///  7. What is held or assumed is marked as such (cpu_measured, memory_read).
 ///  8. A client that has a home when the daemon starts and first sees it counts as one that has
-///  been there for Numa.Residency, once it has been measured; one that then gets a home does not.
+///     been there for Numa.Residency, once it has been measured; one that then gets a home does
+///     not.
 #pragma once
 
 #include <array>
@@ -46,7 +48,7 @@
 
 namespace vmnuma::balancer {
 
-/// A function for each thing that can happen to a VM or its clients between two epochs.
+/// Has a function for each thing that can happen to a VM or its clients between two epochs.
 class Ledger {
  public:
   Ledger(placement::Topology topology, placement::Options options);
@@ -54,38 +56,38 @@ class Ledger {
   [[nodiscard]] const placement::Topology& topology() const { return topology_; }
   [[nodiscard]] const placement::Options& options() const { return options_; }
   void set_options(const placement::Options& options);
-  /// What each node keeps for the system, if that is more than Numa.NodeReservePct.
+  /// How much each node keeps for the system, if that is more than Numa.NodeReservePct.
   void set_reserved_memory(placement::ReservedMemory reserved) { reserved_ = std::move(reserved); }
-  /// What a read of a node's own memory takes, with which the reads that CPUs counted become prices
-  /// of single VMs. Nothing: all VMs have the host's price, because somebody has set it.
+  /// Duration of a read of a node's own memory, which turns the reads that CPUs counted into prices
+  /// of single VMs. Nothing: all VMs have the host's price, because an administrator has set it.
   void set_local_read_ns(std::optional<std::int64_t> local_read_ns) {
     local_read_ns_ = local_read_ns;
   }
-  /// A changed host. Homes on nodes that are gone become none. Where only distances are others,
+  /// A changed host. Homes on nodes that are gone become none. Where only distances differ,
   /// everything known is kept.
   void set_topology(placement::Topology topology);
 
-  /// All running VMs, ascending id. New ones get a record, vanished ones lose theirs; a VM whose
-  /// vCPUs or policy changed so that it splits differently starts with the homes it had as far as
+  /// All running VMs, ascending id. New ones get a record, vanished ones lose theirs; a VM that
+  /// splits differently because its vCPUs or policy changed starts with its former homes as far as
   /// the clients correspond.
   void set_domains(const std::vector<placement::VmDescription>& running);
 
-  /// Gives a client a home; nothing happens if it has that one. Unknown clients and nodes are
-  /// ignored. A swap is remembered as one, so that the client is not swapped again soon.
+  /// Gives a client a home; no effect if it has that one. Unknown clients and nodes are ignored. A
+  /// swap is remembered as one, so that the client is not swapped again soon.
   void set_home(const placement::ClientId& client, placement::NodeId node,
                 placement::Reason reason);
   /// Counts a move that was carried out; `reason` says in which column. Placements are not counted.
   void count_move(const placement::ClientId& client, placement::Reason reason);
-  /// Gives a client the home back that it had before an order that was not carried out: it came
+  /// Gives a client back the home that it had before an order that was not carried out: it came
   /// from where it had come from before, and has to stay as long as if it had just arrived.
   void take_home_back(const placement::ClientId& client, placement::NodeId node);
-  /// Takes a home over as it was found or remembered, without counting a move.
+  /// Takes over a home as it was found or remembered, without counting a move.
   void adopt_home(const placement::ClientId& client, placement::NodeId node);
   /// Where libvirt was told to start the VM: its clients get their first homes there if they can.
   /// Forgotten with the first move.
   void set_suggested(const placement::VmId& vm, std::vector<placement::NodeId> nodes);
-  /// The client runs on the CPUs of that node beside those of its home; value -1: at home only. A
-  /// new home ends it, and without a home there is none.
+  /// The client runs on the CPUs of that node as well as on those of its home; value -1: at home
+  /// only. A new home ends it, and without a home there is none.
   void set_spill(const placement::ClientId& client, placement::NodeId node);
   /// The VMs that have a client that spills.
   [[nodiscard]] std::set<placement::VmId> spilling() const;
@@ -96,23 +98,23 @@ class Ledger {
   void set_moving(const placement::VmId& vm, bool moving);
   /// How many cores of its home belong to the client alone.
   void set_exclusive_cores(const placement::ClientId& client, std::int32_t cores);
-  /// Pages of the VM set out; then so many bytes were moved, and at least `left_behind` are still
-  /// remote. What is really left is what the readings then show: they also count pages that cannot
-  /// be moved at all, such as program text. What was left is tried again after 6 epochs, then 18,
-  /// 54, 162 and 300; once that moved next to nothing, only if more memory becomes remote, or after
-  /// a change of homes.
+  /// A transfer of the VM's pages begins; when it ends, so many bytes were moved, and at least
+  /// `left_behind` are still remote. What is really left is what the readings then show: they also
+  /// count pages that cannot be moved at all, such as program text. What was left is tried again
+  /// after 6 epochs, then 18, 54, 162 and 300; once that moved next to nothing, only if more memory
+  /// becomes remote, or after a change of homes.
   void transfer_began(const placement::VmId& vm);
   void transfer_ended(const placement::VmId& vm, placement::Bytes moved,
                       placement::Bytes left_behind);
   void set_expected_load(const placement::VmId& vm, placement::Permille per_vcpu);
-  /// What the VM is taken to want when it starts, of its vCPUs' full time.
+  /// The demand assumed for the VM when it starts, as a share of its vCPUs' full time.
   [[nodiscard]] placement::Permille start_load(const placement::VmId& vm) const;
-  /// In place of all before. They hold for ten minutes.
+  /// Replaces all former forecasts. They are valid for ten minutes.
   void set_forecasts(placement::LoadForecasts forecasts);
-  /// Of how many of the VMs a forecast counts, by who made it.
+  /// For how many of the VMs a forecast counts, by predictor.
   [[nodiscard]] std::array<std::int64_t, placement::kPredictorKinds> forecasts_by() const;
 
-  /// Takes the epoch's readings in. The first call has no rates yet: every VM is stale in its
+  /// Takes in the epoch's readings. The first call has no rates yet: every VM is stale in its
   /// snapshot.
   [[nodiscard]] placement::Snapshot advance(const placement::Sample& sample);
 
@@ -135,7 +137,7 @@ class Ledger {
   std::optional<std::int64_t> local_read_ns_;
   std::map<placement::VmId, VmRecord> vms_;
   placement::LoadForecasts forecasts_;
-  placement::Microseconds forecasts_end_;  ///< when they are worth nothing any more
+  placement::Microseconds forecasts_end_;  ///< when they expire
   std::optional<placement::Sample> last_sample_;
   NodeAverages node_averages_;
   Wakeups wakeups_;

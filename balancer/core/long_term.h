@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whose turn it is to be short of CPU time.
+/// Which client's turn it is to be short of CPU time.
 ///
 /// Problem: where three equal VMs saturate two nodes, two of them share one node whatever is done;
-/// without memory it is always the same two. Approach: what a client is predicted to be owed counts
-/// the more, the more of its entitlement it was owed over the last minutes. The sum over the host
-/// is what a fair balancer keeps low: it falls when those who waited get a node with time, and
-/// those who had it wait. The last few epochs alone would not do for the weights: with five VMs on
-/// four nodes they forget who waited before, and the same three take turns for ever. Whether
-/// anybody takes a turn at all they do tell, as minutes would not notice that a host is busy now,
-/// and VM by VM: which of a VM's vCPUs wait is its guest's affair. A turn passes a shortage on and
-/// saves nothing, but the memory that follows costs: who took one rests for Numa.LTermRestTimes
-/// times as long as its memory travelled (guards.h), and turns to and from a node are spread evenly
-/// over that time.
+/// without a record of the past it is always the same two. Approach: what a client is predicted to
+/// be owed counts the more, the more of its entitlement it was owed over the last minutes. The sum
+/// over the host is what a fair balancer keeps low: it falls when clients that waited get a node
+/// with time, and those that had it wait. For the weights, the last few epochs alone are not
+/// enough: with five VMs on four nodes they forget which clients waited before, and the same three
+/// take turns for ever. But they do decide whether a turn is taken at all, since averages over
+/// minutes would not notice that a host is busy now; and this is decided VM by VM: which of a VM's
+/// vCPUs wait is up to its guest. A turn passes a shortage on and saves nothing, but the memory
+/// that follows costs: a client that took one rests for Numa.LTermRestTimes times as long as its
+/// memory travelled (guards.h), and turns to and from a node are spread evenly over that time.
 ///
 /// Terms: *lately* - this epoch and the Numa.LTermFairnessInterval - 1 before it. *Weighted owed* -
 /// sum over clients of predicted owed x share owed over minutes.
 ///
 /// Properties:
-///  - nobody was owed, nothing is weighed;
+///  - if no client was owed, nothing is weighed;
 ///  - VMs that were owed equal shares lately take no turns, whichever of their clients waited;
 ///  - change() is the difference that a set of rehomings makes to the sum, exactly;
 ///  - equal VMs get equal time within 3 %, however many on however many nodes.
@@ -32,7 +32,7 @@ namespace vmnuma::balancer {
 
 class LongTerm {
  public:
-  /// Of the arrangement as it is now.
+  /// For the arrangement as it is now.
   explicit LongTerm(const placement::Arrangement& arrangement);
 
   /// Largest difference between two VMs in what they were owed lately.
@@ -50,7 +50,7 @@ class LongTerm {
 
   const placement::Arrangement* arrangement_;
   std::vector<placement::Permille> on_average_;               ///< per client
-  std::vector<std::vector<placement::WeighedLoad>> waiting_;  ///< per node: who was owed anything
+  std::vector<std::vector<placement::WeighedLoad>> waiting_;  ///< per node: clients that were owed
   std::vector<placement::CpuTime> weighted_;                  ///< per node
 };
 

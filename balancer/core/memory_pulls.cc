@@ -58,8 +58,8 @@ bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
 
 struct VmMemory {
   Bytes resident;
-  Bytes remote;  ///< of it: not at home
-  Bytes astray;  ///< of it: nor on a second node, where its client runs as well
+  Bytes remote;  ///< the part of it that is not at home
+  Bytes astray;  ///< the part of that not on a second node, where its client runs as well
 };
 
 VmMemory memory_of(const Arrangement& arrangement, const VmState& vm) {

@@ -27,8 +27,8 @@ using placement::VmState;
 
 namespace {
 
-/// The client touches all of its memory: at home, and then as near as there is room, which it
-/// takes.
+/// The client touches all of its memory: at home, and then as near as there is room, which is
+/// taken.
 void touch_memory(Snapshot& snapshot, ClientState& client, placement::MemoryRoom& room,
                   NewHome& home) {
   std::vector<NodeIndex> nodes(snapshot.nodes.size());
@@ -56,7 +56,7 @@ void touch_memory(Snapshot& snapshot, ClientState& client, placement::MemoryRoom
   home.nowhere = left;
 }
 
-/// Cores that nobody else can count on.
+/// Cores that no other client can count on.
 void hold_own_cores(const Snapshot& snapshot, ClientState& client) {
   const placement::VmPolicy& policy = snapshot.vms[client.vm].policy;
   if (policy.cpu_binding == placement::CpuBinding::kExclusive && client.home != kNoNode) {
@@ -65,7 +65,7 @@ void hold_own_cores(const Snapshot& snapshot, ClientState& client) {
   }
 }
 
-/// Its homes, and where its memory lies. Ascending.
+/// Its homes, and the nodes its memory lies on. Ascending.
 std::vector<NodeIndex> nodes_of(const Snapshot& snapshot, const VmId& id) {
   std::vector<NodeIndex> nodes;
   const VmState* vm = find_vm(snapshot, id);

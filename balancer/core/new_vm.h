@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Adding a VM that does not run yet to a snapshot.
 ///
-/// Problem: where a VM should start, and what would be if it did, is asked before it exists.
+/// Problem: where a VM should start, and what the effect would be, is asked before it exists.
 /// Approach: a snapshot is a value; the VM is added to a copy with an assumed load and all of its
-/// memory touched, and then is one like any other: whoever comes after it finds its load and its
+/// memory touched, and then is one like any other: the next VM to be added finds its load and its
 /// memory there.
 ///
 /// Properties:
 ///  - VMs and clients keep their order and refer to each other as before;
 ///  - memory goes home first, then as near as there is room above the reserves;
-///  - what fits nowhere is said, not hidden.
+///  - memory that fits nowhere is reported, not hidden.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@
 namespace vmnuma::balancer {
 
 struct NewVm {
-  placement::VmDescription description;              ///< its id is that of no VM in the snapshot
+  placement::VmDescription description;              ///< not the id of a VM in the snapshot
   std::int32_t weight = 100;                         ///< cpu.weight
-  placement::Permille load;                          ///< what each of its vCPUs wants of a CPU
+  placement::Permille load;                          ///< share of a CPU that each vCPU wants
   std::vector<placement::NodeIndex> suggested = {};  ///< where it is to live if there is room
 };
 
@@ -35,16 +35,16 @@ struct NewHome {
   std::int32_t vcpus = 0;
   placement::NodeIndex home = placement::kNoNode;  ///< kNoNode: no node may be its home
   placement::Bytes memory;                         ///< its part of the VM's
-  placement::Bytes elsewhere;                      ///< of it, what finds no room on the home
-  placement::Bytes nowhere;                        ///< of it, what finds no room at all
+  placement::Bytes elsewhere;                      ///< part of it that finds no room at home
+  placement::Bytes nowhere;                        ///< part of it that finds no room at all
   std::vector<placement::NodeChoice> considered;   ///< best first
 };
 
-/// Adds it without homes. share_out() is then due.
+/// Adds it without homes. share_out() must be called afterwards.
 void add_vm(placement::Snapshot& snapshot, const NewVm& vm, const placement::Options& options);
 
-/// Gives an added VM the homes that a VM without one gets, and lets it touch its memory.
-/// `last_placed_on` is where round robin goes on; it is moved on.
+/// Gives an added VM the homes that a VM without one gets, and lets it touch its memory. Round
+/// robin continues at `last_placed_on`, which is advanced.
 [[nodiscard]] std::vector<NewHome> place_vm(placement::Snapshot& snapshot,
                                             const placement::VmId& id,
                                             const placement::Options& options,
@@ -55,9 +55,9 @@ void add_vm(placement::Snapshot& snapshot, const NewVm& vm, const placement::Opt
 void settle_vm(placement::Snapshot& snapshot, const placement::VmId& id,
                const std::vector<placement::NodeIndex>& homes);
 
-/// Where libvirt should start a VM that was placed so: on its homes and where its memory finds
-/// room, for libvirt may bind it to these nodes for good. If some of it finds no room, wherever it
-/// may live. Ascending, within the policy's nodes.
+/// Where libvirt should start a VM that was placed in this way: on its homes and where its memory
+/// finds room, since libvirt may bind it to these nodes for good. If some of it finds no room,
+/// wherever it may live. Ascending, within the policy's nodes.
 [[nodiscard]] std::vector<placement::NodeIndex> start_nodes(const placement::Snapshot& snapshot,
                                                             const placement::VmDescription& vm,
                                                             const std::vector<NewHome>& homes);

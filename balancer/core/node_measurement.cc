@@ -26,7 +26,7 @@ using placement::VmId;
 namespace {
 
 /// Where it may have run in the last epoch, empty for anywhere: its pins say that only if they were
-/// in force all epoch. A second node comes and goes within one, beside the home.
+/// in force all epoch. A second node comes and goes within one, in addition to the home.
 std::vector<NodeIndex> may_have_run_on(const placement::Topology& topology,
                                        const ClientRecord& client) {
   const std::optional<NodeIndex> home = topology.index_of(client.home);
@@ -56,7 +56,7 @@ std::vector<CpuTime> seen_on(const placement::Topology& topology, const ClientRe
   return seen;
 }
 
-/// Per node, the busy time that no client used, the daemon's copying included.
+/// Per node, the busy time that no client used, including the daemon's copying.
 std::vector<CpuTime> others_on_nodes(const std::map<VmId, VmRecord>& vms,
                                      const EpochReading& reading, const std::vector<NodeBusy>& busy,
                                      const NodeAverages& averages, const Snapshot& snapshot) {
@@ -80,7 +80,7 @@ std::vector<CpuTime> others_on_nodes(const std::map<VmId, VmRecord>& vms,
   return non_vm_time(busy, bound, unbound, before);
 }
 
-/// Per node, what cores that belong to one client alone idled.
+/// Per node, the idle time of cores that belong to one client alone.
 std::vector<CpuTime> set_aside_on_nodes(const Snapshot& snapshot) {
   std::vector<CpuTime> set_aside(snapshot.nodes.size());
   for (const ClientState& client : snapshot.clients) {
@@ -130,9 +130,9 @@ void measure_nodes(const std::map<VmId, VmRecord>& vms, const EpochReading& read
       non_vm[node] = in_epoch(lasting, epoch);  // held
     }
     averages.newest_non_vm[node] = per_second(non_vm[node], epoch);
-    // The daemon's own copying counts for nothing: it ends, and wherever CPUs are idle the kernel
-    // has it run on these. Nor is a burst of others anything to plan for: what counts is what
-    // lasts, and is there now.
+    // The daemon's own copying does not count: it ends, and wherever CPUs are idle the kernel runs
+    // it on these. Nor is a burst of other load a basis for planning: what counts is what lasts,
+    // and is there now.
     const CpuTime copying = busy[node].known ? busy[node].copying : CpuTime{};
     const CpuTime others = std::max(non_vm[node] - copying, CpuTime{});
     state.non_vm_now = std::min(others, state.threads);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What nodes have to give in an epoch, and how short of CPU time they were lately.
 ///
-/// Problem: how busy others than VMs keep a node is known only as what clients do not account for
-/// (node_usage.h), and a burst of it is nothing to plan for. Approach: averages over seconds are
-/// kept from epoch to epoch, and only as much counts as lasts and is there now. Properties: 4, 5
-/// and 7 of ledger.h; and
-///  - the daemon's own copying of memory is nobody's load;
-///  - a node whose CPUs cannot be read keeps the load of others that it had.
+/// Problem: how busy a node is with other work than VMs is known only as what clients do not
+/// account for (node_usage.h), and a burst of it is no basis for planning. Approach: averages over
+/// seconds are kept from epoch to epoch, and only as much counts as lasts and is there now.
+/// Properties: 4, 5 and 7 of ledger.h; and
+///  - the daemon's own copying of memory does not count as load;
+///  - a node without readings of its CPUs keeps its former non-VM load.
 #pragma once
 
 #include <map>

@@ -64,9 +64,9 @@ namespace {
 
 using Times = std::vector<CpuTime>;
 
-constexpr std::int64_t kForgotten = 32;  ///< one part of so many an epoch
+constexpr std::int64_t kForgotten = 32;  ///< one part in so many per epoch
 
-/// What is expected of all but clients on each node.
+/// What is expected of non-VM load on each node.
 Times expected_of_others(const std::vector<NodeBusy>& nodes, const Times& before) {
   Times expected(nodes.size());
   CpuTime all;
@@ -82,8 +82,8 @@ Times expected_of_others(const std::vector<NodeBusy>& nodes, const Times& before
   return expected;
 }
 
-/// Takes `amount` from `left` of these nodes, by `parts` of it in proportion, and returns what was
-/// more than these.
+/// Takes `amount` from `left` of these nodes, in proportion to `parts` and no more than these, and
+/// returns the excess.
 CpuTime take_away(CpuTime amount, const std::vector<NodeIndex>& nodes, const Times& parts,
                   Times& left) {
   CpuTime all;
@@ -113,7 +113,7 @@ CpuTime take_where_seen(const ClientUse& use, Times& left) {
   return rest;
 }
 
-/// What a client that may have run on these nodes ran there.
+/// Takes away what clients that may have run on these nodes ran there.
 void take_use(CpuTime used, const std::vector<NodeIndex>& nodes, const Times& expected,
               Times& left) {
   Times more(left.size());

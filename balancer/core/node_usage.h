@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How busy nodes were between two samples, and with what besides clients.
+/// How busy nodes were between two samples, and with what other than clients.
 ///
-/// Problem: capacity for VMs is what others leave, and the kernel says only how long each CPU was
-/// busy. Approach: busy time of the node's CPUs less what clients pinned to the node ran is left
-/// for clients that may have run on several nodes, and for everybody else. The former are taken to
-/// have run where their threads were seen, as far as that is possible. The rest of what they ran
-/// was where, among these nodes, there is more such time than is expected of everybody else, in
-/// proportion, and if that is not enough, where there is any. Everybody else is expected to use
-/// what they used in the epoch before, moved a small part of the way to an even spread over the
-/// host: what is not seen on its node any more has to be forgotten.
+/// Problem: capacity for VMs is what other work leaves, and the kernel says only how long each CPU
+/// was busy. Approach: busy time of the node's CPUs less what clients pinned to the node ran is
+/// left for clients that may have run on several nodes, and for all other work. The former are
+/// assumed to have run where their threads were seen, as far as that is possible. The rest of what
+/// they ran was where, among these nodes, there is more such time than is expected of other work,
+/// in proportion, and if that is not enough, where there is any. Other work is expected to use what
+/// it used in the epoch before, moved a small part of the way to an even spread over the host: what
+/// is not seen on its node any more has to be forgotten.
 ///
 /// Properties:
 ///  - never negative;
@@ -17,8 +17,8 @@
 ///  - a CPU without two readings makes its node unknown;
 ///  - a client's use is counted on no node but those that it may have run on, as far as these were
 ///    busy;
-///  - where readings tell nothing, equal nodes end with equal non-VM time, whatever was taken to be
-///    true before.
+///  - where readings tell nothing, equal nodes end up with equal non-VM time, whatever was assumed
+///    before.
 #pragma once
 
 #include <vector>
@@ -46,12 +46,12 @@ struct NodeBusy {
 struct ClientUse {
   std::vector<placement::NodeIndex> nodes;  ///< empty: anywhere
   placement::CpuTime used;
-  /// How it was seen to share its time between `nodes`, lately; none where nothing tells.
+  /// How it was seen to share its time between `nodes`, lately; empty if unknown.
   std::vector<placement::CpuTime> seen = {};
 };
 
 /// Per node, the busy time that no client used. `bound` is what clients pinned to the node ran;
-/// `unbound` what all others did; `before` the answer for the epoch before, none if empty.
+/// `unbound` what all others did; `before` the result for the epoch before, empty if there is none.
 [[nodiscard]] std::vector<placement::CpuTime> non_vm_time(
     const std::vector<NodeBusy>& nodes, const std::vector<placement::CpuTime>& bound,
     const std::vector<ClientUse>& unbound, const std::vector<placement::CpuTime>& before);

@@ -33,7 +33,7 @@ NodeId number_of(const Snapshot& snapshot, NodeIndex node) {
   return node == kNoNode ? NodeId{-1} : snapshot.topology.nodes[node].id;
 }
 
-/// What the client loses to far memory on that node, with its memory as it lies.
+/// What the client loses to far memory on that node, with its memory where it lies.
 CpuTime lost_to_memory(const Snapshot& snapshot, const ClientState& client, NodeIndex node,
                        const placement::Options& options) {
   return node == kNoNode ? CpuTime{}
@@ -58,9 +58,9 @@ CpuTime far_when_busy(const Snapshot& snapshot, const ClientState& client, NodeI
   return memory_cost(snapshot, client, memory, node, room, options).standing;
 }
 
-/// What a host's epoch loses, reckoned, but for far memory at home.
+/// What a host's epoch loses, as computed, without far memory at home.
 struct Reckoned {
-  CpuTime owed;  ///< beside spills
+  CpuTime owed;  ///< with spills taken into account
   CpuTime groups;
   CpuTime talk;
   Permille imbalance;
@@ -83,8 +83,8 @@ Reckoned reckon(const Snapshot& snapshot, const placement::Options& options,
   return sum;
 }
 
-/// True for nodes whose clients' waiting a spill changes: homes of clients that spill, and where
-/// they spill to.
+/// True for nodes on which a spill changes how long clients wait: homes of clients that spill, and
+/// where they spill to.
 std::vector<bool> nodes_with_spills(const Snapshot& snapshot) {
   std::vector<bool> nodes(snapshot.nodes.size());
   for (const ClientState& client : snapshot.clients) {
@@ -95,7 +95,7 @@ std::vector<bool> nodes_with_spills(const Snapshot& snapshot) {
   return nodes;
 }
 
-/// Time owed to the clients of these nodes beyond what is reckoned; may be negative. Nodes with
+/// Time owed to the clients of these nodes beyond what is computed; may be negative. Nodes with
 /// spills are left out: what was owed there is not what would be owed at home.
 CpuTime unexplained(const Snapshot& snapshot, const std::vector<NodeIndex>& nodes,
                     const placement::Options& options) {
@@ -124,8 +124,8 @@ std::vector<NodeIndex> nodes_of(const Snapshot& snapshot, const Steps& steps) {
   return nodes;
 }
 
-/// Takes the clients back to where they were. Who lives elsewhere by now stays there, and so does
-/// who was nowhere or on a node that is gone.
+/// Takes the clients back to where they were. A client that lives elsewhere by now stays there, and
+/// so does one that had no home, or one on a node that is gone.
 template <class Steps>
 void take_back(const Snapshot& snapshot, const Steps& steps, std::vector<NodeIndex>& homes) {
   for (const auto& step : steps) {
@@ -255,7 +255,7 @@ bool Outcomes::is_clean(const Watched& watched, const Snapshot& snapshot) {
       });
 }
 
-/// Takes this epoch for the one that the action is judged by.
+/// Takes this epoch as the one by which the action is judged.
 void Outcomes::sample(WatchedActions::iterator entry, const Snapshot& snapshot,
                       const placement::Options& options) {
   Watched& watched = entry->second;
@@ -268,7 +268,7 @@ void Outcomes::sample(WatchedActions::iterator entry, const Snapshot& snapshot,
     }
     const CpuTime full = snapshot.epoch_length * client->vcpu_count();
     step.busy = permille_of(client->demand.value, full.value, Permille{});
-    // Its memory is on its way; what it comes to is added once it has arrived.
+    // Its memory is on its way; the final cost is added once it has arrived.
     const CpuTime now = lost_to_memory(snapshot, *client, client->home, options);
     sampled.before.lost -= now;
     sampled.after.lost -= now;
@@ -303,7 +303,7 @@ MeasuredOutcome Outcomes::outcome_of(std::int64_t action, const Watched& watched
                           /*harmful=*/false};
   for (const Step& step : watched.steps) {
     const ClientState* client = find_client(snapshot, step.client);
-    // Who lives elsewhere by now has its memory brought there.
+    // The memory of a client that lives elsewhere by now is brought there.
     if (client == nullptr || client->home != index_of(snapshot, step.to)) {
       continue;
     }
@@ -327,7 +327,7 @@ MeasuredOutcome Outcomes::outcome_of(std::int64_t action, const Watched& watched
   return outcome;
 }
 
-/// Looks at what has been pinned: at its loads once, and later at what was owed in fact.
+/// Looks at actions that have been pinned: at the loads once, and later at what was really owed.
 void Outcomes::observe(WatchedActions::iterator entry, const Snapshot& snapshot,
                        const placement::Options& options) {
   Watched& watched = entry->second;
@@ -340,7 +340,7 @@ void Outcomes::observe(WatchedActions::iterator entry, const Snapshot& snapshot,
   }
 }
 
-/// True if all that can be known is known, its memory aside.
+/// True if all that can be known is known, apart from its memory.
 bool Outcomes::is_complete(const Watched& watched, std::int64_t epoch) {
   const bool knows_owed = !watched.moves_clients || watched.unexplained_after ||
                           epoch >= *watched.pinned + kPinsSettle + kLongestWait;
@@ -349,7 +349,7 @@ bool Outcomes::is_complete(const Watched& watched, std::int64_t epoch) {
 
 std::vector<MeasuredOutcome> Outcomes::settle(const Snapshot& snapshot,
                                               const placement::Options& options) {
-  // All are looked at before any is forgotten: they are judged beside each other.
+  // All are observed before any is forgotten: they are judged against each other.
   for (auto entry = watched_.begin(); entry != watched_.end(); ++entry) {
     if (entry->second.pinned && snapshot.epoch > *entry->second.pinned) {
       observe(entry, snapshot, options);

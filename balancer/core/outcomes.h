@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What actions really brought, and whether to go on acting.
 ///
-/// Problem: a prediction is a guess; a balancer whose guesses are wrong does harm with every move.
-/// But a host's lost time before and after an action says little about it: other actions were under
-/// way at the same time, and the VMs' loads have changed. Approach: attribution by counterfactual.
-/// The first epoch after an action's pins are made is sampled, and the question is what that very
-/// epoch would have lost with the action's clients where they were. What clients wanted is
-/// measured, what they would have been owed elsewhere is reckoned (reckoning.h). What far memory
-/// costs is added once the memory has arrived or was given up: what it costs the clients where they
-/// are now, against what it would have gone on costing where they were, at the loads of the sampled
-/// epoch. Reckoning may be wrong, too: what is owed on the action's nodes beyond what is reckoned,
-/// in the first clean epoch, counts as brought about by the action, less what there was of it when
-/// the action was decided. Both with and without the action as many clients are taken to spill as
-/// it pays for (spill.h): a move is worth what it saves beside spills, and so it was predicted. Of
-/// actions that are under way together each is credited with what it adds to those before it, as it
-/// was predicted, so that their gains add up to what they brought together. An action did harm if
-/// the host loses more with it than without it by Numa.MigThreshold of its capacity; wake-ups
-/// aside, which VMs have more of when they have more to say to each other. Numa.BreakerFailures
-/// failed or harmful actions in a row open the breaker for Numa.BreakerRest epochs. Actions that
-/// fail in one epoch count as one, because they mostly have one cause, such as a libvirt that was
-/// gone for a moment.
+/// Problem: a prediction is a guess; a balancer with wrong guesses does harm with every move. But a
+/// host's lost time before and after an action says little about it: other actions were under way
+/// at the same time, and the VMs' loads have changed. Approach: attribution by counterfactual. The
+/// first epoch after an action's pins are made is sampled, and the question is what that very epoch
+/// would have lost with the action's clients where they were. What clients wanted is measured, what
+/// they would have been owed elsewhere is computed (reckoning.h). The cost of far memory is added
+/// once the memory has arrived or was given up: what it costs the clients where they are now,
+/// against what it would have gone on costing where they were, at the loads of the sampled epoch.
+/// The computation may be wrong, too: what is owed on the action's nodes beyond what is computed,
+/// in the first clean epoch, counts as caused by the action, less the same excess when the action
+/// was decided. Both with and without the action as many clients are assumed to spill as it pays
+/// for (spill.h): a move is worth what it saves with spills taken into account, and that is how it
+/// was predicted. Of actions that are under way together each is credited with what it adds to
+/// those before it, as it was predicted, so that their gains add up to what they brought together.
+/// An action did harm if the host loses more with it than without it by Numa.MigThreshold of its
+/// capacity; wake-ups are left out, since VMs wake each other more when they have more work
+/// together. Numa.BreakerFailures failed or harmful actions in a row open the breaker for
+/// Numa.BreakerRest epochs. Actions that fail in one epoch count as one, because they mostly have
+/// one cause, such as a libvirt that was gone for a moment.
 ///
 /// Terms: *clean* - an epoch in which no client on an action's nodes was being moved, came or left.
 ///
 /// Properties:
 ///  1. Every finished action is measured once, unless its clients are gone by then.
-///  2. Where homes, demand and memory decide what is lost, as reckoned, the measured gain is the
-///     reckoned one whatever else moves and however loads change in between.
+///  2. Where homes, demand and memory decide what is lost, as computed, the measured gain is the
+///     computed one whatever else moves and however loads change in between.
 ///  3. With nothing but measured owed time changed the measured gain is that change.
-///  4. A good action closes the count; an open breaker closes by itself.
+///  4. A good action resets the count; an open breaker closes by itself.
 #pragma once
 
 #include <cstdint>
@@ -70,21 +70,20 @@ struct MeasuredOutcome {
 
 class Outcomes {
  public:
-  /// From the end of an action until its memory has been counted where it lies now.
+  /// From the end of an action until its memory is counted where it now lies.
   static constexpr std::int64_t kSettleEpochs = 3;
-  /// From an action's last pin to the first epoch that can be clean; and how many may be waited
-  /// for.
+  /// From an action's last pin to the first epoch that can be clean; and for how many more to wait.
   static constexpr std::int64_t kPinsSettle = 2;
   static constexpr std::int64_t kLongestWait = 10;
 
   void began(std::int64_t action, const placement::Action& plan,
              const placement::Snapshot& snapshot, const placement::Options& options);
-  /// Its vCPUs are where they shall be, its memory may still be on the way.
+  /// Its vCPUs are where they are to be, its memory may still be on the way.
   void pinned(std::int64_t action, std::int64_t epoch);
   /// `failed`: undone or dropped for a reason that counts against acting.
   void ended(std::int64_t action, bool done, bool failed, const placement::Options& options,
              std::int64_t epoch);
-  /// What has settled by this epoch. To be called in every epoch, with its snapshot.
+  /// The actions that have settled by this epoch. To be called in every epoch, with its snapshot.
   [[nodiscard]] std::vector<MeasuredOutcome> settle(const placement::Snapshot& snapshot,
                                                     const placement::Options& options);
   /// False once it has been measured, has failed, or cannot be measured any more.
@@ -97,13 +96,13 @@ class Outcomes {
   /// One client of an action. Nodes by number, as the topology may change.
   struct Step {
     placement::ClientId client;
-    placement::NodeId from;  ///< of a negative number: nowhere
+    placement::NodeId from;  ///< a negative number: nowhere
     placement::NodeId to;
     /// What far memory would have cost it per epoch had it stayed, if all its vCPUs were busy.
     placement::CpuTime far_when_busy;
     placement::Permille busy;  ///< of its vCPUs, in the sampled epoch
   };
-  /// The sampled epoch; of time lost to memory it has that of all others only.
+  /// The sampled epoch; time lost to memory is only that of all other clients.
   struct Sampled {
     Measured before;
     Measured after;
@@ -113,7 +112,7 @@ class Outcomes {
     std::vector<placement::ClientId> clients;
     bool moves_clients = false;  ///< else only memory, which never counts as harm
     std::vector<Step> steps;
-    /// Owed on its nodes beyond what is reckoned, when it was decided and after it, in clean
+    /// Owed on its nodes beyond what is computed, when it was decided and after it, in clean
     /// epochs; may be negative.
     std::optional<placement::CpuTime> unexplained_before;
     std::optional<placement::CpuTime> unexplained_after;

@@ -55,8 +55,9 @@ Permille locality_of(const Arrangement& arrangement, const std::vector<Rehoming>
   return permille_of(local.value, all.value, Permille{1000});
 }
 
-/// VMs that have clients without a home. Those whose memory cannot follow come first, because only
-/// one node suits them; then wide and busy ones: what is left over fits small ones more easily.
+/// VMs that have clients without a home. Those with memory that cannot follow come first, because
+/// only one node suits them; then wide and busy ones: what is left over fits small ones more
+/// easily.
 std::vector<std::size_t> homeless_vms(const Snapshot& snapshot) {
   std::vector<std::size_t> vms;
   std::vector<CpuTime> loads(snapshot.vms.size());
@@ -97,7 +98,7 @@ bool host_is_large_enough(const Snapshot& snapshot, const Options& options) {
          smallest >= options.rebalance_cores_node;
 }
 
-/// True if somebody moved in the epoch that was just measured, so that its figures are a mixture.
+/// True if a client moved in the epoch that was just measured, so that its figures are a mixture.
 bool has_just_moved(const Snapshot& snapshot) {
   return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
                      [](const ClientState& client) {
@@ -149,7 +150,7 @@ class Planner {
   }
 
  private:
-  /// Says for what was worth doing why it is not done at all.
+  /// Reports, for what was worth doing, why it is not done at all.
   void refuse_all(Guard guard) {
     Considered considered;
     consider_load_moves(now_, Reason::kLoadMove, considered);
@@ -261,7 +262,7 @@ class Planner {
     }
   }
 
-  /// What is expected to be short is moved while nobody needs it, one move a plan.
+  /// Moves a client before the expected shortage, one move per plan.
   void prepare() {
     if (!plan_.actions.empty() || a_move_waits_ || has_just_moved(snapshot_) ||
         !something_is_forecast(snapshot_)) {
@@ -293,7 +294,7 @@ class Planner {
     }
   }
 
-  /// Whoever begins or ceases to run on a second node. With an open breaker all goes on as it is.
+  /// Clients that begin or cease to run on a second node. With an open breaker nothing changes.
   void spill() {
     if (circumstances_.breaker_open) {
       return;
@@ -308,7 +309,8 @@ class Planner {
     }
   }
 
-  /// One action for all clients of a VM whose spills begin, change or end; none beside its moves.
+  /// One action for all clients of a VM with spills that begin, change or end; none in addition to
+  /// its moves.
   void change_spills(const VmState& vm) {
     Action action{Reason::kSpill, {}, {}};
     CpuTime saves;
@@ -367,8 +369,9 @@ class Planner {
     return true;
   }
 
-  /// Made for CPU time that its clients would get on second nodes as well, or nearly. It must save
-  /// twice its cost: the saving is a small difference of large figures, and loads change.
+  /// True if it is made for CPU time that its clients would get on second nodes as well, or nearly.
+  /// It must save twice its cost: the saving is a small difference of large figures, and loads
+  /// change.
   [[nodiscard]] bool does_not_pay_beside_spills(const Candidate& candidate) const {
     if (!placement::is_for_load(candidate.reason) || options_.spill_enable == 0) {
       return false;
@@ -380,15 +383,15 @@ class Planner {
     return gain * options_.move_horizon <= std::max(effect.cost, CpuTime{}) * 2;
   }
 
-  /// Made for what is expected only, and somebody would wait for it now.
+  /// True if it is made only for an expected shortage, and a client would wait for it now.
   [[nodiscard]] bool costs_now(const Candidate& candidate) const {
     return candidate.reason == Reason::kForecastMove &&
            now_.effect_of(candidate.changes).gain < CpuTime{};
   }
 
-  /// The effect of any number of rehomings, which are then made. All are made at once, because a
-  /// client that leaves makes room for others. Of more than kMostTogether the cost is the sum of
-  /// what each would cost alone.
+  /// Makes any number of rehomings and returns their effect. All are made at once, because a client
+  /// that leaves makes room for others. For more than kMostTogether the cost is the sum of what
+  /// each would cost alone.
   Effect apply(const std::vector<Rehoming>& changes) {
     if (changes.size() <= Arrangement::kMostTogether) {
       const Effect effect = now_.effect_of(changes);
@@ -458,10 +461,10 @@ class Planner {
   const Circumstances& circumstances_;
   Arrangement now_;
   Plan plan_;
-  CpuTime lost_;  ///< beside spills, after the actions so far
-  CpuTime owed_;  ///< of that, as owed_beside_spills() says
+  CpuTime lost_;  ///< with spills, after the actions so far
+  CpuTime owed_;  ///< the part of it that owed_beside_spills() gives
   std::int64_t moves_ = 0;
-  bool known_ = false;  ///< what was lost, and what an action changes of it
+  bool known_ = false;  ///< false: lost time, and what an action changes of it, is unknown
   bool a_move_waits_ = false;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Where a client that may run on several nodes has run lately.
 ///
-/// Problem: the kernel tells how long a thread ran, and not where. What a client ran on its second
-/// node is then easily taken for load of others there, and load of others at its home for the
-/// client's own. Approach: each reading tells on which CPU a vCPU runs or ran last, and all that it
-/// ran since the reading before counts on that CPU's node. One reading is one sample of an epoch,
-/// so epochs are averaged, with a half-life of one.
+/// Problem: the kernel tells how long a thread ran, but not where. What a client ran on its second
+/// node is then easily mistaken for other load there, and other load at its home for the client's
+/// own. Approach: each reading tells on which CPU a vCPU runs or ran last, and all that it ran
+/// since the previous reading counts on that CPU's node. One reading is one sample of an epoch, so
+/// epochs are averaged, with a half-life of one.
 ///
 /// Properties:
 ///  - an epoch without last CPUs, or with a CPU of no node, leaves nothing known;
@@ -20,12 +20,12 @@
 
 namespace vmnuma::balancer {
 
-/// Takes into client.ran_on what its vCPUs ran between the two readings of its VM, which have the
-/// same threads.
+/// Adds to client.ran_on what its vCPUs ran between the two readings of its VM, which have the same
+/// threads.
 void take_in_where_it_ran(const placement::VmSample& before, const placement::VmSample& now,
                           const placement::Topology& topology, ClientRecord& client);
 
-/// How long it ran on that node an epoch, lately.
+/// How long it lately ran on that node per epoch.
 [[nodiscard]] placement::CpuTime ran_lately_on(const ClientRecord& client, placement::NodeId node);
 
 }  // namespace vmnuma::balancer

@@ -46,7 +46,7 @@ Reckoning::Reckoning(const Snapshot& snapshot, const Options& options, Basis bas
 }
 
 void Reckoning::apply(std::span<const Rehoming> changes) {
-  // Who leaves makes room before anybody comes.
+  // Clients that leave make room before any comes.
   for (const auto& [client, to] : changes) {
     if (memory_[client].can_follow) {
       for (const MemoryProfile::Part& part : memory_[client].parts) {
@@ -172,7 +172,7 @@ std::vector<Permille> Reckoning::owed_shares() const {
       sum += homes_[client] == node ? owed_by_client[client] : CpuTime{};
     }
     const NodeState& state = snapshot_->nodes[node];
-    // A node that others use up entirely is measured by its cores.
+    // A node that other load uses up entirely is measured by its cores.
     const CpuTime capacity = state.capacity > CpuTime{} ? state.capacity : state.physical;
     shares.push_back(permille_of(sum.value, capacity.value, Permille{}));
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a host loses with its clients on given nodes, worked out the slow and plain way.
+/// What a host loses with its clients on given nodes, computed the slow and plain way.
 ///
-/// Problem: the planner keeps running sums (placement/arrangement.h, placement/node_load.h); who
-/// checks it must not lean on them. Approach: homes, room and what memory costs are kept per client
-/// and node; owed time is shared out anew, client by client, whenever it is asked for. It shares
-/// only the definitions with the planner: capacity, fair shares, memory cost, what talks cost.
-/// Properties: lost(), imbalance() and room() are the arrangement's within rounding().
+/// Problem: the planner keeps running sums (placement/arrangement.h, placement/node_load.h); code
+/// that checks it must not rely on them. Approach: homes, room and what memory costs are kept per
+/// client and node; owed time is shared out anew, client by client, whenever it is asked for. It
+/// shares only the definitions with the planner: capacity, fair shares, memory cost, what talks
+/// cost. Properties: lost(), imbalance() and room() are the arrangement's within rounding().
 #pragma once
 
 #include <span>
@@ -35,9 +35,9 @@ class Reckoning {
   void apply(std::span<const placement::Rehoming> changes);
 
   [[nodiscard]] placement::CpuTime lost() const;
-  /// Of that, wake-ups that go from node to node.
+  /// Of lost(), wake-ups that go from node to node.
   [[nodiscard]] placement::CpuTime lost_to_talks() const;
-  /// Of that, broken affinity and anti-affinity groups.
+  /// Of lost(), broken affinity and anti-affinity groups.
   [[nodiscard]] placement::CpuTime lost_to_groups() const;
   /// Per client, what it is predicted to be owed.
   [[nodiscard]] std::vector<placement::CpuTime> owed() const;
@@ -45,7 +45,7 @@ class Reckoning {
   [[nodiscard]] std::vector<placement::Permille> owed_shares() const;
   /// Largest difference of owed share between two nodes that can be a home and are known.
   [[nodiscard]] placement::Permille imbalance() const;
-  /// How far lost() may be from what running sums say.
+  /// How far lost() may differ from what running sums give.
   [[nodiscard]] placement::CpuTime rounding() const;
 
  private:
@@ -55,7 +55,7 @@ class Reckoning {
   std::vector<placement::Load> loads_;               ///< per client
   std::vector<placement::MemoryProfile> memory_;     ///< per client
   std::vector<placement::CpuTime> lost_to_memory_;   ///< per client
-  std::vector<std::vector<placement::Talk>> talks_;  ///< per client; empty if nobody talks
+  std::vector<std::vector<placement::Talk>> talks_;  ///< per client; empty if no client talks
   placement::MemoryRoom room_;
 };
 

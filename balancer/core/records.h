@@ -31,7 +31,7 @@ struct CpuRates {
   placement::CpuTime demand;
 };
 
-/// How long a client ran on a node, an epoch, averaged over a few (ran_on.h).
+/// How long a client ran on a node per epoch, averaged over a few (ran_on.h).
 struct RanOnNode {
   placement::NodeId node;
   placement::CpuTime lately;
@@ -48,8 +48,8 @@ struct ClientRecord {
   placement::NodeId pinned_to;         ///< the node all its vCPUs are pinned to; value -1: none
   std::vector<placement::NodeId> pinned_to_two;  ///< the same if it is two nodes; else empty
   std::vector<RanOnNode> ran_on;                 ///< by node; empty where its readings do not tell
-  std::int64_t epochs_here = 0;  ///< since it got its home; 1 in the first epoch measured there;
-                                 ///< at least Numa.Residency once it is known to be no newcomer
+  std::int64_t epochs_here = 0;  ///< since it got its home; 1 in the first epoch measured there; at
+                                 ///< least Numa.Residency once it is known to be no newcomer
   std::int64_t epochs_since_swap = 1'000'000;
   std::int64_t age_epochs = 0;  ///< since first seen
   bool moving = false;
@@ -63,7 +63,7 @@ struct ClientRecord {
   placement::CpuTime owed;                      ///< per second, exponentially weighted over minutes
   std::vector<placement::CpuTime> owed_before;  ///< newest first
   MigrationCounts counts;
-  std::int64_t local_mib_epochs = 0;  ///< for the cumulated locality
+  std::int64_t local_mib_epochs = 0;  ///< for the cumulative locality
   std::int64_t all_mib_epochs = 0;
 };
 
@@ -71,14 +71,14 @@ struct ClientRecord {
 struct BesideUse {
   std::int64_t us = 0;  ///< as last read
   placement::Microseconds read_at;
-  placement::CpuTime averaged;  ///< per second
+  placement::CpuTime averaged;  ///< per second, averaged
   placement::CpuTime lasting;   ///< the same, at most what it was between the last two readings
 };
 
 struct VmRecord {
   placement::VmDescription description;
   std::vector<ClientRecord> clients;
-  std::vector<placement::NodeIndex> allowed;            ///< homes it may have
+  std::vector<placement::NodeIndex> allowed;            ///< nodes it may have as homes
   std::optional<placement::VmSample> last;              ///< its newest reading
   placement::Microseconds read_at;                      ///< when that was taken
   bool measured = false;                                ///< at least once
@@ -89,7 +89,7 @@ struct VmRecord {
       cell_memory;  ///< of `memory`, by cell; empty = unknown
   CountedStall counted_stall;
   std::optional<BesideUse> beside;
-  bool found_running = false;                   ///< was there when the daemon started
+  bool found_running = false;                   ///< was running when the daemon started
   std::optional<placement::Permille> expected;  ///< its usual CPU use per vCPU, from the history
   std::vector<placement::NodeId> suggested;     ///< where libvirt was told to start it
   bool transferring = false;

@@ -17,7 +17,7 @@ using placement::VmId;
 
 namespace {
 
-/// Keeps more of a node's memory, or with a negative amount less.
+/// Keeps more of a node's memory, or less if the amount is negative.
 void keep(NodeState& node, Bytes page_size, Bytes memory) {
   if (page_size == Bytes{}) {
     node.reserve += memory;
@@ -44,7 +44,7 @@ Bytes sum_of(const std::vector<PromisedMemory>& parts) {
   return sum;
 }
 
-/// Where something is left of it, each node once.
+/// Adds the nodes where something is left of it, each node once.
 void add_nodes(std::vector<NodeId>& nodes, const Reservation& reservation) {
   for (const PromisedMemory& part : reservation.memory) {
     if (std::find(nodes.begin(), nodes.end(), part.node) == nodes.end()) {
@@ -53,7 +53,7 @@ void add_nodes(std::vector<NodeId>& nodes, const Reservation& reservation) {
   }
 }
 
-/// Adds to the part of that node and page size, or as one in their order.
+/// Adds to the part of that node and page size, or as a new part in their order.
 void add_part(std::vector<PromisedMemory>& parts, const PromisedMemory& more) {
   const auto place = std::lower_bound(
       parts.begin(), parts.end(), more, [](const PromisedMemory& a, const PromisedMemory& b) {
@@ -66,7 +66,7 @@ void add_part(std::vector<PromisedMemory>& parts, const PromisedMemory& more) {
   }
 }
 
-/// Takes of that page size and, if there is one, that node.
+/// Takes memory of that page size, from that node if one is given.
 std::vector<PromisedMemory> take(Reservation& reservation, Bytes page_size, Bytes wanted,
                                  std::optional<NodeId> node) {
   std::vector<PromisedMemory> taken;
@@ -83,7 +83,7 @@ std::vector<PromisedMemory> take(Reservation& reservation, Bytes page_size, Byte
   return taken;
 }
 
-/// Takes what the VM still wants, an even share on each of the nodes first.
+/// Takes what the VM still wants, first an even share on each of the nodes.
 std::vector<PromisedMemory> take(Reservation& reservation, std::vector<PagesOfSize>& wanted,
                                  const std::vector<NodeId>& nodes) {
   std::vector<PromisedMemory> taken;
@@ -147,7 +147,7 @@ std::vector<TakenUp> Reservations::take_up(const VmDescription& vm,
                                            const std::vector<NodeId>& nodes) {
   std::vector<TakenUp> taken;
   std::vector<PagesOfSize> wanted = memory_by_page_size(vm);
-  for (const bool by_name : {true, false}) {  // what nobody else can take comes first
+  for (const bool by_name : {true, false}) {  // what no other VM can take comes first
     for (Reservation& reservation : all_) {
       if (!reservation.is_for(vm) || reservation.is_for_by_name(vm) != by_name ||
           contains(reservation.served, vm.id)) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Room that is kept for VMs that are not there yet.
 ///
-/// Problem: who plans to start a VM, or expects one from another host, has to know that its room
-/// will not be gone by then. Approach: a *reservation* is memory of nodes, by page size, that
-/// belongs to what these keep free (NodeState::reserve, NodeState::reservations) for everybody but
-/// the VMs that it is for. So whatever leaves the reserve alone leaves it alone: admission, first
-/// homes, moves, and what is told to others. Its vCPUs count as those of a VM that was told to
+/// Problem: an administrator who plans to start a VM, or expects one from another host, has to know
+/// that its room will not be gone by then. Approach: a *reservation* is memory of nodes, by page
+/// size, that counts as memory these keep free (NodeState::reserve, NodeState::reservations) for
+/// all VMs but those that it is for. So whatever respects the reserve respects it: admission, first
+/// homes, moves, and what is reported to others. Its vCPUs count as those of a VM that was told to
 /// start there (controller/starts.h). Terms: a reservation *is for* VMs of a name, group or owner;
 /// a VM *takes it up* when it begins to run, and counts by itself from then on; a *shared* one is
 /// room for all VMs that it is for together: what a VM has taken of it *comes back* when that VM
@@ -15,16 +15,16 @@
 ///  - without reservations a snapshot stays as it is, and once they are gone it is as before;
 ///  - none is for a VM of another name, group and owner;
 ///  - a VM takes up no more than its own memory, of each page size by itself, and an even share of
-///  it on each node where it was told to start before anything elsewhere; one that is for it by
-///  name ends with that, unless it is shared;
+///    it on each node where it was told to start before anything elsewhere; one that is for it by
+///    name ends with that, unless it is shared;
 ///  - a VM takes up what is for it once, as long as it runs; one that ran before takes nothing;
 ///  - of a shared one, what is left and what running VMs have taken are together what was reserved
-///  at first, on each node, of each page size and of vCPUs. So what comes back is kept where it was
-///  reserved; if the VM had been moved from there and others have filled the node, it is what
-///  becomes free there next;
+///    at first, on each node, of each page size and of vCPUs. So what comes back is kept where it
+///    was reserved; if the VM had been moved from there and others have filled the node, it is what
+///    becomes free there next;
 ///  - a shared one does not end by being taken up, even if nothing is left of it;
-///  - it is over at the time that was said for it, not before;
-///  - to every plan its memory is as good as taken, and nobody is moved or stopped to make room.
+///  - it expires at the time that was set for it, not before;
+///  - to every plan its memory is as good as taken, and no VM is moved or stopped to make room.
 #pragma once
 
 #include <cstddef>
@@ -63,29 +63,29 @@ struct SharedPart {
 
 struct Reservation {
   std::string name;                          ///< not empty
-  std::string vm;                            ///< it is for the VM of this name; empty: of none
+  std::string vm;                            ///< it is for the VM of this name; empty: for none
   std::optional<placement::VmId> vm_id;      ///< or of this UUID
   std::string group;                         ///< or for those of this affinity or anti-affinity
-                                             ///< group; empty: of none
+                                             ///< group; empty: for none
   std::int32_t vcpus = 0;                    ///< what is left
   std::vector<placement::NodeId> homes;      ///< of its vCPUs, by client as of a VM
   std::vector<PromisedMemory> memory;        ///< what is left
   std::optional<std::int64_t> until_unix_s;  ///< absent: until it is given up
-  /// VMs that it is for and that run, but take nothing any more: they have, or ran before it was
-  /// made.
+  /// VMs that it is for and that run, but take nothing any more: they have already, or ran before
+  /// it was made.
   std::vector<placement::VmId> served;
-  std::string owner;  ///< or it is for the VMs of this owner; empty: of none
+  std::string owner;  ///< or it is for the VMs of this owner; empty: for none
   bool shared = false;
   std::vector<SharedPart> taken;  ///< of a shared one, by VMs in `served`
   bool operator==(const Reservation&) const = default;
 
-  /// True if it is for that VM. `vm` with the policy that counts.
+  /// True if it is for that VM. `vm` must have the policy that counts.
   [[nodiscard]] bool is_for(const placement::VmDescription& vm) const;
-  /// That one and no other.
+  /// True if it is for that VM and no other.
   [[nodiscard]] bool is_for_by_name(const placement::VmDescription& vm) const;
-  /// Of all nodes and page sizes.
+  /// Over all nodes and page sizes.
   [[nodiscard]] placement::Bytes memory_left() const;
-  /// Nothing will ever be left of it.
+  /// True if nothing will ever be left of it.
   [[nodiscard]] bool is_used_up() const { return !shared && memory.empty(); }
 };
 
@@ -94,13 +94,13 @@ struct TakenUp {
   std::string reservation;
   placement::Bytes memory;
   bool ended = false;                    ///< nothing is left of it
-  std::vector<placement::NodeId> nodes;  ///< where there was some of it
+  std::vector<placement::NodeId> nodes;  ///< where it had memory before
 };
 
 /// What has come back to a shared reservation.
 struct CameBack {
   std::string reservation;
-  placement::VmId vm;  ///< that has stopped
+  placement::VmId vm;  ///< the VM that has stopped
   std::string vm_name;
   placement::Bytes memory;
 };
@@ -119,18 +119,18 @@ class Reservations {
 
   void add(Reservation reservation) { all_.push_back(std::move(reservation)); }
   void remove(std::string_view name);
-  /// Takes out those that are over, and returns them.
+  /// Removes those that have expired, and returns them.
   std::vector<Reservation> expire(std::int64_t now_unix_s);
   /// The VM begins to run. `nodes`: where it was told to start; empty: not known.
   std::vector<TakenUp> take_up(const placement::VmDescription& vm,
                                const std::vector<placement::NodeId>& nodes);
   /// VMs that have stopped may take up again what is for them, and what they have taken of shared
-  /// ones comes back. Nothing if there were none.
+  /// ones comes back. Nothing if no such VM had stopped.
   std::optional<std::vector<CameBack>> forget_stopped(
       const std::function<bool(const placement::VmId&)>& runs);
 
-  /// As a VM that is about to start counts them: without those that are for it. Returns where
-  /// there is something left of them, each node once.
+  /// Leaves the reservations as a VM that is about to start counts them: without those that are for
+  /// it. Returns where there is something left of these, each node once.
   std::vector<placement::NodeId> open_for(const placement::VmDescription& vm);
 
   /// Makes the snapshot's nodes keep their memory, and nothing for any others.

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The planner's candidates: which moves, swaps and chains are looked at, and which is best.
+/// The planner's candidates: which moves, swaps and chains are considered, and which is best.
 ///
-/// Problem: all moves are clients x nodes, all swaps clients squared, and sets of more moves
-/// beyond counting; a plan must take two milliseconds. Approach: one room a kind of candidate, each
-/// with its own short list:
-///   search_load.cc      from nodes that owe: every move; swaps of clients whose difference in
-///                       demand is near what would even two nodes out
+/// Problem: all moves are clients x nodes, all swaps clients squared, and sets of more moves are
+/// too many to count; a plan must take two milliseconds. Approach: one file for each kind of
+/// candidate, each with its own short list:
+///   search_load.cc      from nodes that owe: every move; swaps of clients that differ in
+///                       demand by about what would even two nodes out
 ///   search_chains.cc    sets of two to four rehomings of a few clients on a few nodes
-///   search_long_term.cc turns for those who were owed most over the last epochs
+///   search_long_term.cc turns for the clients that were owed most over the last epochs
 ///   search_groups.cc    moves that mend affinity and anti-affinity groups, or unite talkers
 ///   search_locality.cc  moves and swaps towards memory
-/// All are held against candidate.h's upper bound before they are judged.
+/// All are compared with candidate.h's upper bound before they are judged.
 ///
 /// Properties:
-///  - the result does not depend on the order of equal candidates but by index;
+///  - the result does not depend on the order of equal candidates except by index;
 ///  - the number of evaluations is at most clients x nodes for moves and bounded for all others.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace vmnuma::balancer {
 
-/// `reason` is kLoadMove, or kForecastMove with an arrangement of what is expected.
+/// `reason` is kLoadMove, or kForecastMove with an arrangement of expected loads.
 void consider_load_moves(const placement::Arrangement& arrangement, placement::Reason reason,
                          Considered& considered);
 void consider_load_swaps(const placement::Arrangement& arrangement, Considered& considered);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves that bring together or apart what the administrator declared to belong so, VMs to the
-// devices that they want near, and together what talks to each other.
+// Moves that bring together, or apart, VMs that the administrator declared to belong that way;
+// bring VMs to devices that they want near; and bring together VMs that talk to each other.
 #include "balancer/core/guards.h"
 #include "balancer/core/search.h"
 

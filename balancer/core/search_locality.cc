@@ -27,7 +27,8 @@ namespace {
 constexpr std::size_t kMostStrays = 64;
 constexpr std::size_t kSwapPartnersTried = 8;
 
-/// Local memory of a client on one node against where it is, in thousandths of what is resident.
+/// Local memory of a client on one node compared with where it is, in thousandths of what is
+/// resident.
 Permille locality_gain(const Arrangement& arrangement, ClientIndex client, NodeIndex to) {
   const MemoryProfile& memory = arrangement.memory(client);
   return memory.locality(to) - memory.locality(arrangement.home(client));
@@ -76,7 +77,7 @@ std::optional<Guard> why_not_for_locality(const Arrangement& arrangement,
   if (!effect.fits) {
     return Guard::kNoRoom;
   }
-  // Locality may not be bought with CPU time that somebody is then owed.
+  // Locality may not be bought with CPU time that another client is then owed.
   if (effect.gain - std::max(effect.talk, CpuTime{}) < -least_gain(arrangement, changes)) {
     return Guard::kMinimumGain;
   }

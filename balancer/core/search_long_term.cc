@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns: moves and swaps that pass a shortage on to those who had less of it lately.
+// Turns: moves and swaps that pass a shortage on to clients that had less of it lately.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -25,12 +25,13 @@ using placement::Rehoming;
 namespace {
 
 constexpr std::size_t kTurnSourcesTried = 4;
-constexpr std::size_t kClientsTried = 8;  ///< a node; half as many on hosts with many nodes
+constexpr std::size_t kClientsTried = 8;  ///< per node; half as many on hosts with many nodes
 
-/// Whether who took the last turn to or from a node travelled for so long that the next is not due.
-/// A round, in which each client of two nodes travels once, takes Numa.LTermRestTimes times as long
-/// as the travels do, and a turn its part of it. Turns taken as soon as the mover itself has rested
-/// come in bunches, and who is alone between two bunches gets more than the others.
+/// Whether the client that took the last turn to or from a node travelled for so long that the next
+/// is not due. A round, in which each client of two nodes travels once, takes Numa.LTermRestTimes
+/// times as long as the travels do, and a turn its part of it. Turns taken as soon as the mover
+/// itself has rested come in bunches, and a client that is alone between two bunches gets more than
+/// the others.
 class Rest {
  public:
   explicit Rest(const Arrangement& arrangement) : arrangement_(&arrangement) {
@@ -50,7 +51,8 @@ class Rest {
   }
 
  private:
-  /// What the clients of both nodes must want together for its part of the rest to be over.
+  /// The demand that the clients of both nodes must have together for the client's part of the rest
+  /// to be over.
   [[nodiscard]] CpuTime least_demand(ClientIndex client) const {
     constexpr CpuTime kMoreThanAnybodyWants{std::numeric_limits<std::int64_t>::max()};
     const placement::Snapshot& snapshot = arrangement_->snapshot();
@@ -90,7 +92,7 @@ void consider_turn(const Arrangement& arrangement, const LongTerm& long_term, co
   const NodeIndex from = arrangement.home(changes.front().client);
   const CpuTime before = long_term.weighted(from) + long_term.weighted(changes.front().to);
   const CpuTime relief = -long_term.change(changes);
-  // It must relieve those who waited by a tenth at least, or turns would never end.
+  // It must relieve the clients that waited by at least a tenth, or turns would never end.
   if (relief <= CpuTime{} || relief * 10 < before) {
     return;
   }
@@ -131,8 +133,8 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
   std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
     return long_term.weighted(a) > long_term.weighted(b);
   });
-  // Only who waits for another VM can be relieved by one. What the host itself takes of a node
-  // stays there, and VMs that pass it round would carry their memory about for ever.
+  // Only a client that waits for another VM can be relieved by one. What the host itself takes of a
+  // node stays there, and VMs that pass it round would carry their memory about for ever.
   std::vector<NodeIndex> sources;
   for (const NodeIndex node : nodes) {
     if (sources.size() < kTurnSourcesTried && long_term.weighted(node) > CpuTime{} &&

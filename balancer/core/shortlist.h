@@ -10,7 +10,7 @@
 
 namespace vmnuma::balancer {
 
-/// Nodes that can be a home and whose readings are known, most owed share first.
+/// Nodes that can be a home and have known readings, most owed share first.
 [[nodiscard]] std::vector<placement::NodeIndex> nodes_by_owed(
     const placement::Arrangement& arrangement);
 
@@ -18,8 +18,7 @@ namespace vmnuma::balancer {
 [[nodiscard]] std::vector<placement::ClientIndex> movable_residents(
     const placement::Arrangement& arrangement, placement::NodeIndex node, placement::Reason reason);
 
-/// At most `count` (two or more) of them, spread evenly over the order they are in, both ends
-/// included.
+/// At most `count` (two or more) of `clients`, spread evenly over their order, both ends included.
 [[nodiscard]] std::vector<placement::ClientIndex> spread_out(
     const std::vector<placement::ClientIndex>& clients, std::size_t count);
 

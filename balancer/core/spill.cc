@@ -27,8 +27,8 @@ namespace {
 
 constexpr std::size_t kSpillsTried = 16;       ///< of a node that is short
 constexpr std::size_t kNodesTried = 8;         ///< the calmest
-constexpr std::int64_t kMostAheadOfNeed = 16;  ///< begin in an epoch; each is some calls of libvirt
-/// Of the newest epoch in what a spill saved lately, in tenths: a half-life of two epochs.
+constexpr std::int64_t kMostAheadOfNeed = 16;  ///< begin in an epoch; each costs some libvirt calls
+/// Weight, in tenths, of the newest epoch in what a spill saved lately: a half-life of two epochs.
 constexpr std::int64_t kNewestTenths = 3;
 
 /// One client that runs on two nodes, and what that saves in this epoch.
@@ -38,7 +38,7 @@ struct SpillCandidate {
   CpuTime saves;
 };
 
-/// Policies let the client spill from where it lives.
+/// Whether policies let the client spill from where it lives.
 bool may_ever_spill(const Arrangement& arrangement, ClientIndex index) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const VmPolicy& policy = arrangement.snapshot().vms[client.vm].policy;
@@ -48,7 +48,7 @@ bool may_ever_spill(const Arrangement& arrangement, ClientIndex index) {
          policy.topology_policy == placement::TopologyPolicy::kNone;
 }
 
-/// Clients can only spill where more than one node has CPUs, and where the option lets them.
+/// Whether clients can spill at all: more than one node has CPUs, and the option lets them.
 bool can_spill(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
   return arrangement.options().spill_enable != 0 &&
@@ -56,7 +56,7 @@ bool can_spill(const Arrangement& arrangement) {
                        [](const placement::Node& node) { return !node.cpus.empty(); }) > 1;
 }
 
-/// The client as it is may begin to spill or go on.
+/// Whether the client in its present state may begin to spill or go on.
 bool may_spill(const Arrangement& arrangement, ClientIndex index) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const VmState& vm = arrangement.snapshot().vms[client.vm];
@@ -75,7 +75,8 @@ bool spills_already(const Snapshot& snapshot) {
                      [](const ClientState& client) { return client.spills_to != kNoNode; });
 }
 
-/// Some node's clients want more than its cores have beside others: a look at sums only.
+/// Whether some node's clients want more than its cores have next to other load: looks at sums
+/// only.
 bool is_anything_short(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
@@ -89,7 +90,7 @@ bool is_anything_short(const Arrangement& arrangement) {
   return false;
 }
 
-/// Hardly a core of the node idled in this epoch, whoever used them.
+/// Whether hardly a core of the node idled in this epoch, whatever used them.
 bool is_all_in_use(const Arrangement& arrangement, NodeIndex node) {
   const placement::NodeState& state = arrangement.snapshot().nodes[node];
   CpuTime used = state.non_vm_now;
@@ -105,7 +106,7 @@ CpuTime least_saved(const Arrangement& arrangement, NodeIndex home, NodeIndex to
   return std::max(capacity * arrangement.options().mig_threshold / 100, CpuTime{1});
 }
 
-/// Clients that could begin to spill, with what that would save as things are.
+/// Clients that could begin to spill, with what that would save at present.
 using MaySpill = bool (*)(const Arrangement&, ClientIndex, NodeIndex to);
 
 std::vector<SpillCandidate> candidates(const Arrangement& arrangement, const SpilledHost& host,
@@ -142,7 +143,7 @@ std::vector<SpillCandidate> candidates(const Arrangement& arrangement, const Spi
 }
 
 /// The best of them as things are by now; it is taken out. A spill leaves less to be saved by
-/// others, so that what was reckoned before is an upper bound.
+/// others, so that what was computed before is an upper bound.
 std::optional<SpillCandidate> take_best(const Arrangement& arrangement, const SpilledHost& host,
                                         const std::vector<bool>& spills,
                                         std::vector<SpillCandidate>& candidates) {
@@ -252,8 +253,8 @@ class SpillSearch {
     if (check_spill(arrangement_, index, client.spills_to)) {
       return;
     }
-    // What has never been seen to save was ahead of need, or given with its home: if it shall pay
-    // now it has to be the best.
+    // A spill that was never seen to save was ahead of need, or given with the client's home: to be
+    // kept because it pays, it has to be among the best now.
     if (client.spill_saves != CpuTime{}) {
       const CpuTime now = host_.saved_by(index, client.spills_to);
       const CpuTime lately = client.spill_saves + (now - client.spill_saves) * kNewestTenths / 10;
@@ -316,7 +317,7 @@ class SpillSearch {
     }
   }
 
-  /// It wants so little that nobody else needs to know.
+  /// It wants so little that no other client needs to know.
   void take_ahead_of_need(ClientIndex client, NodeIndex to) {
     spills_[client] = true;
     found_.push_back({snapshot_.clients[client].id, to, CpuTime{}});
@@ -333,13 +334,13 @@ class SpillSearch {
   const Arrangement& arrangement_;
   const Snapshot& snapshot_;
   SpilledHost host_;
-  const SpilledHost alone_;  ///< with nobody who spills
+  const SpilledHost alone_;  ///< without any client that spills
   Crowding crowding_;
   std::vector<bool> spills_;  ///< by client
   std::vector<Spill> found_;
 };
 
-/// What is expected to be wanted of each node by those that live there.
+/// The demand expected on each node from the clients that live there.
 std::vector<CpuTime> expected_loads(const Arrangement& arrangement) {
   std::vector<CpuTime> loads(arrangement.snapshot().nodes.size());
   for (ClientIndex i = 0; i < arrangement.snapshot().clients.size(); ++i) {

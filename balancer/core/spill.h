@@ -2,35 +2,35 @@
 /// Clients that run on the CPUs of a second node while their home is short of CPU time.
 ///
 /// Problem: a home is a wall. Where clients wait at home while CPUs of another node idle, or are
-/// less wanted, a host that is left alone does better; and a move is dear, lasts, and helps only
-/// whole clients. Approach: a client may *spill*: it is pinned to its home and to one more node,
-/// and the kernel's load balancer does the rest. Its memory stays, its home stays, and the shortage
-/// stays visible to the search for moves, so that a move that pays is still made.
-///   - What it saves in an epoch: the owed time of both nodes at home alone, less that with the
-///     client's demand spread over both as CFS would spread it (equal demand per CPU), less what
-///     its time on the second node loses to remote memory. Non-VM time is that of this epoch, also
-///     what does not last.
+/// less in demand, a host that is left alone does better; and a move is expensive, lasts, and helps
+/// only whole clients. Approach: a client may *spill*: it is pinned to its home and to one more
+/// node, and the kernel's load balancer does the rest. Its memory stays, its home stays, and the
+/// shortage stays visible to the search for moves, so that a move that pays is still made.
+///   - A spill saves in an epoch: the owed time of both nodes with the client at home alone, less
+///     that with the client's demand spread over both as CFS would spread it (equal demand per
+///     CPU), less what its time on the second node loses to remote memory. Non-VM time is that of
+///     this epoch, including what does not last.
 ///   - It begins when it saves Numa.MigThreshold of a node, the best one first, and would save
-///     something if nobody else spilled: else it would end as soon as fewer others share the
-///     second node with it, and begin again. It ends when what it saved lately, exponentially
-///     weighted with a half-life of two epochs, is nothing. So a load that comes and goes every
-///     few epochs keeps its spill, as long as it saves on average.
+///     something if no other client spilled: otherwise it would end as soon as fewer others share
+///     the second node with it, and begin again. It ends when its recent saving, exponentially
+///     weighted with a half-life of two epochs, is nothing. So a load that comes and goes every few
+///     epochs keeps its spill, as long as it saves on average.
 ///   - A client that hardly runs on a crowded node (crowding.h) spills ahead of need, and so does
-///     one that gets its first home on a node which it makes short by what it is expected to want
-///     (by Numa.MigThreshold, so that a little load of others is no reason): whether it really
-///     saves anything is seen once it is measured. Then it has to be among the best, as if it began
-///     to spill.
-/// Terms: *second node* - any node with CPUs that the client's policy allows, also one without
+///     one that gets its first home on a node which its expected load makes short (by
+///     Numa.MigThreshold, so that a little other load is no reason): whether it really saves
+///     anything is known once it is measured. Then it has to be among the best, as if it began to
+///     spill.
+/// Terms: *second node* - any node with CPUs that the client's policy allows, even one without
 /// memory.
 ///
 /// Properties:
-///  1. Nobody begins to spill from a node whose own clients are owed nothing, but from one with
-///     more vCPUs than CPUs, or with its first home.
+///  1. No client begins to spill from a node that owes its own clients nothing, except from one
+///     with more vCPUs than CPUs, or together with its first home.
 ///  2. A client has one second node at most, and none after a move.
 ///  3. A VM that is not to be moved, has cores of its own, wants one part of a node or all its
 ///     resources together does not spill; nor does a client that is being moved.
 ///  4. While a VM cannot be read, a spill that saved something stays as it is. After kUnreadForLong
-///     epochs one begins, ahead of need, if hardly a core of its home idles: who uses the cores is
+///     epochs one begins, ahead of need, if hardly a core of its home idles: what uses the cores is
 ///     unknown, and a second node takes nothing from the VM. It ends once cores of the home idle.
 ///  5. At most Numa.MigrationsPerEpoch spills, or 4 if that is 0, begin in an epoch because they
 ///     save, and at most 16 ahead of need.
@@ -52,8 +52,8 @@ namespace vmnuma::balancer {
 [[nodiscard]] bool is_kept_unread(const placement::Snapshot& snapshot,
                                   const placement::ClientState& client);
 
-/// Whether the VM's policy lets the client run on CPUs of that node: where its memory may be is
-/// another matter.
+/// Whether the VM's policy lets the client run on CPUs of that node, regardless of where its memory
+/// may be.
 [[nodiscard]] bool may_run_on(const placement::Snapshot& snapshot,
                               const placement::ClientState& client, placement::NodeIndex node);
 
@@ -61,31 +61,32 @@ namespace vmnuma::balancer {
 /// actions of the plan.
 [[nodiscard]] std::vector<placement::Spill> find_spills(const placement::Arrangement& arrangement);
 
-/// Gives second nodes to clients whose first home is expected to be wanted more than it has cores
-/// for, by Numa.MigThreshold of it. `arrangement` has the homes after `placements`, the plan's
-/// actions so far.
+/// Gives second nodes to clients if the expected demand on their first home exceeds its cores by
+/// Numa.MigThreshold of it. `arrangement` has the homes after `placements`, the plan's actions so
+/// far.
 void spread_first_homes(const placement::Arrangement& arrangement,
                         std::span<placement::Action> placements);
 
-/// What the arrangement's clients are owed, together.
+/// What the arrangement's clients are owed in total.
 [[nodiscard]] placement::CpuTime owed_at_home(const placement::Arrangement& arrangement);
 
-/// The arrangement's lost time with clients that spill now, as far as they are at home.
+/// The arrangement's lost time with the present spills, as far as their clients are at home.
 [[nodiscard]] placement::CpuTime lost_as_it_is(const placement::Arrangement& arrangement);
 
 /// What clients would be owed, and lose to remote memory on second nodes, if as many spilled as it
-/// pays for, whatever spills now; for long enough, so that it does not matter who has just come.
-/// With Numa.SpillEnable = 0 what they are owed at home.
+/// pays for, whatever spills now; assumed to last, so that it does not matter which clients have
+/// just come. With Numa.SpillEnable = 0 what they are owed at home.
 [[nodiscard]] placement::CpuTime owed_beside_spills(const placement::Arrangement& arrangement);
 
-/// The arrangement's lost time with that: what moves are predicted and measured by.
+/// The arrangement's lost time with that, by which moves are predicted and measured.
 [[nodiscard]] placement::CpuTime lost_beside_spills(const placement::Arrangement& arrangement);
 
-/// By how much such changes lower it.
+/// By how much such changes lower lost_beside_spills().
 [[nodiscard]] placement::CpuTime gain_beside_spills(const placement::Arrangement& arrangement,
                                                     std::span<const placement::Rehoming> changes);
 
-/// What keeps the client from running on that node beside its home, which it has, or nothing.
+/// What keeps the client from running on that node as well as on its home, which it has, or
+/// nothing.
 [[nodiscard]] std::optional<placement::Guard> check_spill(const placement::Arrangement& arrangement,
                                                           placement::ClientIndex client,
                                                           placement::NodeIndex to);

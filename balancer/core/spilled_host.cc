@@ -28,7 +28,7 @@ struct Halves {
   Load second;
 };
 
-/// `second_demand` of the load's demand goes to the second node, and its part of all else.
+/// `second_demand` of the load's demand goes to the second node, and the same part of all else.
 Halves split(const Load& load, CpuTime second_demand) {
   const auto part = [&](std::int64_t whole) {
     return scaled(CpuTime{whole}, second_demand.value, load.demand.value).value;
@@ -41,7 +41,7 @@ Halves split(const Load& load, CpuTime second_demand) {
   return halves;
 }
 
-/// A memory that all clients of a VM share, with the part of each at its home.
+/// The memory that all clients of a VM share, with the part of each at its home.
 placement::MemoryProfile shared_memory(const Arrangement& arrangement,
                                        const placement::VmState& vm) {
   placement::MemoryProfile memory;
@@ -129,7 +129,7 @@ std::vector<NodeIndex> SpilledHost::calmest() const {
   return nodes;
 }
 
-/// Left for clients.
+/// Threads left for clients.
 CpuTime SpilledHost::threads(NodeIndex node) const {
   return threads_left(nodes_[node].supply());
 }
@@ -138,8 +138,9 @@ Permille SpilledHost::filled(NodeIndex node) const {
   return permille_of(nodes_[node].demand().value, threads(node).value, Permille{1'000'000});
 }
 
-/// Of its demand, what CFS moves: at most as much as makes both nodes equally full, first onto CPUs
-/// that are idle there, and where none is as long as the node it leaves is busier by far.
+/// The part of its demand that CFS moves: at most as much as makes both nodes equally full, first
+/// onto CPUs that are idle there, and where none is, as long as the node it leaves is busier by
+/// far.
 CpuTime SpilledHost::goes_away(const Load& load, NodeIndex home, NodeIndex to) const {
   const CpuTime here = threads(home);
   const CpuTime there = threads(to);
@@ -166,9 +167,9 @@ CpuTime SpilledHost::moves_while_busier(NodeIndex home, NodeIndex to) const {
          scaled(busy_there, weight_there, weight_here + weight_there);
 }
 
-/// What the client loses to remote memory more than at home, if that much of its load is on that
-/// node. Only time that it is entitled to counts, as with what it is owed: what it runs beyond that
-/// is a gain, however slow.
+/// How much more the client loses to remote memory than at home, if that much of its load is on
+/// that node. Only time that it is entitled to counts, as with what it is owed: what it runs beyond
+/// that is a gain, however slow.
 CpuTime SpilledHost::lost_to_distance(ClientIndex client, NodeIndex to, const Load& there) const {
   const Snapshot& snapshot = arrangement_.snapshot();
   const placement::ClientState& state = snapshot.clients[client];
@@ -189,7 +190,7 @@ CpuTime SpilledHost::lost_to_distance(ClientIndex client, NodeIndex to, const Lo
   if (!followed && !memory.parts.empty()) {
     return lost_with(memory);
   }
-  // What was not read is taken to be at home.
+  // Memory that was not read is assumed to be at home.
   placement::MemoryProfile at_home = memory;
   at_home.resident = std::max(memory.resident, placement::kGiB);
   at_home.parts.assign(1, {home, at_home.resident, Permille{1000}});

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How the clients of a host get on if some of them run on a second node as well.
+/// How the clients of a host fare if some of them run on a second node as well.
 ///
-/// Problem: a client that may run on two nodes has no home that its demand could be counted to.
-/// Approach: its load is split between the two as CFS would spread it, so that both have equal
-/// demand per thread that is left to clients, but onto busy CPUs only where its home is busier by
-/// more than CFS tolerates; all the rest of its load is split in the same ratio.
+/// Problem: a client that may run on two nodes has no single home to count its demand to. Approach:
+/// its load is split between the two as CFS would spread it, so that both have equal demand per
+/// thread that is left to clients, but onto busy CPUs only where its home is busier by more than
+/// CFS tolerates; all the rest of its load is split in the same ratio.
 /// Clients are taken one after the other, each finding the nodes as those before it left them.
 /// Non-VM time is that of this epoch where that is more: a second node is good for as long as it is
-/// calm, and no longer. What shall hold for longer goes by what lasts: most of what comes and goes
-/// is the copying of memory for earlier actions. Terms: *lost* - owed time of all nodes, and what
-/// clients lose to remote memory on their second nodes; not what they lose to it at home.
-/// Properties: with nobody applied, lost() is the owed time of all clients at home; apply() lowers
-/// it by what saved_by() said.
+/// calm, and no longer. Decisions that are to hold for longer go by what lasts: most of what comes
+/// and goes is the copying of memory for earlier actions. Terms: *lost* - owed time of all nodes,
+/// and what clients lose to remote memory on their second nodes; not what they lose to it at home.
+/// Properties: with no client applied, lost() is the owed time of all clients at home; apply()
+/// lowers it by what saved_by() said.
 #pragma once
 
 #include <vector>
@@ -22,12 +22,12 @@ namespace vmnuma::balancer {
 
 class SpilledHost {
  public:
-  /// Whether others' CPU time counts that is there in this epoch and has not lasted.
+  /// Whether non-VM time counts that is there in this epoch but has not lasted.
   enum class Others { kNow, kLasting };
-  /// Everybody at home. `arrangement` must outlive it.
+  /// All clients at home. `arrangement` must outlive it.
   explicit SpilledHost(const placement::Arrangement& arrangement, Others others = Others::kNow);
 
-  /// What the node's own clients are owed, nothing if only those that spill there are.
+  /// What the node's own clients are owed; zero if only those that spill there are owed anything.
   [[nodiscard]] placement::CpuTime owed_at_home(placement::NodeIndex node) const {
     return is_short_[node] ? nodes_[node].owed() : placement::CpuTime{};
   }
@@ -52,7 +52,7 @@ class SpilledHost {
 
   const placement::Arrangement& arrangement_;
   std::vector<placement::NodeLoad> nodes_;
-  std::vector<bool> is_short_;  ///< per node, with everybody at home
+  std::vector<bool> is_short_;  ///< per node, with all clients at home
   placement::CpuTime lost_to_distance_;
 };
 

@@ -13,7 +13,7 @@ using placement::VmId;
 
 namespace {
 
-/// An id for a VM nobody named; no UUID generator makes such a one.
+/// An id for a VM without a name; no UUID generator makes such an id.
 VmId unnamed_id(std::uint32_t number) {
   VmId id;
   id.uuid.fill(0xff);

@@ -4,15 +4,15 @@
 /// Problem: libvirt asks where a VM should start without saying which VM it is, and between the
 /// answer and the VM's first reading seconds pass in which many others may ask. Approach: a VM is
 /// *announced* (by libvirt's hook, with its name) and then *asks* (without it); the oldest
-/// announcement of the same size that has not asked yet is the one. The answer is a *promise*:
-/// it counts as a VM that lives there until the VM is seen and has its homes, or is withdrawn, or
+/// announcement of the same size that has not asked yet is the one. The answer is a *promise*: it
+/// counts as a VM that lives there until the VM is seen and has its homes, or is withdrawn, or
 /// grows old. A VM that asks without an announcement gets a promise, too; the first VM of its size
 /// to appear takes it.
 ///
 /// Properties:
 ///  - an announcement answers one question at most;
 ///  - two questions of one size are told apart by their order;
-///  - whatever is never followed up is forgotten;
+///  - what is never followed up is forgotten;
 ///  - at most kMostStarting are remembered, the oldest goes first.
 #pragma once
 
@@ -38,11 +38,11 @@ struct PromisedMemory {
 struct StartingVm {
   placement::VmDescription description;  ///< without a name if it was not announced
   bool asks = true;                      ///< false: it has asked, or has appeared
-  std::int64_t since_epoch = 0;          ///< when it was announced or asked, whatever was last
+  std::int64_t since_epoch = 0;          ///< when it was last announced or asked
   std::vector<placement::NodeId> homes;  ///< by client; empty until it was told
   std::vector<placement::NodeId> nodes;  ///< what libvirt was told
-  /// What it was admitted with, or the huge pages of its homes: others do not get it before it has
-  /// it. Ordinary memory that was not judged at admission counts by its homes alone.
+  /// What it was admitted with, or the huge pages of its homes: others do not get it before the VM
+  /// has it. Ordinary memory that was not judged at admission counts by its homes alone.
   std::vector<PromisedMemory> memory;
   bool appeared = false;
   bool operator==(const StartingVm&) const = default;
@@ -53,22 +53,22 @@ class StartingVms {
   static constexpr std::size_t kMostStarting = 256;
   /// libvirt asks right after the announcement, unless another hook takes its time.
   static constexpr std::int64_t kAsksWithin = 15;
-  /// With much memory to allocate, QEMU takes its time to start.
+  /// QEMU takes its time to start if it has much memory to allocate.
   static constexpr std::int64_t kStartsWithin = 60;
 
-  /// A new announcement of the same VM replaces the old one. Without `asks` nobody will ask about
-  /// it. The reference is good until the next call.
+  /// A new announcement of the same VM replaces the old one. Without `asks` no question about it
+  /// will come. The reference is valid until the next call.
   StartingVm& announce(const placement::VmDescription& vm, bool asks, std::int64_t epoch);
   void withdraw(const placement::VmId& vm);
 
-  /// The VM of so many vCPUs and so much memory that asks, to be told its homes and nodes. The
-  /// reference is good until the next call.
+  /// The VM of so many vCPUs and so much memory that asks; the caller fills in its homes and nodes.
+  /// The reference is valid until the next call.
   [[nodiscard]] StartingVm& asking(std::int32_t vcpus, placement::Bytes memory, std::int64_t epoch);
 
   /// A VM runs from now on. Returns where it was told to start, or nothing if it never asked.
   [[nodiscard]] std::vector<placement::NodeId> appeared(const placement::VmDescription& vm);
 
-  /// Those that were announced before the daemon's start.
+  /// Restores those that were announced before the daemon's start.
   void restore(std::vector<StartingVm> vms) { vms_ = std::move(vms); }
   void forget_older(std::int64_t epoch);
 

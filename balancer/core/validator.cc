@@ -146,9 +146,9 @@ class Validator {
     }
   }
 
-  // ---- what can be read at all ----
+  // ---- whether it can be read at all ----
 
-  /// The action as clients and nodes of the snapshot; nothing if it has others.
+  /// The action as clients and nodes of the snapshot; nothing if it names others.
   std::optional<std::vector<Rehoming>> rehomings() {
     std::vector<Rehoming> changes;
     for (const Relocation& relocation : action_->relocations) {
@@ -247,7 +247,7 @@ class Validator {
       if (group.empty()) {
         continue;
       }
-      // Hard for one is hard for all of the group.
+      // If it is hard for one, it is hard for all of the group.
       const bool hard =
           std::any_of(snapshot_.vms.begin(), snapshot_.vms.end(), [&](const auto& vm) {
             return vm.client_count > 0 && vm.policy.anti_affinity_group == group &&
@@ -283,7 +283,7 @@ class Validator {
     }
   }
 
-  /// Spills save at most what is owed, and more is owed beside them if others than VMs use more in
+  /// Spills save at most what is owed, and with spills more is owed if non-VM load is higher in
   /// this epoch than usual.
   void check_beside_spills(CpuTime told) {
     CpuTime at_least = now_.lost();
@@ -316,8 +316,8 @@ class Validator {
     check_imbalance(predicted.imbalance_before);
   }
 
-  /// Clients of one VM begin or cease to run on a second node. It begins only where that has CPUs
-  /// and more is wanted at home than there are cores.
+  /// Clients of one VM begin or cease to run on a second node. They begin only where that has CPUs
+  /// and more is demanded at home than there are cores.
   void check_spill(ClientIndex index, const Relocation& relocation) {
     const ClientState& client = snapshot_.clients[index];
     const NodeIndex second = relocation.spills_to;
@@ -352,7 +352,7 @@ class Validator {
                    ? snapshot_.epoch_length * snapshot_.clients[other].vcpu_count()
                    : CpuTime{};
     }
-    // Of a VM that cannot be read, `wanted` has what it wanted last.
+    // For a VM that cannot be read, `wanted` has its last known demand.
     const CpuTime enough =
         is_read ? home.physical : home.physical * (100 - options_.mig_threshold) / 100;
     if (!home.known || (wanted <= enough && vcpus <= home.threads)) {
@@ -421,8 +421,8 @@ class Validator {
     }
   }
 
-  /// Who has cores of its own gets as many where it goes, beside those of everybody who is there
-  /// then.
+  /// A client with cores of its own gets as many where it goes, in addition to those of all clients
+  /// that are there then.
   void check_own_cores(const std::vector<Rehoming>& changes) {
     for (const Rehoming& change : changes) {
       if (snapshot_.clients[change.client].exclusive_cores == 0) {

@@ -60,7 +60,8 @@ class EffectRules {
   void violation(std::string text) { violations_.push_back(std::move(text)); }
   [[nodiscard]] const Rehoming& first() const { return effect_.changes.front(); }
 
-  /// What is expected to be short is moved where it will not be, at nobody's cost now.
+  /// A client on a node that is expected to be short moves to one that is not, at no client's cost
+  /// now.
   void check_forecast() {
     if (predicted_gain() < CpuTime{}) {
       violation("it costs CPU time that is not expected to be short");
@@ -91,7 +92,7 @@ class EffectRules {
     return largest * options_.mig_threshold / 100;
   }
 
-  /// By which it was decided: with everybody at home.
+  /// The gain by which it was decided: with all clients at home.
   [[nodiscard]] CpuTime predicted_gain() const {
     return effect_.action.predicted.gain_at_home + after_.rounding();
   }
@@ -124,7 +125,7 @@ class EffectRules {
     }
   }
 
-  /// True of a move that nothing but talk speaks for.
+  /// True for a move that only talk justifies.
   [[nodiscard]] bool is_for_talk() const {
     if (effect_.action.reason != Reason::kAffinityMove) {
       return false;
@@ -138,7 +139,7 @@ class EffectRules {
             predicted_gain() - effect_.talk < std::max(threshold(), CpuTime{1}));
   }
 
-  /// Demand against capacity, before the client went where it is.
+  /// Demand relative to capacity, before the client went where it is.
   [[nodiscard]] Permille load_before(NodeIndex node) const {
     CpuTime demand;
     for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
@@ -184,7 +185,7 @@ class EffectRules {
     }
   }
 
-  /// No group is brought onto a node that has more vCPUs than CPUs then, and far more for each CPU
+  /// No group is brought onto a node that then has more vCPUs than CPUs, and far more for each CPU
   /// than the host.
   void check_crowding() {
     if (snapshot_.vms[snapshot_.clients[first().client].vm].policy.affinity_group.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rules of what a plan's moves bring: reckoned before and after each. For validator.cc only.
+/// The rules on what a plan's moves bring, computed before and after each. For validator.cc only.
 #pragma once
 
 #include <string>
@@ -14,19 +14,19 @@ namespace vmnuma::balancer {
 struct MoveEffect {
   const placement::Action& action;
   std::vector<placement::Rehoming> changes;
-  std::vector<placement::NodeIndex> from;          ///< as changes
-  placement::Permille locality;                    ///< of all their memory, by which it grew
+  std::vector<placement::NodeIndex> from;          ///< in the order of `changes`
+  placement::Permille locality;                    ///< growth in their memory's local share
   placement::CpuTime talk;                         ///< gained by bringing talkers together
   std::vector<placement::CpuTime> owed_before;     ///< per client
   std::vector<placement::Permille> shares_before;  ///< owed, per node
   bool is_alone = false;  ///< nothing moved or was placed before it in the plan
 };
 
-/// How far an owed share may be from what running sums say.
+/// How far an owed share may differ from what running sums give.
 [[nodiscard]] placement::Permille share_rounding(const Reckoning& reckoning,
                                                  const placement::Snapshot& snapshot);
 
-/// Why the turn, which is still to come, comes too early.
+/// Why the turn, which is not applied yet, comes too early.
 [[nodiscard]] std::vector<std::string> broken_by_turn(const placement::Rehoming& turn,
                                                       const Reckoning& before,
                                                       const placement::Snapshot& snapshot,

@@ -39,7 +39,7 @@ bool is_large_enough(const Snapshot& snapshot, const Options& options) {
   return homes > 1 && cores >= options.rebalance_cores_total;
 }
 
-/// Of the nodes, what the clients of one were owed over minutes, against its capacity.
+/// The most that the clients of one node were owed over minutes, relative to its capacity.
 Permille most_owed_for_minutes(const Snapshot& snapshot) {
   Permille most{};
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
@@ -70,7 +70,7 @@ std::vector<std::string> broken_by_time(const Action& action, const Snapshot& sn
   const auto is_due = [&snapshot](std::int64_t interval) {
     return interval > 0 && snapshot.epoch % interval == 0;
   };
-  // Or the load is there between the epochs that are due only, and has been before.
+  // Or the load is there only between the epochs that are due, and has been before.
   const auto is_due_for_load = [&](std::int64_t interval) {
     const auto owed = [&snapshot](std::int64_t epochs_ago) {
       std::int64_t sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rules of a plan that can be read off a snapshot, without reckoning. For validator.cc only.
+/// The rules of a plan that can be checked on a snapshot alone. For validator.cc only.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace vmnuma::balancer {
 [[nodiscard]] std::string client_name(const placement::Snapshot& snapshot,
                                       placement::ClientIndex client);
 
-/// Which switches, intervals and thresholds do not let the action be in this epoch's plan.
+/// Which switches, intervals and thresholds keep the action out of this epoch's plan.
 [[nodiscard]] std::vector<std::string> broken_by_time(const placement::Action& action,
                                                       const placement::Snapshot& snapshot,
                                                       const placement::Options& options,

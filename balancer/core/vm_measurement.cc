@@ -46,7 +46,7 @@ std::string first_missing_for(const Sample& sample, const VmId& vm) {
   return {};
 }
 
-/// What lies away from its client's home, of all clients of a VM.
+/// Memory of all clients of a VM that lies away from their homes.
 Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
   Bytes remote;
   for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
@@ -195,7 +195,7 @@ void VmMeasurement::take_in() {
   added.left_behind = vm_.left_behind;
 }
 
-/// What the VM used in this epoch, or nothing if that cannot be told; `state` says why.
+/// What the VM used in this epoch, or nothing if that is unknown; `state` says why.
 std::optional<VmUsage> VmMeasurement::read(VmState& state) {
   const VmId& id = vm_.description.id;
   const auto found =
@@ -244,7 +244,7 @@ std::optional<VmUsage> VmMeasurement::read(VmState& state) {
     }
   }
   if (vm_.last && !has_same_threads(*vm_.last, now)) {
-    vm_.beside.reset();  // what a vCPU that has gone had run would be taken for it
+    vm_.beside.reset();  // what a vanished vCPU had run would be taken for it
   }
   if (now.beside_us) {
     read_beside(*now.beside_us);
@@ -254,7 +254,7 @@ std::optional<VmUsage> VmMeasurement::read(VmState& state) {
   return usage;
 }
 
-/// Adds the client with what it used, or else with what it is held to.
+/// Adds the client with what it used, or else with the numbers held for it.
 void VmMeasurement::add_client(std::size_t index, const VmUsage* usage) {
   const ClientRecord& record = vm_.clients[index];
   ClientState client;
@@ -280,7 +280,7 @@ void VmMeasurement::add_client(std::size_t index, const VmUsage* usage) {
   if (usage != nullptr) {
     client.used = usage->groups[index].run;
     client.ready = usage->groups[index].wait;
-    // Waiting for the VM's own quota is nobody's debt.
+    // Waiting for the VM's own quota is not owed.
     CpuTime ready_of_all;
     for (const CpuUse& group : usage->groups) {
       ready_of_all += group.wait;
@@ -296,7 +296,7 @@ void VmMeasurement::add_client(std::size_t index, const VmUsage* usage) {
   snapshot_.clients.push_back(std::move(client));
 }
 
-/// Nobody wants more than its quota allows.
+/// No client wants more than its quota allows.
 void VmMeasurement::limit_to_quota() {
   if (!vm_.last->quota_permille) {
     return;
@@ -312,7 +312,7 @@ void VmMeasurement::limit_to_quota() {
   }
 }
 
-/// As with what others use, only as much counts as lasts and is there now.
+/// As with non-VM load, only as much counts as lasts and is there now.
 void VmMeasurement::read_beside(std::int64_t beside_us) {
   const Microseconds at = reading_.now.taken_at;
   BesideUse now{beside_us, at, {}, {}};
@@ -333,7 +333,7 @@ CpuTime VmMeasurement::beside(const ClientState& client) const {
                     : CpuTime{};
 }
 
-/// These threads go wherever the clients go, so what they use counts as used by these.
+/// These threads go wherever the clients go, so what they use counts as used by the clients.
 void VmMeasurement::add_beside() {
   for (ClientIndex i = snapshot_.vms.back().first_client; i < snapshot_.clients.size(); ++i) {
     ClientState& client = snapshot_.clients[i];
@@ -343,7 +343,7 @@ void VmMeasurement::add_beside() {
   }
 }
 
-/// What its clients will want, if that is known and what is measured does not belie it.
+/// What its clients will want, if that is known and the measured load does not contradict it.
 void VmMeasurement::look_ahead() {
   if (reading_.forecasts == nullptr) {
     return;
@@ -372,7 +372,7 @@ void VmMeasurement::average_load(bool measured_now) {
     const std::int64_t expected_permille =
         vm_.expected ? vm_.expected->value : reading_.options.cold_start_pct * 10;
     const CpuTime expected{kMicrosecondsPerSecond * client.vcpu_count() * expected_permille /
-                           1000};  // a second
+                           1000};  // per second
     if (measured_now) {
       const CpuTime now = per_second(client.demand, epoch);
       record.average =
@@ -397,7 +397,7 @@ void VmMeasurement::average_load(bool measured_now) {
   }
 }
 
-/// Per node what is known to be these cells'; empty if nothing is.
+/// Memory per node that is known to belong to these cells; empty if none is.
 std::vector<Bytes> VmMeasurement::memory_of_cells(const std::vector<std::int32_t>& cells) const {
   const std::vector<placement::GuestCell>& all = vm_.description.cells;
   if (vm_.cell_memory.size() != all.size() || cells.empty()) {

@@ -28,12 +28,12 @@ struct CpuUse {
 };
 
 struct VmUsage {
-  std::vector<CpuUse> groups;    ///< one a group of vCPUs asked for
+  std::vector<CpuUse> groups;    ///< one per group of vCPUs asked for
   placement::CpuTime throttled;  ///< by the VM's own quota, all vCPUs together
   std::string unusable_because;  ///< empty if the numbers can be used
 };
 
-/// Use of one vCPU, or nothing if it has no two readings of one thread.
+/// Use of one vCPU, or nothing if there are no two readings of the same thread.
 [[nodiscard]] std::optional<CpuUse> use_of(std::int32_t vcpu, const placement::VmSample& before,
                                            const placement::VmSample& now);
 

@@ -27,7 +27,7 @@ std::pair<VmId, VmId> key_of(const WakeupSample& sample) {
   return {sample.a, sample.b};
 }
 
-/// The VM's process, or that of nobody if it was not read.
+/// The VM's process, or an empty one if it was not read.
 VmProcess process_of(const Sample& sample, const VmId& id) {
   const auto found =
       std::lower_bound(sample.vms.begin(), sample.vms.end(), id,

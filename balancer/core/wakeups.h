@@ -2,13 +2,13 @@
 /// Which VMs talk to each other, and how much.
 ///
 /// Problem: counters of wake-ups only grow, come and go with their VMs, and may not be there at
-/// all; and a burst of talk is nothing to move a VM for. Approach: what a pair's counter grew by
+/// all; and a burst of talk is no reason to move a VM. Approach: what a pair's counter grew by
 /// between two samples is a rate; rates are averaged with the load's half-life, beginning with
-/// nothing, so that only talk that lasts counts. Where nobody counts any more, the averages are
-/// held for a minute and then forgotten.
+/// nothing, so that only talk that lasts counts. Where wake-ups are no longer counted, the averages
+/// are held for a minute and then forgotten.
 /// Properties:
-///  1. A pair whose counter went back or was not there before, or one of whose processes is a new
-///     one, begins anew.
+///  1. A pair with a counter that went back or was not there before, or with a new process, begins
+///     anew.
 ///  2. Pairs that hardly talk are not in chats(), so that an idle host has none.
 #pragma once
 
@@ -27,7 +27,7 @@ struct RecordFields;
 
 class Wakeups {
  public:
-  /// Takes the next sample in; `before` is the one before it, or null.
+  /// Takes in the next sample; `before` is the one before it, or null.
   void advance(const placement::Sample* before, const placement::Sample& now,
                placement::CpuTime half_life);
   /// By a, b.

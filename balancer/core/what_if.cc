@@ -66,7 +66,7 @@ void let_an_epoch_pass(Snapshot& snapshot, const Options& options) {
   }
 }
 
-/// What the ledger derives from options. A price of remote memory that is supposed is every VM's.
+/// What the ledger derives from options. A supposed price of remote memory applies to every VM.
 void take_options(Snapshot& snapshot, const Options& options, bool sets_price) {
   for (VmState& vm : snapshot.vms) {
     if (sets_price) {
@@ -89,7 +89,7 @@ void remove_vm(Snapshot& snapshot, const VmId& id) {
   const auto first = snapshot.clients.begin() + static_cast<std::ptrdiff_t>(vm->first_client);
   const auto last = first + static_cast<std::ptrdiff_t>(vm->client_count);
   for (auto client = first; client != last; ++client) {
-    // Huge pages go back to their pools, which are reckoned from who has them.
+    // Huge pages go back to their pools, which are computed from the VMs that have them.
     for (NodeIndex node = 0; vm->huge_page_size == Bytes{} && node < client->memory.size();
          ++node) {
       snapshot.nodes[node].free += client->memory[node];

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What would be if: a new VM, one less, one elsewhere, another option.
+/// What would happen with a new VM, one less, one elsewhere, another option.
 ///
-/// Problem: before changing a host somebody wants to know what the balancer would make of it, and
-/// asking must change nothing. Approach: the snapshot is a value; a copy of it is changed as
-/// supposed and judged and planned with as any other. The supposed changes are taken as finished:
-/// memory that can follow has followed, a new VM has touched all of its memory. Everything else
-/// stays as it was measured: demand, and what is not a VM's. Terms: *standing* - the figures every
-/// decision is about, of a whole host. Properties:
+/// Problem: before changing a host an administrator wants to know what the balancer would make of
+/// it, and asking must change nothing. Approach: the snapshot is a value; a copy of it is changed
+/// as supposed and judged and planned with as any other. The supposed changes are taken as
+/// finished: memory that can follow has followed, a new VM has touched all of its memory.
+/// Everything else stays as it was measured: demand, and non-VM time. Terms: *standing* - the
+/// figures every decision is about, of a whole host. Properties:
 ///  1. If nothing is supposed, both standings are equal and the plan is that of the next epoch
-///  under
-///     the same readings.
+///     under the same readings.
 ///  2. The homes of new VMs are those that the planner gives them.
 ///  3. The order in which changes are supposed does not matter; new VMs are placed in theirs.
-/// How long it takes grows with the clients of the new VMs; whoever lets others ask lets them
-/// suppose no more than kMostNewClients.
+/// The time it takes grows with the clients of the new VMs; a caller that serves others allows no
+/// more than kMostNewClients.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +44,7 @@ struct Supposition {
 struct Standing {
   placement::CpuTime lost;        ///< per epoch, predicted, with clients that spill now
   placement::Permille imbalance;  ///< largest difference of owed / capacity between two nodes
-  /// Share of the memory of clients with a home that lies there; absent if there is none known.
+  /// Share of the memory of clients with a home that lies there; absent if none is known.
   std::optional<placement::Permille> locality;
   bool operator==(const Standing&) const = default;
 };
@@ -59,7 +58,7 @@ struct WhatIf {
 };
 
 /// `now` is the last epoch with the homes as they are since its plan, `options` those in force. VMs
-/// and clients that `now` does not have are left out.
+/// and clients that are not in `now` are left out.
 [[nodiscard]] WhatIf what_if(const placement::Snapshot& now, const placement::Options& options,
                              const Supposition& supposition, const Circumstances& circumstances);
 
