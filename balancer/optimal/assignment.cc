@@ -17,7 +17,7 @@ using placement::Rehoming;
 
 namespace {
 
-/// The program and the reckoning round differently, by less than this a client.
+/// The program and the planner's figures round differently, by less than this per client.
 constexpr CpuTime kRounding{4};
 
 Arrangement arranged(const Arrangement& now, const Homes& homes) {
@@ -47,7 +47,7 @@ Assignment assess_arranged(const Arrangement& now, const Arrangement& then) {
   return result;
 }
 
-/// Single moves, and moves that another client makes room for by going elsewhere or the other way,
+/// Single moves, and moves for which another client makes room by going elsewhere or the other way,
 /// the best each time, as long as one lowers the cost.
 class Polish {
  public:
@@ -56,7 +56,7 @@ class Polish {
       : now_(now), program_(program), pools_(pools), then_(then) {}
 
   void run() {
-    // Each step lowers a whole number, so there is an end; the bound is against surprises.
+    // Each step lowers a whole number, so there is an end; the bound guards against surprises.
     for (int steps = 0; steps < 1000; ++steps) {
       best_gain_ = CpuTime{};
       try_all();
@@ -100,7 +100,7 @@ class Polish {
   void consider(std::span<const Rehoming> changes) {
     const Options& options = now_.options();
     const Effect effect = then_.effect_of(changes);
-    // Who goes back saves the fixed cost that going costs.
+    // A client that goes back saves the fixed cost that going costs.
     CpuTime cost = effect.cost;
     for (const Rehoming& change : changes) {
       cost -=
@@ -118,7 +118,7 @@ class Polish {
       }
     }
     if (!have_room(pools_, now_, then_, changes)) {
-      return;  // who goes back finds it taken, which the effect does not say
+      return;  // a client that goes back may find it taken, which the effect does not say
     }
     best_gain_ = gain;
     best_.assign(changes.begin(), changes.end());
@@ -132,7 +132,7 @@ class Polish {
   std::vector<Rehoming> best_;
 };
 
-/// Tells the program of every node where more is owed than it thinks; false if there is none.
+/// Tells the program of every node where more is owed than it has; false if there is none.
 bool learn_from(const Arrangement& then, HomesProgram& program) {
   const Homes homes = homes_of(then);
   bool learnt = false;
@@ -180,7 +180,7 @@ Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLim
   }
   if (std::all_of(present.begin(), present.end(),
                   [](placement::NodeIndex home) { return home == placement::kNoNode; })) {
-    optimum.bound = optimum.best.cost;  // nobody lives anywhere, so there is nothing to choose
+    optimum.bound = optimum.best.cost;  // no client has a home, so there is nothing to choose
     return optimum;
   }
   const CpuTime gap = demand * limits.gap.value / 1000;

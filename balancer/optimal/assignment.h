@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The best homes for all clients at once, and a bound on what any homes could do better.
 ///
-/// Approach: the program (program.h) is solved; its answer is judged by the planner's own
-/// reckoning, improved by single moves and exchanges as long as that helps, and where the reckoning
-/// finds more owed than the program did, the program is told so and solved again, until answer and
-/// bound meet or the time is used up. Whoever is better at the end - the answer, or the homes the
-/// search was given to begin with - is the answer, so it is never worse than those.
+/// Approach: the program (program.h) is solved; its answer is judged by the planner's own figures,
+/// and improved by single moves and exchanges as long as that helps. Where these figures have more
+/// owed than the program had, the program is told so and solved again, until answer and bound meet
+/// or the time is used up. The result is the better of that answer and the homes given to the
+/// search to begin with, so it is never worse than those.
 /// Terms: *cost* - lost time per epoch + cost of moving from the present homes / horizon.
-/// Properties: cost >= bound, but for rounding; the homes keep every constraint of the program; on
-/// hosts where all arrangements can be tried the answer is the best of them.
+/// Properties: cost >= bound, apart from rounding; the homes keep every constraint of the program;
+/// on hosts where all arrangements can be tried the answer is the best of them.
 #pragma once
 
 #include <functional>
@@ -28,29 +28,30 @@ struct Assignment {
   bool operator==(const Assignment&) const = default;
 };
 
-/// The homes as they are.
+/// The present homes.
 [[nodiscard]] Homes homes_of(const placement::Arrangement& arrangement);
 
-/// What these homes lose, and cost to go to from those of `now`. Who has none keeps none.
+/// What these homes lose, and what it costs to go there from those of `now`. A client without a
+/// home keeps none.
 [[nodiscard]] Assignment assess(const placement::Arrangement& now, const Homes& homes);
 
 struct SearchLimits {
   double seconds = 5;
-  /// An answer so close to the bound is good enough; in thousandths of what all clients want.
+  /// An answer this close to the bound is good enough; in thousandths of the demand of all clients.
   placement::Permille gap{1};
 };
 
 struct Optimum {
   Assignment best;
-  std::optional<placement::CpuTime> bound;  ///< no homes cost less; nothing if that is not known
-  std::int64_t rounds = 0;                  ///< programs that were solved
+  std::optional<placement::CpuTime> bound;  ///< no homes cost less; nothing if it is not known
+  std::int64_t rounds = 0;                  ///< number of programs that were solved
   std::string trouble;  ///< why no program was solved to the end; empty if one was
 };
 
-/// `now` is of basis kDemand and as its snapshot. `start` are homes to begin with, such as those
-/// the planner comes to rest at; the present ones are always tried. `clock` gives seconds. Errors:
-/// none; where the solver fails the answer is the better start, without a bound, and `trouble`
-/// says why.
+/// `now` is of basis kDemand and as its snapshot. `start` are homes to begin with, such as those at
+/// which the planner comes to rest; the present ones are always tried. `clock` gives seconds.
+/// Errors: none; where the solver fails the answer is the better start, without a bound, and
+/// `trouble` says why.
 [[nodiscard]] Optimum find_optimum(const placement::Arrangement& now, const Homes& start,
                                    const SearchLimits& limits,
                                    const std::function<double()>& clock);

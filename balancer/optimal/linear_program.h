@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A mixed-integer program as plain values: least cost, rows "at most" and "exactly".
 ///
-/// Amounts are what the program's author chose; floating point is right here, because a bound on a
-/// cost is all that is read from it, and homes are whole numbers again.
+/// Amounts are what the program's author chose; floating point is appropriate here, because only a
+/// bound on a cost is read from it, and homes are whole numbers again.
 #pragma once
 
 #include <cstddef>

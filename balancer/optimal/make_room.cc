@@ -27,7 +27,7 @@ Bytes in_mib(double amount) {
   return placement::kMiB * static_cast<std::int64_t>(std::max(amount, 0.0));
 }
 
-/// So many answers that find no order are forbidden for a node before it is given up.
+/// A node is given up once so many answers without an order have been forbidden for it.
 constexpr int kMostWithoutOrder = 16;
 
 class RoomMaker {
@@ -64,7 +64,7 @@ class RoomMaker {
       Site& site = sites[i];
       if (best.node != kNoNode && moves_lowest_only(best) &&
           std::tuple(site.least, std::int64_t{1}) >= std::tuple(best.memory, best.moves)) {
-        continue;  // as much must move there, whoever it is
+        continue;  // as much must move there, whatever moves
       }
       // The nodes after it get the other half.
       const double left = end - clock();
@@ -105,7 +105,7 @@ class RoomMaker {
   }
   [[nodiscard]] Bytes missing_on(NodeIndex node) const { return wanted_.memory - room_on(node); }
 
-  /// If it were empty.
+  /// Whether it could live there if the node were empty.
   [[nodiscard]] bool could_live_on(NodeIndex node) const {
     return snapshot_.nodes[node].known && snapshot_.topology.can_be_home(node) &&
            snapshot_.topology.nodes[node].cpu_count() >= wanted_.vcpus &&
@@ -129,7 +129,7 @@ class RoomMaker {
   [[nodiscard]] std::int32_t priority_of(ClientIndex client) const {
     return snapshot_.vms[snapshot_.clients[client].vm].policy.priority;
   }
-  /// Of each of `priorities_`: memory that travels, and moves.
+  /// For each of `priorities_`: memory that travels, and moves.
   using Cost = std::vector<std::pair<Bytes, std::int64_t>>;
   [[nodiscard]] Cost cost_of(const RoomMade& made) const {
     Cost cost(priorities_.size());
@@ -166,7 +166,7 @@ class RoomMaker {
     return nullptr;
   }
 
-  /// Any whose memory is of that pool.
+  /// Any client with memory of that pool.
   [[nodiscard]] std::optional<ClientIndex> client_of_pool() const {
     for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
       if (snapshot_.vms[snapshot_.clients[client].vm].huge_page_size == wanted_.page_size) {
@@ -182,8 +182,8 @@ class RoomMaker {
     Bytes least;  ///< that has to move for it, as far as known
   };
 
-  /// Those first on which least is missing. Whoever frees memory takes along as much, apart from
-  /// what he has not touched.
+  /// Those first on which least is missing. A client that frees memory takes along as much, apart
+  /// from what it has not touched.
   [[nodiscard]] std::vector<Site> sites() const {
     const std::optional<ClientIndex> client = client_of_pool();
     std::vector<Site> sites;
@@ -198,7 +198,8 @@ class RoomMaker {
     return sites;
   }
 
-  /// Learns what has to move at least. `all_known` becomes false if something cheaper may be left.
+  /// Learns how much has to move at least. `all_known` becomes false if something cheaper may be
+  /// left.
   std::optional<RoomMade> make_on(Site& site, double end, const std::function<double()>& clock,
                                   bool& all_known) const {
     const MemoryPool* pool = this->pool();
@@ -221,7 +222,7 @@ class RoomMaker {
     return std::nullopt;
   }
 
-  /// The program's answer that costs least, of the highest priority first.
+  /// The program's answer that costs least, for the highest priority first.
   std::optional<Homes> cheapest(HomesProgram program, Site& site, double end,
                                 const std::function<double()>& clock, bool& all_known) const {
     const double for_moves =
@@ -276,7 +277,7 @@ class RoomMaker {
     return made;
   }
 
-  /// What admission will find more there.
+  /// How much more admission will find there.
   [[nodiscard]] Bytes freed_on(NodeIndex node, const Homes& homes) const {
     Arrangement then = now_;
     std::vector<placement::Rehoming> changes;
@@ -328,7 +329,7 @@ class RoomMaker {
 
   // ---- why there is no way ----
 
-  /// Why no moves could help whoever might move; empty if they could.
+  /// Why no moves could help, whichever VMs may move; empty if they could.
   [[nodiscard]] std::string why_hopeless() const {
     if (std::none_of(wanted_.nodes.begin(), wanted_.nodes.end(),
                      [this](NodeIndex node) { return could_live_on(node); })) {
@@ -371,7 +372,7 @@ class RoomMaker {
   const RoomWanted& wanted_;
   const placement::FreeForVm& free_;
   std::vector<MemoryPool> pools_;
-  std::vector<std::int32_t> priorities_;  ///< of who may move, highest first
+  std::vector<std::int32_t> priorities_;  ///< of VMs that may move, highest first
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostTried = 10;
 constexpr std::int64_t kSteps = 8;
 
-/// What each set of residents is owed, by its bits.
+/// What each set of residents is owed; the index is the set as bits.
 std::vector<CpuTime> owed_by_sets(const Supply& supply, const std::vector<Load>& residents) {
   std::vector<CpuTime> owed;
   for (std::size_t set = 0; set < std::size_t{1} << residents.size(); ++set) {
@@ -52,7 +52,7 @@ std::vector<CpuTime> drops_of(const Supply& supply, const std::vector<Load>& res
   std::vector<CpuTime> most;
   most.reserve(residents.size());
   for (const Load& load : residents) {
-    most.push_back(std::min(load.demand, owed));  // nobody is ever owed less than nothing
+    most.push_back(std::min(load.demand, owed));  // no client is ever owed less than nothing
   }
   if (residents.size() > kMostTried) {
     return most;

@@ -8,10 +8,11 @@
 
 namespace vmnuma::balancer {
 
-/// One amount a resident, such that whoever leaves, alone or with others, those who stay are owed
-/// at least `owed` (what all are owed together) less the amounts of those who left. Few residents
-/// are tried in all combinations; of many, each is given its demand, which always holds: who leaves
-/// takes along what it was owed and leaves behind what it ran, and that is no more than it wanted.
+/// One amount per resident, such that whichever residents leave, alone or with others, those that
+/// stay are owed at least `owed` (what all are owed together) less the amounts of those that left.
+/// Few residents are tried in all combinations; of many, each is given its demand, which always
+/// holds: a client that leaves takes along what it was owed and leaves behind what it ran, and that
+/// is no more than it wanted.
 [[nodiscard]] std::vector<placement::CpuTime> drops_of(
     const placement::Supply& supply, const std::vector<placement::Load>& residents,
     placement::CpuTime owed);

@@ -31,7 +31,7 @@ using placement::VmPolicy;
 
 namespace {
 
-/// Costs are in thousands of core-us, memory in MiB, so that all numbers are of a like size.
+/// Costs are in thousands of core-us, memory in MiB, so that all numbers are of similar size.
 double in_units(CpuTime time) {
   return static_cast<double>(time.value) / 1000;
 }
@@ -49,9 +49,9 @@ struct Tangent {
   double slope = 0;
 };
 
-/// Of service_beside_others(), where demand exceeds the cores. With T cores' time, N that others
-/// use and gain g it is  g r + (1 - g) T r / (r + N)  for what runs, r, from T - N to what all
-/// threads leave; its slope is  g + (1 - g) T N / (r + N)^2.
+/// Tangents of service_beside_others(), where demand exceeds the cores. With T cores' time, N that
+/// others use and gain g it is  g r + (1 - g) T r / (r + N)  for what runs, r, from T - N to what
+/// all threads leave; its slope is  g + (1 - g) T N / (r + N)^2.
 std::vector<Tangent> tangents_of(const Supply& supply) {
   constexpr int kMost = 9;  // the curve bends by less than a tenth of the node between two of them
   const double gain = static_cast<double>(supply.smt_gain_pct) / 100;
@@ -75,7 +75,7 @@ std::vector<Tangent> tangents_of(const Supply& supply) {
   return tangents;
 }
 
-/// What the client was given at home and has not touched. It leaves `arrangement`.
+/// What the client was given at home and has not touched. Removes it from `arrangement`.
 Bytes untouched_of(ClientIndex client, Arrangement& arrangement) {
   const NodeIndex home = arrangement.home(client);
   if (home == kNoNode) {
@@ -124,7 +124,7 @@ bool HomesProgram::is_held(ClientIndex client) const {
   return guard && *guard != Guard::kResidency;
 }
 
-/// Of a client that is not held. Groups are left to their rows.
+/// For a client that is not held. Groups are left to their rows.
 bool HomesProgram::may_go(ClientIndex client, NodeIndex node) const {
   const Snapshot& snapshot = now_->snapshot();
   const ClientState& state = snapshot.clients[client];
@@ -200,7 +200,7 @@ void HomesProgram::add_owed() {
       owed_rows_[node].push_back(program_.rows.size());
       program_.rows.push_back(std::move(row));
     }
-    // Nobody is owed less in company than alone.
+    // No client is owed less in company than alone.
     LinearProgram::Row alone{{{owed_[node], -1}}, 0, /*exactly=*/false};
     for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
       const ColumnIndex column = columns_[client][node];
@@ -270,7 +270,7 @@ void HomesProgram::add_memory(const MemoryPool& pool) {
           !std::binary_search(pool.vms.begin(), pool.vms.end(), snapshot.clients[client].id.vm)) {
         continue;
       }
-      // At any other home than now all of it comes to there, and what lies here leaves.
+      // At any home other than the present one all of it comes there, and what lies here leaves.
       for (const NodeIndex home : choices_[client]) {
         if (home == now_->home(client)) {
           continue;
@@ -424,7 +424,8 @@ void HomesProgram::add_talks() {
   }
 }
 
-/// At most one VM of the group on a node; where more are already, none joins before all are gone.
+/// At most one VM of the group on a node; where there are more already, none joins before all are
+/// gone.
 void HomesProgram::keep_apart(const std::vector<ClientIndex>& members) {
   std::map<std::size_t, std::vector<ClientIndex>> vms;
   for (const ClientIndex client : members) {

@@ -24,7 +24,7 @@ Repack plan_repack(const Snapshot& snapshot, const Options& options,
   Homes rest = steady_state_homes(snapshot, options, circumstances);
   for (placement::ClientIndex client = 0; client < rest.size(); ++client) {
     if (now.home(client) == placement::kNoNode) {
-      rest[client] = placement::kNoNode;  // placing is not moving
+      rest[client] = placement::kNoNode;  // a first placement is not a move
     }
   }
   repack.planner = assess(now, rest);

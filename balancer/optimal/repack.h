@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How things are, where the planner would take them, what would be best, and the way there.
+/// The present homes, where the planner would take them, what would be best, and the way there.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct Repack {
   Assignment present;
   Assignment planner;                       ///< where it comes to rest
   Assignment best;                          ///< the best homes that were found
-  std::optional<placement::CpuTime> bound;  ///< no homes cost less; nothing if that is not known
+  std::optional<placement::CpuTime> bound;  ///< no homes cost less; nothing if it is not known
   std::int64_t rounds = 0;
   std::string trouble;  ///< why no program was solved to the end; empty if one was
   Sequence sequence;    ///< from the present homes to the best, as far as there is a way
@@ -30,7 +30,7 @@ struct Repack {
                                  const Circumstances& circumstances, const SearchLimits& limits,
                                  const std::function<double()>& clock);
 
-/// The same without a solver: the best is what the planner comes to, and nobody knows a bound.
+/// The same without a solver: the best is what the planner comes to, and no bound is known.
 [[nodiscard]] Repack plan_without_solver(const placement::Snapshot& snapshot,
                                          const placement::Options& options,
                                          const Circumstances& circumstances, std::string trouble);

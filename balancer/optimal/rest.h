@@ -7,9 +7,9 @@
 
 namespace vmnuma::balancer {
 
-/// The homes when epoch after epoch has been planned and carried out, with everybody's demand as it
-/// is now, until nothing has moved for as long as anything is periodic. Turns, which never rest,
-/// are left out.
+/// The homes after epoch upon epoch has been planned and carried out, with the present demand of
+/// every client, until nothing has moved for longer than any period of the planner. Turns, which
+/// never rest, are left out.
 [[nodiscard]] Homes steady_state_homes(placement::Snapshot snapshot, placement::Options options,
                                        const Circumstances& circumstances);
 

@@ -3,9 +3,9 @@
 ///
 /// Problem: the best homes are known, but not every client can go there first: a node may have no
 /// room before another client has left it, a hard group may still be in the way. Approach: of all
-/// moves that are possible as things stand then, the one that saves most is next; where none is,
-/// two clients go at the same time, or up to four in a ring, so that who leaves makes room for who
-/// comes. What cannot be ordered that way is left where it is, and said.
+/// moves that are possible at that point, the one that saves most is next; where there is none, two
+/// clients go at the same time, or up to four in a ring, so that clients that leave make room for
+/// those that come. What cannot be ordered that way is left where it is, and reported.
 ///
 /// Properties:
 ///  - after each step every node has room for what came, and no hard group is broken that was not
@@ -24,7 +24,7 @@ namespace vmnuma::balancer {
 
 struct Step {
   std::vector<placement::Relocation> relocations;  ///< all at once
-  placement::CpuTime lost_before;                  ///< of the whole host per epoch, nobody spilling
+  placement::CpuTime lost_before;                  ///< of the whole host per epoch, without spills
   placement::CpuTime lost_after;
   placement::CpuTime cost;  ///< of moving, once
 };
