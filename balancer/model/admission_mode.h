@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What becomes of a VM that is about to start and whose policy cannot be met.
+/// What becomes of a VM that is about to start with a policy that cannot be met.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@ namespace vmnuma::balancer {
 
 enum class AdmissionMode {
   kEnforce,  ///< it does not start, while the daemon is in mode active
-  kAdvise,   ///< it starts, and what would have been refused is said
+  kAdvise,   ///< it starts, and what would have been refused is reported
 };
 
 /// The name in the configuration, the protocol and the manual.

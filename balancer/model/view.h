@@ -9,8 +9,8 @@
 /// to the nearest. The tables of `vmnuma stats` are not here: they are stats::Report.
 ///
 /// What is not known is absent: std::nullopt here, null in JSON, "-" in a table, no sample among
-/// the metrics, a gap in a plot. It is never 0. Property: nothing that is made of a view in which
-/// all that may be absent is absent has a figure in it that the view has not (tests/unit/figures).
+/// the metrics, a gap in a plot. It is never 0. Property: if all that may be absent in a view is
+/// absent, no output made of it has a figure that the view does not have (tests/unit/figures).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@
 namespace vmnuma::balancer {
 
 /// A figure that is not always known: nothing has been measured yet, its source is missing, or
-/// there is nothing that it could be of.
+/// there is nothing that it could describe.
 using Figure = std::optional<std::int64_t>;
 
 /// A source of data or control that is missing.
@@ -40,7 +40,7 @@ struct DegradedView {
   bool operator==(const DegradedView&) const = default;
 };
 
-/// One VM's memory on its way.
+/// One VM's memory that is being moved.
 struct TransferView {
   std::string vm;
   std::string vm_uuid;
@@ -52,7 +52,7 @@ struct TransferView {
   std::int64_t bytes_done = 0;
   std::int64_t bytes_remaining = 0;
   std::int64_t rate_bytes_per_second = 0;
-  Figure seconds_left;               ///< at this rate; unknown without one, or at rest
+  Figure seconds_left;               ///< at this rate; unknown without one, or while not running
   std::int64_t stalls = 0;           ///< calls that took longer than Numa.PageMigStallTarget
   std::int64_t unmovable_bytes = 0;  ///< given up, at least for now
   bool operator==(const TransferView&) const = default;
@@ -72,17 +72,17 @@ struct HistoryStateView {
   bool operator==(const HistoryStateView&) const = default;
 };
 
-/// A VM whose policy could not be met when it was about to start.
+/// A VM with a policy that could not be met when it was about to start.
 struct NotAdmittedView {
   std::string vm;
   std::string vm_uuid;
-  bool refused = false;  ///< it did not start; otherwise it was let start all the same
+  bool refused = false;  ///< it did not start; otherwise it was allowed to start all the same
   std::string reason;
   std::int64_t time_unix_s = 0;
   bool operator==(const NotAdmittedView&) const = default;
 };
 
-/// Of how many VMs a forecast counts in decisions, by the predictor that made it.
+/// For how many VMs a forecast counts in decisions, by the predictor that made it.
 struct ForecastsView {
   std::int64_t trained = 0;
   std::int64_t histogram = 0;
@@ -102,56 +102,56 @@ struct LargestOnPagesView {
 /// before the first epoch.
 struct LargestVmView {
   placement::NodeId node;                      ///< the one with most room; none: no node has any
-  Figure vcpus;                                ///< there; 0 if there is none
-  Figure memory_bytes;                         ///< there, on ordinary pages
-  Figure room_bytes;                           ///< the same of all nodes together
+  Figure vcpus;                                ///< on that node; 0 if there is none
+  Figure memory_bytes;                         ///< on that node, on ordinary pages
+  Figure room_bytes;                           ///< the same for all nodes together
   std::vector<LargestOnPagesView> huge_pages;  ///< by page size, ascending
   bool operator==(const LargestVmView&) const = default;
 };
 
-/// What the uri of a daemon on a simulated host begins with; no libvirt is behind it.
+/// Prefix of the uri of a daemon on a simulated host; no libvirt is behind it.
 inline constexpr std::string_view kSimulatedUri = "simulated:";
-/// And of a recording that is shown, before its path.
+/// The same for a recording that is shown; its path follows.
 inline constexpr std::string_view kRecordedUri = "recording:";
 
 /// `vmnuma status`
 struct StatusView {
   Mode mode{};
-  Mode configured_mode{};              ///< what it goes back to when `mode` is paused or degraded
-  std::vector<DegradedView> degraded;  ///< empty if all is well
-  /// A sentence that says why this host has nothing to balance; empty if it has.
+  Mode configured_mode{};              ///< that returns when `mode` is no longer paused or degraded
+  std::vector<DegradedView> degraded;  ///< empty if nothing is missing
+  /// A sentence that says why this host has nothing to balance; empty if it has something.
   std::string nothing_to_balance;
-  /// Of what the start has set aside: sentences for people.
+  /// What the start set aside: sentences for people.
   std::vector<std::string> notices;
   std::string version;
-  std::string uri;  ///< the libvirt connection; of a simulated host kSimulatedUri and its scenario
-  std::string host_name;   ///< of a simulated host its scenario's, of a recording its file's
-  Figure recorded_unix_s;  ///< when the epoch was measured that a recording shows; else absent
+  std::string uri;  ///< the libvirt connection; for a simulated host kSimulatedUri and its scenario
+  std::string host_name;   ///< for a simulated host its scenario's, for a recording its file's
+  Figure recorded_unix_s;  ///< when the epoch that a recording shows was measured; else absent
   std::int64_t epoch = 0;
   std::int64_t epoch_length_ms = 0;
-  Figure late_ms;        ///< from when the last epoch was due until it had been measured
-  Figure late_most_ms;   ///< the same of the latest since the daemon was started
+  Figure late_ms;        ///< from when the last epoch was due until it was measured
+  Figure late_most_ms;   ///< the largest of these since the daemon was started
   Figure imbalance_pct;  ///< largest difference of owed / capacity between two nodes, 0..100
   Figure lost_ms;        ///< CPU time the whole host lost in the last epoch
   std::int64_t nodes = 0;
-  Figure vms;                     ///< absent until libvirt has said which run
-  Figure clients;                 ///< with them
+  Figure vms;                     ///< absent until libvirt has said which ones run
+  Figure clients;                 ///< absent with `vms`
   std::int64_t open_actions = 0;  ///< begun and not finished
   LargestVmView largest_vm;
   std::int64_t reservations = 0;  ///< how many there are
   /// What the sysctl kernel.numa_balancing holds: 0 = off; absent where the kernel has none.
   std::optional<std::int32_t> kernel_numa_balancing;
-  std::optional<placement::SchedExt> sched_ext;  ///< the scheduler that a BPF program is, if any
+  std::optional<placement::SchedExt> sched_ext;  ///< the BPF program that schedules, if any
   placement::CacheScheduling cache_scheduling = placement::CacheScheduling::kNone;
   /// Online CPUs that are kept from VMs (placement::Node), ascending.
   std::vector<placement::CpuId> isolated_cpus;
   bool wants_wakeups = false;  ///< Numa.LocalityWeightActionAffinity is not 0
-  /// Of how many pairs of VMs it is counted how often they wake each other; absent = nobody counts.
+  /// For how many pairs of VMs mutual wake-ups are counted; absent = not counted.
   Figure wakeup_pairs;
   ForecastsView forecasts;
   std::vector<TransferView> transfers;
   std::vector<RefusedPolicyView> refused_policies;
-  std::string admission;                      ///< what holds now: "enforce" or "advise"
+  std::string admission;                      ///< in force now: "enforce" or "advise"
   std::vector<NotAdmittedView> not_admitted;  ///< the last ones, newest last
   HistoryStateView history;
   bool operator==(const StatusView&) const = default;
@@ -186,7 +186,7 @@ struct NodeView {
   std::vector<std::int32_t> distances;  ///< to the nodes in the order of HostView::nodes, on SLIT's
                                         ///< scale, as decisions use them
   Figure vcpus;                         ///< homed here; absent before the first epoch
-  Figure load_pct;     ///< load average of what others leave; above 100 if more is wanted
+  Figure load_pct;     ///< load average in per cent of what other load leaves; may exceed 100
   Figure capacity_ms;  ///< what it can give to clients
   Figure non_vm_ms;    ///< lasting use by all but clients
   Figure used_ms;
@@ -200,12 +200,12 @@ struct NodeView {
   std::int64_t non_vm_total_ms = 0;
   CpuTotalView total;
   /// Two parts of the whole node, all of its logical CPUs: what clients want, as a load average,
-  /// and what others than VMs use. Together above 100 if that is too much.
+  /// and what non-VM load uses. Together above 100 if that is too much.
   Figure vm_load_pct = {};
   Figure non_vm_pct = {};
   /// What VMs were promised here, whatever they use: those at home, and those that were told to
   /// start here and have no home yet. Memory is that on ordinary pages. The vCPUs of reservations
-  /// are among these, their memory is not: it is part of `reserve_bytes`.
+  /// are included, their memory is not: it is part of `reserve_bytes`.
   std::int64_t promised_vcpus = 0;
   std::int64_t promised_bytes = 0;
   std::vector<HugePagesView> huge_pages = {};  ///< sizes that have pages here, ascending
@@ -231,7 +231,7 @@ struct VmClientView {
   std::int64_t size_bytes = 0;             ///< its part of the VM's memory
   std::vector<std::int64_t> memory_bytes;  ///< what is resident, per node of HostView::nodes; empty
                                            ///< if not known
-  Figure locality_pct;     ///< share of it on the home node; absent also without a home
+  Figure locality_pct;     ///< share of it on the home node; also absent without a home
   std::int64_t moves = 0;  ///< since its VM was first seen
   CpuTotalView total;
   bool operator==(const VmClientView&) const = default;
@@ -251,13 +251,13 @@ struct VmView {
   std::string vm_uuid;
   Figure weight;            ///< cpu.weight
   bool managed = true;      ///< false: it is left alone
-  std::string not_managed;  ///< why, if so
+  std::string not_managed;  ///< why it is left alone
   bool transferring = false;
   std::vector<VmClientView> clients;
   placement::VmFigures figures = {};          ///< as placement::kVmFigures declares them
   std::vector<std::string> pci_devices = {};  ///< passed through to it, as in "0000:3b:00.0"
   std::vector<AdviceView> advice = {};        ///< about its definition
-  std::string owner = {};                     ///< whose VM it is; empty: nobody says
+  std::string owner = {};                     ///< owner of the VM; empty: not set
   bool operator==(const VmView&) const = default;
 };
 
@@ -269,17 +269,17 @@ struct ActionCountView {
   bool operator==(const ActionCountView&) const = default;
 };
 
-/// The host as it is: every node and every client, and what was counted since the daemon was
-/// started.
+/// The host in its present state: every node and every client, and what was counted since the
+/// daemon was started.
 struct HostView {
   std::int64_t epoch = 0;
   std::int64_t epoch_length_ms = 0;
   std::int64_t lost_total_ms = 0;        ///< CPU time the whole host lost
   std::int64_t moved_bytes = 0;          ///< of memory, by actions that have ended
-  std::vector<ActionCountView> actions;  ///< every reason with every state, also those at 0
+  std::vector<ActionCountView> actions;  ///< every reason with every state, including those at 0
   std::vector<NodeView> nodes;
   std::vector<VmView> vms;
-  bool vms_known = false;           ///< false: libvirt has not said yet which run
+  bool vms_known = false;           ///< false: libvirt has not said yet which ones run
   bool distances_measured = false;  ///< NodeView::distances are not the firmware's alone
   std::string admission;            ///< as in StatusView
   bool operator==(const HostView&) const = default;
@@ -301,13 +301,13 @@ struct ClientView {
   Figure memory_bytes;          ///< what is resident
   Figure locality_pct;          ///< share of it on the home node
   std::string cpus;             ///< that it may run on, as a list; empty: all of its home
-  placement::NodeId spills_to;  ///< on whose CPUs it runs beside its home's; value -1: none
+  placement::NodeId spills_to;  ///< it uses this node's CPUs as well; value -1: none
   Figure spill_saves_ms;        ///< what that has saved lately, per epoch
   std::string no_own_cores;     ///< why it was not given cores of its own; empty otherwise
   bool operator==(const ClientView&) const = default;
 };
 
-/// One thing the last plan considered.
+/// One candidate that the last plan considered.
 struct CandidateView {
   std::string action;  ///< name_of(Reason): "load-move", ...
   std::int32_t client = 0;
@@ -331,11 +331,11 @@ struct PolicyKeyView {
   bool operator==(const PolicyKeyView&) const = default;
 };
 
-/// `vmnuma set VM`: the policy that counts for a VM.
+/// `vmnuma set VM`: the policy in force for a VM.
 struct PolicyView {
   std::string vm;
   std::string vm_uuid;
-  bool metadata_wins = true;        ///< the configuration lets metadata go first
+  bool metadata_wins = true;        ///< the configuration gives metadata precedence
   std::string refused;              ///< what is wrong with the policy in its metadata; or empty
   std::vector<PolicyKeyView> keys;  ///< all, in the order of the table
   bool operator==(const PolicyView&) const = default;
@@ -345,8 +345,8 @@ struct PolicyView {
 struct TalkView {
   std::string vm;
   std::string vm_uuid;
-  std::int64_t wakeups_per_second = 0;  ///< either way, averaged
-  Figure same_node_pct;  ///< of the pairs of their clients that have homes, if there are any
+  std::int64_t wakeups_per_second = 0;  ///< in both directions, averaged
+  Figure same_node_pct;  ///< share of the pairs of their clients that have homes, if there are any
   bool operator==(const TalkView&) const = default;
 };
 
@@ -363,8 +363,8 @@ struct InterruptsView {
 struct DeviceView {
   std::string kind;  ///< "PCI device", "mediated device", "network interface" or "disk"
   std::string name;
-  placement::NodeId node;  ///< none: not known, or what carries it is on several
-  /// Of a passed-through PCI device and of what carries a mediated device or a network interface.
+  placement::NodeId node;  ///< none: not known, or the devices that carry it are on several
+  /// For a passed-through PCI device, or for what carries a mediated device or network interface.
   std::vector<InterruptsView> interrupts;
   std::string advice;  ///< a sentence: which of them fire far away and what to do; or empty
   bool operator==(const DeviceView&) const = default;
@@ -385,8 +385,8 @@ struct ExplainView {
   bool operator==(const ExplainView&) const = default;
 };
 
-/// What an action should bring, as far as that was predicted: of a memory pull that is its
-/// locality, of other CPUs on the same node nothing.
+/// What an action should bring, as far as that was predicted: for a memory pull its locality, for
+/// other CPUs on the same node nothing.
 struct PredictionView {
   Figure lost_before_ms;
   Figure lost_after_ms;
@@ -450,8 +450,8 @@ struct EventView {
 /// `vmnuma events`: oldest first.
 struct EventsView {
   std::vector<EventView> events;
-  std::int64_t last = 0;   ///< the number of the newest event of all
-  bool truncated = false;  ///< more match: older than the limit let through, or not kept any more
+  std::int64_t last = 0;   ///< the number of the newest of all events
+  bool truncated = false;  ///< more match: older than the limit let through, or no longer kept
   bool operator==(const EventsView&) const = default;
 };
 
@@ -519,10 +519,10 @@ struct SettingView {
   bool operator==(const SettingView&) const = default;
 };
 
-/// `vmnuma config show`: the configuration as it counts now.
+/// `vmnuma config show`: the configuration in force.
 struct ConfigView {
   std::vector<SettingView> settings;
-  std::vector<std::string> notices;  ///< what the administrator should know of how it was read
+  std::vector<std::string> notices;  ///< what the administrator should know about how it was read
   bool operator==(const ConfigView&) const = default;
 };
 
@@ -538,8 +538,8 @@ struct StandingView {
 struct NodeChoiceView {
   placement::NodeId node;
   bool fits = false;  ///< its memory
-  Figure load_pct;    ///< the node's load average with it
-  Figure room_bytes;  ///< for it, above the reserve and what others have yet to touch
+  Figure load_pct;    ///< the node's load average with the client
+  Figure room_bytes;  ///< free for it, above the reserve and what others have yet to touch
   bool operator==(const NodeChoiceView&) const = default;
 };
 
@@ -550,7 +550,7 @@ struct NewHomeView {
   std::int32_t vcpus = 0;
   placement::NodeId home;  ///< none: no node may be its home
   std::int64_t memory_bytes = 0;
-  std::int64_t elsewhere_bytes = 0;  ///< of it, what finds no room on the home
+  std::int64_t elsewhere_bytes = 0;  ///< the part of it that finds no room on the home
   std::vector<NodeChoiceView> considered;
   bool operator==(const NewHomeView&) const = default;
 };
@@ -566,18 +566,18 @@ struct WhatIfView {
   bool operator==(const WhatIfView&) const = default;
 };
 
-/// Lines of a recording under way.
+/// Lines of a recording in progress.
 struct RecordingView {
   std::int64_t recording = 0;      ///< its number, for the next request
-  std::vector<std::string> lines;  ///< each with its end
-  bool more = false;               ///< there are more, to be asked for at once
+  std::vector<std::string> lines;  ///< each with its line end
+  bool more = false;               ///< there are more, to be requested at once
   std::int64_t epochs = 0;         ///< recorded so far
-  bool complete = false;           ///< it has as many as were asked for
-  std::string ended;               ///< why it is over, or empty
+  bool complete = false;           ///< it has as many epochs as were asked for
+  std::string ended;               ///< why it has ended, or empty
   bool operator==(const RecordingView&) const = default;
 };
 
-/// What the daemon plans from.
+/// The state from which the daemon plans.
 struct StateView {
   std::string line;  ///< the first line of a recording that begins now
   bool operator==(const StateView&) const = default;
@@ -599,7 +599,7 @@ struct VmMemoryView {
                                          ///< known
   Figure min_bytes;                      ///< memory.min in force
   Figure low_bytes;                      ///< memory.low
-  Figure high_bytes;                     ///< memory.high; absent also: no limit
+  Figure high_bytes;                     ///< memory.high; also absent if there is no limit
   Figure max_bytes;                      ///< memory.max
   Figure swap_max_bytes;                 ///< memory.swap.max
   /// Share of the last 10 s in which some of its tasks, or all, waited for memory.
@@ -610,11 +610,11 @@ struct VmMemoryView {
   bool operator==(const VmMemoryView&) const = default;
 };
 
-/// A VM's place in an order of who loses memory.
+/// A VM's place in the order in which VMs lose memory.
 struct VictimView {
   std::string vm;
-  std::int64_t bytes = 0;  ///< what can be taken; of a kill: what counts, may be negative
-  std::string sentence;    ///< why it is there
+  std::int64_t bytes = 0;  ///< what can be taken; for a kill: what counts, may be negative
+  std::string sentence;    ///< why it is at this place
   bool operator==(const VictimView&) const = default;
 };
 
@@ -651,13 +651,13 @@ struct SharedPartView {
 /// Room that is kept for VMs that are not there yet: what is left of it.
 struct ReservationView {
   std::string name;
-  std::string vm;       ///< the name of the VM that it is for; empty: of none
+  std::string vm;       ///< the name of the VM that it is for; empty: for none
   std::string vm_uuid;  ///< or its UUID
   std::string group;    ///< or the group
   std::int64_t vcpus = 0;
   std::vector<placement::NodeId> homes;  ///< of its vCPUs, by client
   std::vector<ReservedMemoryView> memory;
-  Figure until_unix_s;              ///< absent: without an end
+  Figure until_unix_s;              ///< absent: it does not expire
   std::vector<std::string> served;  ///< UUIDs of running VMs that it is for and is not kept for
   std::string owner = {};           ///< or it is for the VMs of this owner
   bool shared = false;
@@ -692,17 +692,17 @@ struct ReservationHistoryView {
 
 /// Where a VM should start.
 struct SuggestView {
-  std::string vm;       ///< the one that was announced; empty: nobody was
-  std::string vm_uuid;  ///< empty with it
+  std::string vm;       ///< the one that was announced; empty: none was
+  std::string vm_uuid;  ///< empty if `vm` is
   std::vector<placement::NodeId>
       nodes;  ///< its homes, and where its memory finds room; never empty
   bool operator==(const SuggestView&) const = default;
 };
 
-/// What the hook is told that announces a VM.
+/// The daemon's answer to the hook that announces a VM.
 struct AnnouncedView {
   std::string message;  ///< a sentence: that it may start, or what its start waits for
-  Figure ask_again_ms;  ///< it is to wait and to announce the VM again after so long
+  Figure ask_again_ms;  ///< the hook is to wait and to announce the VM again after so long
   Figure at_most_ms;    ///< with it: after so long from now it is to ask for the last time
   bool operator==(const AnnouncedView&) const = default;
 };
@@ -710,7 +710,7 @@ struct AnnouncedView {
 /// The answer to a command that changes something.
 struct DoneView {
   std::string message;  ///< a sentence: what was done, or begun
-  Figure action;        ///< of `move`: its number in the history
+  Figure action;        ///< for `move`: its number in the history
   bool operator==(const DoneView&) const = default;
 };
 
