@@ -30,7 +30,7 @@ struct KeyInfo {
   /// Sets it from text ("dry-run", "12", "true"). Error: invalid-argument, saying what is allowed.
   /// The target is untouched on error.
   Result<void> (*set)(Target&, std::string_view text) = nullptr;
-  std::string (*get)(const Target&) = nullptr;  ///< the same text back
+  std::string (*get)(const Target&) = nullptr;  ///< returns the same text
 };
 
 /// The names of the rows, in their order.

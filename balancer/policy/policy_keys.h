@@ -3,8 +3,8 @@
 /// element in a domain's metadata.
 ///
 /// Problem: a policy is written in two places by people who make typing mistakes, and a VM must not
-/// be treated by half of one. Approach: one table of keys for both. The policy in the domain's
-/// metadata is laid over that of the file, key by key, as a whole or not at all.
+/// be treated by half of a policy. Approach: one table of keys for both. The policy in the domain's
+/// metadata overrides that of the file, key by key, as a whole or not at all.
 ///
 /// Properties:
 ///  - a wrong key or value is an error that names the valid ones, and then nothing of the metadata
@@ -36,8 +36,8 @@ namespace vmnuma::balancer {
 [[nodiscard]] Result<placement::VmPolicy> with_settings(
     const placement::VmPolicy& base, const std::vector<placement::PolicySetting>& settings);
 
-/// `settings` with these changes: an empty value takes a key away. In the order of the keys; keys
-/// that do not exist come last.
+/// `settings` with these changes: an empty value removes a key. In the order of the keys; keys that
+/// do not exist come last.
 [[nodiscard]] std::vector<placement::PolicySetting> changed_settings(
     std::vector<placement::PolicySetting> settings,
     const std::vector<placement::PolicySetting>& changes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Values from text, for the rows of tables of keys. Each leaves the target alone on error; the
-/// message goes on from the key's name: "is 12x, but must be a number from 0 to 4096".
+/// message continues after the key's name: "is 12x, but must be a number from 0 to 4096".
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace vmnuma::balancer {
 [[nodiscard]] std::string in_quotes(std::string_view text);
 [[nodiscard]] std::string switch_text(bool value);
 
-/// Cuts off what comes before `separator`, or all.
+/// Cuts off and returns what comes before `separator`, or all.
 std::string_view take_part(std::string_view& text, char separator);
 
 /// At most 4096 bytes without control characters.
