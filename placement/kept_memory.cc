@@ -9,13 +9,13 @@
 namespace vmnuma::placement {
 namespace {
 
-constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoPromise = static_cast<std::size_t>(-1);
 
 /// How a node was reached: from another, by moving a part of a VM's promise. kNoNode: the new
 /// promise starts there.
 struct Step {
   NodeIndex from = kNoNode;
-  std::size_t whose = kNobody;
+  std::size_t promise = kNoPromise;
   bool reached = false;
 };
 
@@ -87,12 +87,12 @@ Bytes KeptMemory::push_once(std::size_t promise, Bytes most) {
   Bytes amount = std::min(most, free_[end]);
   NodeIndex start = end;
   for (; steps[start].from != kNoNode; start = steps[start].from) {
-    amount = std::min(amount, promises_[steps[start].whose].on[steps[start].from]);
+    amount = std::min(amount, promises_[steps[start].promise].on[steps[start].from]);
   }
   free_[end] -= amount;
   for (NodeIndex node = end; steps[node].from != kNoNode; node = steps[node].from) {
-    promises_[steps[node].whose].on[steps[node].from] -= amount;
-    promises_[steps[node].whose].on[node] += amount;
+    promises_[steps[node].promise].on[steps[node].from] -= amount;
+    promises_[steps[node].promise].on[node] += amount;
   }
   promises_[promise].on[start] += amount;
   return amount;

@@ -31,20 +31,20 @@ tl::unexpected<Error> not_reserved(std::string because) {
   return failure(ErrorCode::kInvalidArgument, std::move(because));
 }
 
-std::string whom_text(const ReserveRequest& request) {
+std::string holder_text(const ReserveRequest& request) {
   const std::string vm = request.vm.value_or("");
   const std::string group = request.group.value_or("");
-  std::vector<std::string> whom;
+  std::vector<std::string> holders;
   if (!vm.empty()) {
-    whom.push_back(fmt::format("VM {}'{}'", vm == group ? "or group " : "", vm));
+    holders.push_back(fmt::format("VM {}'{}'", vm == group ? "or group " : "", vm));
   }
   if (!group.empty() && vm != group) {
-    whom.push_back(fmt::format("group '{}'", group));
+    holders.push_back(fmt::format("group '{}'", group));
   }
   if (request.owner) {
-    whom.push_back(fmt::format("owner '{}'", *request.owner));
+    holders.push_back(fmt::format("owner '{}'", *request.owner));
   }
-  return fmt::format("{}", fmt::join(whom, " and "));
+  return fmt::format("{}", fmt::join(holders, " and "));
 }
 
 std::vector<NodeId> nodes_of(const Reservation& reservation) {
@@ -183,11 +183,12 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
   reservation.memory = std::move(room->memory);
   reservation.until_unix_s = request.until_unix_s;
   reservation.shared = request.shared;
-  std::string who_runs;
+  std::string running_already;
   for (const auto& [id, running] : state.ledger.vms()) {
     if (reservation.is_for(running.description)) {
       reservation.served.push_back(id);
-      who_runs += fmt::format("{}'{}'", who_runs.empty() ? "" : ", ", running.description.name);
+      running_already +=
+          fmt::format("{}'{}'", running_already.empty() ? "" : ", ", running.description.name);
     }
   }
   const std::string what = fmt::format(
@@ -197,7 +198,7 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
           ? fmt::format(" of huge pages of {} KiB", *request.huge_page_bytes / 1024)
           : "",
       nodes_of(reservation).size() == 1 ? "" : "s", placement::to_list(nodes_of(reservation)),
-      whom_text(request), request.shared ? ", shared" : "",
+      holder_text(request), request.shared ? ", shared" : "",
       request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
   const Bytes memory = reservation.memory_left();
   state.reservations.add(std::move(reservation));
@@ -205,13 +206,13 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
                     {request.name, ReservationStep::kReserved, std::nullopt, "", memory,
                      fmt::format("reservation '{}' by command: {}", request.name, what)},
                     effects);
-  return DoneView{
-      fmt::format("reserved {}{}", what,
-                  who_runs.empty() ? ""
-                                   : fmt::format("; {} runs already and takes nothing of it until "
-                                                 "it has stopped",
-                                                 who_runs)),
-      {}};
+  return DoneView{fmt::format("reserved {}{}", what,
+                              running_already.empty()
+                                  ? ""
+                                  : fmt::format("; {} runs already and takes nothing of it until "
+                                                "it has stopped",
+                                                running_already)),
+                  {}};
 }
 
 Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& request,

@@ -220,7 +220,7 @@ std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& suppo
   if (then.load_half_life != now.load_half_life || then.rebalance_period != now.rebalance_period) {
     notes.emplace_back(
         "Numa.LoadHalfLife and Numa.RebalancePeriod change what is measured from now on, which "
-        "nobody knows yet");
+        "is not known yet");
   }
   for (const VmState& vm : snapshot.vms) {
     const bool unread = vm.client_count > 0 && !snapshot.clients[vm.first_client].memory_known;

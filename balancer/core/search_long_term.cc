@@ -54,13 +54,13 @@ class Rest {
   /// The demand that the clients of both nodes must have together for the client's part of the rest
   /// to be over.
   [[nodiscard]] CpuTime least_demand(ClientIndex client) const {
-    constexpr CpuTime kMoreThanAnybodyWants{std::numeric_limits<std::int64_t>::max()};
+    constexpr CpuTime kMoreThanAnyDemand{std::numeric_limits<std::int64_t>::max()};
     const placement::Snapshot& snapshot = arrangement_->snapshot();
     const placement::VmState& vm = snapshot.vms[snapshot.clients[client].vm];
     const CpuTime travel = arrangement_->load(client).demand * vm.epochs_travelled *
                            arrangement_->options().lterm_rest_times;
     if (vm.transferring || (travel > CpuTime{} && vm.epochs_rested <= 0)) {
-      return kMoreThanAnybodyWants;
+      return kMoreThanAnyDemand;
     }
     return travel > CpuTime{} ? CpuTime{(travel.value - 1) / vm.epochs_rested + 1} : CpuTime{};
   }

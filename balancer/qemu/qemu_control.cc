@@ -113,10 +113,11 @@ Result<void> QemuControl::set_memory_nodes(const DomainRun& run,
   if (const auto vm = find(run); !vm) {
     return failure(vm.error(), what);
   }
-  return failure(ErrorCode::kUnsupported,
-                 what +
-                     ": memory mode mask is for VMs that libvirt manages; whoever started this "
-                     "one owns its cgroup");
+  return failure(
+      ErrorCode::kUnsupported,
+      what +
+          ": memory mode mask is for VMs that libvirt manages; the program that started this "
+          "one owns its cgroup");
 }
 
 Result<void> QemuControl::set_policy(const VmId& vm,

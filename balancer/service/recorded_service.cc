@@ -51,7 +51,7 @@ void RecordedService::run() {
   arm();
   (void)sd_notify(0, "READY=1");  // no listener if not started by systemd
   context_.run();
-  (void)setup_.signals.pass_to_nobody();
+  (void)setup_.signals.stop_passing();
 }
 
 void RecordedService::arm() {

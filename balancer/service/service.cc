@@ -124,7 +124,7 @@ Service::End Service::run() {
   arm_look();
   (void)sd_notify(0, "READY=1");  // no listener if not started by systemd
   context_.run();
-  return setup_.signals.pass_to_nobody() ? End::kStopped : end_;
+  return setup_.signals.stop_passing() ? End::kStopped : end_;
 }
 
 // ---- events in, effects out ----

@@ -68,7 +68,7 @@ void Signals::pass_to(Handlers handlers) {
   }
 }
 
-bool Signals::pass_to_nobody() {
+bool Signals::stop_passing() {
   const std::lock_guard lock(mutex_);
   handlers_.reset();
   return until_.has_value();

@@ -50,7 +50,7 @@ class Signals {
   /// Sets the handlers, which also receive a SIGHUP that came before.
   void pass_to(Handlers handlers);
   /// Removes the handlers; waits for a running one. True if a stop was requested.
-  [[nodiscard]] bool pass_to_nobody();
+  [[nodiscard]] bool stop_passing();
   /// The current or a future stop may take until then.
   void allow_until(Time until);
 

@@ -447,7 +447,7 @@ class Advisor {
       say(AdviceAbout::kMemory, "restrictive, on " + node_text(advice_.nodes),
           is_led_by_pins_ ? "its vCPUs are pinned to CPUs there"
                           : "that is what its definition says",
-          "nodes that somebody has named stay");
+          "nodes named in the definition are kept");
       return;
     }
     const auto held = why_memory_is_held(vm_);

@@ -170,7 +170,7 @@ TEST_F(OraclesTest, EveryOrderEndsOnce) {
                                         HasSubstr("action 2 ended without having been ordered")));
   give(30, order(3, Reason::kMemoryPull, 1, 1));
   oracles_->simulation_ended(*daemon_);
-  EXPECT_THAT(violations(), Contains(HasSubstr("nobody told how action 3 ended")));
+  EXPECT_THAT(violations(), Contains(HasSubstr("nothing reported how action 3 ended")));
 }
 
 TEST_F(OraclesTest, PagesMovedFasterThanAllowedAreNoticed) {

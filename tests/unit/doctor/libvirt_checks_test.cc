@@ -86,7 +86,7 @@ TEST_F(LibvirtChecksTest, UnreachedLibvirtIsAnErrorWithWhereToLook) {
 
 TEST_F(LibvirtChecksTest, WhereNobodyListensTheSocketThatIsInstalledIsToBeStarted) {
   is_not_reached();
-  EXPECT_THAT(find().what, HasSubstr("nobody listens on /run/libvirt/libvirt-sock"));
+  EXPECT_THAT(find().what, HasSubstr("no program listens on /run/libvirt/libvirt-sock"));
   EXPECT_THAT(find().lines, ElementsAre("systemctl enable --now libvirtd.socket"));
   root_.write("usr/lib/systemd/system/virtqemud.socket", "");
   EXPECT_THAT(find().lines, ElementsAre("systemctl enable --now virtqemud.socket"));

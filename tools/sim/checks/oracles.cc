@@ -397,7 +397,7 @@ void Oracles::simulation_ended(SimDaemon& daemon) {
           fmt::format("{} actions were left open in the journal", daemon.journal().open_count()));
     }
     for (const auto& [action, under_way] : under_way_) {
-      violation(fmt::format("nobody told how action {} ended", action));
+      violation(fmt::format("nothing reported how action {} ended", action));
     }
   }
   if (const auto quiet = quiet_from(); quiet && last_balancing_move_ >= *quiet) {

@@ -60,17 +60,18 @@ Finding unreachable(const Directory& root, const LibvirtDaemon& daemon,
   }
   const LibvirtDaemon other = daemon.name == kModular ? whole() : modular();
   if (exists(root, daemon.socket) && is_listened_on(root, other.socket)) {
-    return {"libvirt",
-            Severity::kError,
-            fmt::format("{}; nobody listens on {}, but libvirt's programs take it because it is "
-                        "there, although {} runs",
-                        what, daemon.socket, other.name),
-            "Remove what was left behind:",
-            {fmt::format("rm {}", daemon.socket)}};
+    return {
+        "libvirt",
+        Severity::kError,
+        fmt::format("{}; no program listens on {}, but libvirt's programs take it because it is "
+                    "there, although {} runs",
+                    what, daemon.socket, other.name),
+        "Remove what was left behind:",
+        {fmt::format("rm {}", daemon.socket)}};
   }
   return {"libvirt",
           Severity::kError,
-          fmt::format("{}; nobody listens on {}", what, daemon.socket),
+          fmt::format("{}; no program listens on {}", what, daemon.socket),
           "Start libvirt, by its socket:",
           {fmt::format("systemctl enable --now {}.socket", unit_of(root))}};
 }

@@ -170,7 +170,7 @@ Finding check_isolation(const Directory& root) {
             fmt::format("{}; VMs run on {} although nohz_full= names it, because that isolates "
                         "nothing by itself",
                         what, named_cpus(tickless)),
-            "If one workload shall have it alone, isolate it by isolcpus= or a cpuset partition.",
+            "To give it to one workload alone, isolate it with isolcpus= or a cpuset partition.",
             {}};
   }
   return {"isolation", kept.empty() ? Severity::kOk : Severity::kNote, what, "", {}};

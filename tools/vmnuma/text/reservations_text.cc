@@ -18,19 +18,19 @@ using balancer::ReservationView;
 using balancer::ReservedMemoryView;
 
 /// By name, or UUID, and by group, each once, and by owner.
-std::string whom_text(const ReservationView& row) {
+std::string holder_text(const ReservationView& row) {
   const std::string& vm = row.vm.empty() ? row.vm_uuid : row.vm;
-  std::vector<std::string> whom;
+  std::vector<std::string> holders;
   if (!vm.empty()) {
-    whom.push_back(vm);
+    holders.push_back(vm);
   }
   if (!row.group.empty() && row.group != vm) {
-    whom.push_back(row.group);
+    holders.push_back(row.group);
   }
   if (!row.owner.empty()) {
-    whom.push_back("owner " + row.owner);
+    holders.push_back("owner " + row.owner);
   }
-  return fmt::format("{}", fmt::join(whom, ", "));
+  return fmt::format("{}", fmt::join(holders, ", "));
 }
 
 std::int64_t sum_of(const std::vector<ReservedMemoryView>& memory) {
@@ -83,7 +83,7 @@ Listing listing_of(const balancer::ReservationsView& view) {
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     listing.names.push_back(row.name);
     listing.rows.push_back(
-        {cell(row.name), cell(whom_text(row)), cell(row.vcpus), bytes_cell(sum_of(row.memory)),
+        {cell(row.name), cell(holder_text(row)), cell(row.vcpus), bytes_cell(sum_of(row.memory)),
          row.shared ? bytes_cell(taken_bytes(row)) : Listing::Cell{"-", ""},
          cell(nodes_text(nodes)),
          row.until_unix_s ? time_cell(*row.until_unix_s) : Listing::Cell{"-", ""},
