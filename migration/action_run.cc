@@ -84,7 +84,7 @@ void ActionRun::check(const Ports& ports, const Limits& limits, std::vector<Acti
     const VmChange& change = order_.changes[index_];
     const auto alive = ports.mover.check(change.process);
     if (!alive && resume_) {
-      // Whatever else the answer is, what was begun must be brought to an end.
+      // Whatever else the answer is, what was begun must be finished.
       if (alive.error().code == ErrorCode::kVanished) {
         pins_.note_vanished(index_);
       }
@@ -138,8 +138,8 @@ void ActionRun::next_survey(const Limits& limits, std::vector<ActionEvent>& even
            limits.move_memory && !change.memory.quotas.empty() &&
            change.memory_mode != placement::MemoryMode::kHandsOff;
   };
-  // A VM without a home gets one even where its memory does not fit, one that is released gets
-  // its pins back, and a pull moves what it can.
+  // A VM without a home gets one even if its memory does not fit, a released one gets its pins
+  // back, and a pull moves what it can.
   const bool needs_room = order_.reason != placement::Reason::kInitialPlacement &&
                           order_.reason != placement::Reason::kMemoryPull;
   while (index_ < order_.changes.size() && !(needs_room && moves_memory(order_.changes[index_]))) {
@@ -218,7 +218,7 @@ void ActionRun::step_pins(const Ports& ports, const Limits& limits,
   after_pins(limits, events);
 }
 
-/// Goes where the pins are by now, also if there are none.
+/// Goes where the state of the pins leads, also if there are none.
 void ActionRun::after_pins(const Limits& limits, std::vector<ActionEvent>& events) {
   phase_ = Phase::kPins;
   if (pins_.taking_back()) {
@@ -263,7 +263,7 @@ void ActionRun::begin_memory(const Limits& limits, std::vector<ActionEvent>& eve
 
 void ActionRun::memory_step(const Ports& ports, const Limits& limits,
                             std::vector<ActionEvent>& events) {
-  // While page moves are paused only an ending one has a step, so those come first.
+  // While page moves are paused, only an ending one has a step, so those come first.
   const auto ending = [](const MemoryWork& work) { return work.ending(); };
   const auto has_step = [](const MemoryWork& work) { return !work.done() && !work.moving(); };
   auto next = std::find_if(memory_.begin(), memory_.end(), ending);

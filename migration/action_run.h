@@ -2,19 +2,19 @@
 /// One order on its way from the journal's opening entry to its closing one.
 ///
 /// Problem: an order touches a VM in many calls, each of which can fail, and the program can die
-/// between any two of them. Approach: a machine of small steps, each at most one call. Everything
-/// that can be looked at beforehand is (same process, room for the memory); then the threads are
+/// between any two of them. Approach: a machine of small steps, each at most one call. Whatever can
+/// be checked beforehand is checked first (same process, room for the memory); then the threads are
 /// pinned, all or none (PinWork); then the memory follows (MemoryWork). Memory that does not move
-/// is no reason to take pins back. After a crash the journal's rows say where to go on (steps.h).
+/// is no reason to take pins back. After a crash the journal's rows say where to resume (steps.h).
 ///
-/// Terms: Settling: before the memory; nobody else may pin threads of its VMs.
+/// Terms: Settling: up to the memory phase; no other order may pin threads of its VMs.
 ///
 /// Properties:
-///  - closed done only with all pins made, undone or dropped only with none made, unless the detail
-///    says which could not be taken back;
+///  - closed as done only with all pins made; as undone or dropped only with none made, unless the
+///    detail names those that could not be taken back;
 ///  - no effect without its journal row, except that pins are taken back even if the journal is
 ///    gone;
-///  - nothing reaches a domain that was started anew under the same UUID.
+///  - no call reaches a domain that was restarted under the same UUID.
 #pragma once
 
 #include <cstddef>
@@ -37,12 +37,12 @@
 
 namespace vmnuma::migration {
 
-/// Its members are the order with its two works, where it stands, and what it was told meanwhile.
+/// Members: the order with its two works, its phase, and what happened to it meanwhile.
 class ActionRun {
  public:
   /// A new order. `room` must outlive this object.
   ActionRun(Order order, RoomBook& room, placement::Microseconds now);
-  /// One that was open when the program ended.
+  /// An order that was open when the program ended.
   ActionRun(const OpenAction& open, RoomBook& room, placement::Microseconds now);
 
   [[nodiscard]] std::int64_t action() const { return order_.action; }
@@ -53,14 +53,14 @@ class ActionRun {
   [[nodiscard]] bool pins_made() const { return pins_made_; }
   [[nodiscard]] bool closed() const { return phase_ == Phase::kClosed; }
 
-  /// True if the next step is no page move. While page moves are paused, only what ends something
-  /// is a step.
+  /// True if the next step is not a page move. While page moves are paused, only steps that finish
+  /// something count.
   [[nodiscard]] bool has_step(bool paused) const;
   /// No step before this time.
   [[nodiscard]] placement::Microseconds ready_at() const {
     return phase_ == Phase::kPins ? pins_.ready_at() : ending_.attempts.ready_at();
   }
-  /// At most one call; appends what the controller is to know.
+  /// Makes at most one call; appends what the controller needs to know.
   void step(const Ports& ports, const Limits& limits, placement::Microseconds now,
             std::vector<ActionEvent>& events);
 
@@ -68,10 +68,10 @@ class ActionRun {
   [[nodiscard]] std::vector<MemoryWork>& memory() { return memory_; }
   [[nodiscard]] const std::vector<MemoryWork>& memory() const { return memory_; }
 
-  /// Before the memory: takes everything back. Afterwards: ends this VM's page moves where they
-  /// are.
+  /// Before the memory phase: takes everything back. After that: stops this VM's page moves where
+  /// they are.
   void cancel(const placement::VmId& vm, const std::string& why);
-  /// Ends this VM's page moves where they are.
+  /// Stops this VM's page moves where they are.
   void stop_memory(const placement::VmId& vm, const std::string& why);
 
  private:
@@ -79,7 +79,7 @@ class ActionRun {
   /// Whether all its memory has room.
   struct RoomCheck {
     std::vector<RoomNeed> needs;
-    std::vector<placement::NodeId> targets;  ///< nodes that memory comes to
+    std::vector<placement::NodeId> targets;  ///< nodes that receive memory
     std::map<placement::NodeId, NodeMemory> nodes;
   };
   struct Ending {
@@ -112,13 +112,13 @@ class ActionRun {
   RoomCheck room_check_;
 
   Phase phase_ = Phase::kOpen;
-  std::size_t index_ = 0;  ///< of the change or node that is next
+  std::size_t index_ = 0;  ///< of the next change or node
   bool pins_made_ = false;
   Ending ending_;
   placement::Microseconds now_;
   placement::Microseconds began_at_;
 
-  std::optional<ResumePoint> resume_;  ///< set for an action of before a restart
+  std::optional<ResumePoint> resume_;  ///< set for an action from before a restart
   std::optional<std::string> cancelled_;
 };
 

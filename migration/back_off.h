@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How long a call that failed is not repeated.
+/// How long to wait before repeating a call that failed.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace vmnuma::migration {
 
-/// After so many failures in a row, from 0 for the first: `first`, doubled with each further one.
+/// After that many failures in a row, 0 for the first: `first`, doubled with each further one.
 [[nodiscard]] constexpr placement::Microseconds back_off(placement::Microseconds first,
                                                          std::int64_t failures_before,
                                                          placement::Microseconds longest) {
@@ -21,13 +21,13 @@ namespace vmnuma::migration {
 class Attempts {
  public:
   [[nodiscard]] placement::Microseconds ready_at() const { return ready_at_; }
-  /// That failed, in a row.
+  /// Failures in a row.
   [[nodiscard]] std::int64_t failures() const { return failures_; }
   void failed(placement::Microseconds now, placement::Microseconds first,
               placement::Microseconds longest) {
     ready_at_ = now + back_off(first, failures_++, longest);
   }
-  /// Another call comes next.
+  /// A different call comes next.
   void begin_anew() { failures_ = 0; }
 
  private:

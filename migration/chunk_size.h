@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How much one page migration call is given.
+/// How many bytes to give one page migration call.
 ///
-/// Problem: the guest stalls on pages that are being moved, so a call should not take long; what
-/// fits into the time depends on page size, machine and load, and is only known afterwards.
+/// Problem: the guest stalls on pages that are being moved, so a call should not take long; how
+/// much fits into that time depends on page size, machine and load, and is only known afterwards.
 /// Approach: after each call the size follows target / elapsed, at most doubled or halved at a
-/// time. Every call also has a price of its own, whatever its size: the kernel first drains the
-/// page lists of all CPUs (lru_cache_disable() in mm/swap.c, Linux 6.1), for which a worker must
-/// get its turn on each. Where all CPUs are busy that alone can take many times the target; small
-/// calls would then only be more calls, and memory be on its way for minutes. So where even the
-/// quickest of the last few calls of the smallest size took more than twice the target, calls may
-/// take twice as long as that one.
+/// time. Every call also has a fixed cost, whatever its size: the kernel first drains the page
+/// lists of all CPUs (lru_cache_disable() in mm/swap.c, Linux 6.1), for which a worker must be
+/// scheduled on each. With all CPUs busy that alone can take many times the target; small calls
+/// would then only mean more calls, and the transfer would take minutes. So if even the quickest of
+/// the last few calls of the smallest size took more than twice the target, calls may take twice as
+/// long as that one.
 ///
 /// Properties:
 ///  - never outside kSmallestChunk..kLargestChunk;
-///  - a call of a steady rate settles at the target, or at twice what the smallest takes if that is
+///  - at a steady rate, calls settle at the target, or at twice what the smallest takes if that is
 ///    more than twice the target;
 ///  - a small call says nothing about larger ones, so it never makes chunks grow.
 #pragma once
@@ -60,7 +60,7 @@ class ChunkSize {
 
  private:
   placement::Bytes size_ = kSmallestChunk;
-  /// The last calls of the smallest size; 0: not that many yet.
+  /// Durations of the last calls of the smallest size; 0: no such call yet.
   std::array<placement::Microseconds, 4> smallest_took_{};
 };
 

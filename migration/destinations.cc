@@ -33,7 +33,7 @@ std::vector<Bytes> share_out(const std::vector<NodeQuota>& quotas, Bytes total) 
     shares.push_back(Bytes{total.value / kUnit * weight / std::max<std::int64_t>(sum, 1) * kUnit});
     given += shares.back();
   }
-  // What rounding left goes to the largest share.
+  // The rounding remainder goes to the largest share.
   const auto heaviest = std::max_element(weights.begin(), weights.end()) - weights.begin();
   shares[static_cast<std::size_t>(heaviest)] += total - given;
   return shares;
@@ -140,7 +140,7 @@ void Destinations::close_blocked() {
 }
 
 Bytes Destinations::remaining() const {
-  // More than was known can turn up on a node while the guest runs, so a count may pass below zero.
+  // More than was known can turn up on a node while the guest runs, so a count may drop below zero.
   Bytes sum;
   for (const auto& [node, bytes] : elsewhere_) {
     sum += std::max(bytes, Bytes{});

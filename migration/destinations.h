@@ -2,22 +2,22 @@
 /// Which node a page goes to.
 ///
 /// Problem: a VM's memory belongs on one node, or on several in a given proportion. While it is
-/// being moved, nodes run full, cpusets refuse, and each page must still get one answer. Approach:
-/// goals per home from the quotas' proportion and what is resident. A page elsewhere goes to the
-/// home that lacks most; a page on a home that has more than its goal goes to one that lacks.
-/// Neighbouring pages of one huge page stay together. Homes that have no room now are waited for,
-/// homes that can never take the page refuse it.
+/// being moved, nodes fill up and cpusets refuse, and each page must still get one answer.
+/// Approach: compute a goal per home from the quotas' proportion and what is resident. A page
+/// elsewhere goes to the home with the largest deficit; a page on a home above its goal goes to one
+/// below. Neighbouring pages of one huge page stay together. If the homes have no room now, the
+/// page waits; if they can never take it, it is refused.
 ///
 /// Terms: Home: a node of the quotas. Pool: pages of one size of hugetlb; zero stands for ordinary
-/// memory. Slack: the surplus that a home may keep (1/64 of all), so that pages are not shuffled
-/// about for nothing.
+/// memory. Slack: the surplus that a home may keep (1/64 of the total), so that pages are not
+/// shuffled needlessly.
 ///
 /// Properties:
 ///  - goals add up to what is resident;
 ///  - a page on the only home stays;
 ///  - nothing goes to a node that is not a home;
-///  - a surplus page only goes where it is lacking;
-///  - planning and taking back restores every number.
+///  - a surplus page only goes to a home below its goal;
+///  - planning a move and taking it back restores every number.
 #pragma once
 
 #include <cstdint>
@@ -37,44 +37,44 @@ struct Stay {};
 struct GoTo {
   placement::NodeId node;
 };
-/// It should go, but no home that could take it has room now.
+/// The page should move, but no home that could take it has room now.
 struct WaitForRoom {};
-/// It should go, but no home will ever take it.
+/// The page should move, but no home will ever take it.
 struct Refused {
   Leftover reason{};
 };
 using Destination = std::variant<Stay, GoTo, WaitForRoom, Refused>;
 
-/// `total` shared out in the proportion of the quotas, in the same order, adding up to `total`.
-/// Quotas that are all zero count alike.
+/// Shares out `total` in the proportion of the quotas, in the same order; the shares add up to
+/// `total`. Quotas that are all zero count as equal.
 [[nodiscard]] std::vector<placement::Bytes> share_out(const std::vector<NodeQuota>& quotas,
                                                       placement::Bytes total);
 
 class Destinations {
  public:
-  /// `quotas` not empty, no node twice.
+  /// `quotas` must not be empty, no node twice.
   Destinations(const std::vector<NodeQuota>& quotas, const std::vector<NodeBytes>& resident);
 
-  /// Where a page of `size` that lies on `from` goes. `neighbour` is where the page before it in
-  /// the same huge page goes, if it does.
+  /// Where a page of `size` that lies on `from` goes. `neighbour` is the destination of the
+  /// preceding page of the same huge page, if that page moves.
   [[nodiscard]] Destination choose(placement::NodeId from, placement::Bytes size,
                                    placement::Bytes pool,
                                    std::optional<placement::NodeId> neighbour) const;
-  /// Counts a page as moved, at planning. Taking it back is the same with the nodes exchanged.
+  /// Counts a page as moved, at planning. To take it back, call it with the nodes exchanged.
   void count_move(placement::NodeId from, placement::NodeId to, placement::Bytes size);
-  /// A page that was counted on `node` is no longer there, nor anywhere else.
+  /// A page counted on `node` no longer exists.
   void count_gone(placement::NodeId node, placement::Bytes size);
 
   /// The home has no room in this pool until `reopen`.
   void block(placement::NodeId home, placement::Bytes pool);
-  /// The home takes nothing more of this pool.
+  /// The home takes nothing more from this pool.
   void close(placement::NodeId home, placement::Bytes pool, Leftover reason);
   /// Everything blocked may be tried again.
   void reopen();
-  /// Closes all that is blocked: nobody will make room.
+  /// Closes everything that is blocked: no room will be made.
   void close_blocked();
 
-  /// What still has to travel.
+  /// What still has to be moved.
   [[nodiscard]] placement::Bytes remaining() const;
 
  private:

@@ -2,10 +2,10 @@
 /// The port through which the executor changes a VM. Implemented by balancer/host over libvirt and
 /// by the simulated host; both pass the same contract tests.
 ///
-/// Problem: libvirt knows a domain by its UUID, and a domain that was destroyed and started again
-/// has the same one. A change meant for the one that ended would reach the one that runs now.
-/// Approach: every call names the run, and the call that changes something compares it with the
-/// domain's id of that moment.
+/// Problem: libvirt identifies a domain by its UUID, and a domain that was destroyed and started
+/// again keeps it. A change meant for the run that ended would reach the one that runs now.
+/// Approach: every call names the run, and each changing call compares it with the domain's current
+/// id.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace vmnuma::migration {
 
-/// One run of a domain, from its start to its end. libvirt counts ids up and gives each started
-/// domain another one; the count may go back only when libvirtd itself is restarted.
+/// One run of a domain, from its start to its end. libvirt assigns increasing ids, a new one at
+/// each start; the count may go back only when libvirtd itself is restarted.
 struct DomainRun {
   placement::VmId vm;
-  /// libvirt's id of the running domain. Negative: not known (an order journalled by a version that
-  /// did not keep it), not compared.
+  /// libvirt's id of the running domain. Negative: unknown (the order was journalled by a version
+  /// that did not record it) and not compared.
   std::int32_t domain_id = -1;
   bool operator==(const DomainRun&) const = default;
 };
@@ -31,12 +31,12 @@ class DomainControl {
  public:
   virtual ~DomainControl() = default;
 
-  /// Each changes the running VM only (libvirt's LIVE flag), not its definition, and returns when
-  /// the kernel has it. `cpus` ascending, not empty. Blocking, executor worker only; each pin costs
-  /// libvirt an fsync (facts measured on libvirt 9.0). Errors: not-found (no such running VM, vCPU
-  /// or I/O thread), vanished (the VM runs, but it is another run of it; this one was left alone,
-  /// unless the message says that it began during the call), invalid-argument (empty or impossible
-  /// set), permission-denied, unavailable (no connection), unsupported, io.
+  /// Each call changes the running VM only (libvirt's LIVE flag), not its definition, and returns
+  /// when the kernel has applied it. `cpus` ascending, not empty. Blocking, executor worker only;
+  /// each pin costs libvirt an fsync (measured on libvirt 9.0). Errors: not-found (no such running
+  /// VM, vCPU or I/O thread), vanished (the VM runs, but this is another run of it, which was left
+  /// alone unless the message says that it began during the call), invalid-argument (empty or
+  /// impossible set), permission-denied, unavailable (no connection), unsupported, io.
   [[nodiscard]] virtual Result<void> pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                                               const std::vector<placement::CpuId>& cpus) = 0;
   [[nodiscard]] virtual Result<void> pin_emulator(const DomainRun& run,
@@ -51,10 +51,10 @@ class DomainControl {
   [[nodiscard]] virtual Result<void> set_memory_nodes(
       const DomainRun& run, const std::vector<placement::NodeId>& nodes) = 0;
 
-  /// Makes `settings` the policy in the VM's metadata; none: takes it away. `persistent`: also in
-  /// the VM's definition, which is unsupported for a transient VM. For whichever run there is: it
-  /// is the administrator's wish for the VM. Any thread. Errors: not-found, permission-denied,
-  /// unavailable, unsupported, io; nothing has changed then.
+  /// Makes `settings` the policy in the VM's metadata; empty: removes the policy. `persistent`:
+  /// also in the VM's definition, which is unsupported for a transient VM. Applies to whichever run
+  /// there is: it is the administrator's wish for the VM. Any thread. Errors: not-found,
+  /// permission-denied, unavailable, unsupported, io; nothing has changed then.
   [[nodiscard]] virtual Result<void> set_policy(
       const placement::VmId& vm, const std::vector<placement::PolicySetting>& settings,
       bool persistent) = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The port through which intents are written down before they are carried out, so that a crash
-/// leaves nothing half done and unknown. Implemented by the service over the history database and
-/// by a fake in memory.
+/// The port that records intents before they are carried out, so that a crash leaves nothing half
+/// done and unknown. Implemented by the service over the history database and by a fake in memory.
 ///
-/// A step has a number that, together with the order, says what it is (migration/steps.h); its text
-/// is for people. A step without an outcome was begun and may or may not have taken effect.
+/// A step is identified by its number together with the order (migration/steps.h); its text is for
+/// humans. A step without an outcome was begun and may or may not have taken effect.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ enum class ActionState {
   return names_in_order<ActionState>("done", "undone", "dropped");
 }
 
-/// The outcome of a step that succeeded. Any other text says why it did not.
+/// The outcome of a step that succeeded. Any other text says why it failed.
 inline constexpr std::string_view kStepSucceeded = "ok";
 
 struct JournalStep {
@@ -46,14 +45,14 @@ struct OpenAction {
   bool operator==(const OpenAction&) const = default;
 };
 
-/// All calls block until the record is safe from a crash of this program; executor worker only.
-/// Errors of all: io, no-space, busy, corrupt; not-found for an action that is not open.
+/// All calls block until the record survives a crash of this program; executor worker only. Errors
+/// of all: io, no-space, busy, corrupt; not-found for an action that is not open.
 class Journal {
  public:
   virtual ~Journal() = default;
 
   [[nodiscard]] virtual Result<void> open(const Order& order) = 0;
-  /// A step begun again replaces the former record of that number.
+  /// Beginning a step again replaces the earlier record of that number.
   [[nodiscard]] virtual Result<void> begin_step(std::int64_t action, std::int32_t number,
                                                 std::string_view text) = 0;
   [[nodiscard]] virtual Result<void> end_step(std::int64_t action, std::int32_t number,

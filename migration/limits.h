@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the executor keeps to. A value; replaced as a whole when the configuration or the host
-/// changes.
+/// The limits that the executor observes. A value; replaced as a whole when the configuration or
+/// the host changes.
 #pragma once
 
 #include <vector>
@@ -13,17 +13,16 @@
 namespace vmnuma::migration {
 
 struct Limits {
-  bool move_memory = true;               ///< Numa.PageMigEnable
-  placement::Bytes bytes_per_second;     ///< of the whole host; zero = unlimited
-  placement::Bytes vm_bytes_per_second;  ///< of one VM; zero = unlimited
-  placement::Microseconds stall_target{
-      5000};                               ///< how long one page migration call should take at most
+  bool move_memory = true;                     ///< Numa.PageMigEnable
+  placement::Bytes bytes_per_second;           ///< of the whole host; zero = unlimited
+  placement::Bytes vm_bytes_per_second;        ///< of one VM; zero = unlimited
+  placement::Microseconds stall_target{5000};  ///< longest that one page migration call should take
   placement::Permille node_reserve{20};    ///< share of a node's memory that moves leave available
   std::vector<placement::CpuId> all_cpus;  ///< what a pin to "any CPU of the host" means, ascending
   bool operator==(const Limits&) const = default;
 };
 
-/// The limits that the administrator's options and the host's topology give.
+/// The limits that follow from the administrator's options and the host's topology.
 [[nodiscard]] Limits limits_from(const placement::Options& options,
                                  const placement::Topology& topology);
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which homes each part of a VM's memory belongs to, and how much of it lies elsewhere.
 ///
-/// Problem: the memory of a guest NUMA cell belongs on its client's node, all the rest is shared
-/// out over the VM's homes, and which mapping is which cell's is only known from a survey.
-/// Approach: a survey's mappings are told apart (placement/cell_mappings.h); each part has
-/// Destinations of its own, made anew from what is resident. Mappings with an explicit memory
-/// policy are left alone.
+/// Problem: the memory of a guest NUMA cell belongs on its client's node, the rest is shared out
+/// over the VM's homes, and only a survey shows which mapping belongs to which cell. Approach:
+/// assign a survey's mappings to cells (placement/cell_mappings.h); each part has its own
+/// Destinations, recomputed from what is resident. Mappings with an explicit memory policy are left
+/// alone.
 ///
-/// Terms: Part: memory that belongs to the same homes: first what is no cell's, then by cell.
+/// Terms: Part: memory that belongs on the same homes: first the memory of no cell, then one part
+/// per cell.
 ///
 /// Properties:
-///  - where the cells cannot be told, all memory is one part;
-///  - a mapping that lies where it belongs is not among those to search, unless memory is shared
-///    out over several homes.
+///  - if the cells cannot be told apart, all memory is one part;
+///  - a mapping that is where it belongs is not searched, unless memory is shared out over several
+///    homes.
 #pragma once
 
 #include <cstddef>
@@ -28,15 +29,15 @@
 
 namespace vmnuma::migration {
 
-/// Of anything that is compared with a whole: a 64th of it is worth another look.
+/// A 64th of the whole is enough to justify another look.
 inline constexpr std::int64_t kMuch = 64;
 
-/// A mapping that may have pages to move.
+/// A mapping that may contain pages to move.
 struct PartRange {
   MemoryRange memory;
   std::size_t part = 0;
-  placement::Bytes resident;                ///< by the survey, which sees hidden pages too
-  std::optional<placement::NodeId> all_on;  ///< nearly all of it is there, and has to leave for the
+  placement::Bytes resident;                ///< by the survey, which sees hidden pages, too
+  std::optional<placement::NodeId> all_on;  ///< nearly all of it is there, and has to go to the
                                             ///< same other node
 };
 
@@ -48,22 +49,22 @@ class MemoryParts {
   struct Survey {
     std::vector<PartRange> ranges;     ///< to be searched
     placement::Bytes total;            ///< resident
-    placement::Bytes bound_by_policy;  ///< of what lies elsewhere
+    placement::Bytes bound_by_policy;  ///< of what is elsewhere
   };
-  /// What the mappings mean; everything known of earlier ones is forgotten.
+  /// Interprets the mappings; forgets everything about earlier ones.
   [[nodiscard]] Survey take(std::vector<MemoryRange> found);
 
-  /// There is anything to bring home.
+  /// There is memory to bring home.
   [[nodiscard]] bool has_homes() const { return !change_.quotas.empty(); }
   /// There was a survey.
   [[nodiscard]] bool surveyed() const { return !parts_.empty(); }
   [[nodiscard]] bool is_home(std::size_t part, placement::NodeId node) const;
-  /// The part must be one that a survey told.
+  /// The part must come from a survey.
   [[nodiscard]] Destinations& destinations(std::size_t part) { return parts_[part]; }
-  /// What still has to travel and may.
+  /// What still has to be moved and may be.
   [[nodiscard]] placement::Bytes remaining() const;
-  /// Why the cells could not be told apart in the last survey; empty if they could, or needed not
-  /// be.
+  /// Why the cells could not be told apart in the last survey; empty if they could be, or did not
+  /// need to be.
   [[nodiscard]] const std::string& cells_unknown_because() const { return cells_unknown_because_; }
 
   /// Homes without room may be tried again.

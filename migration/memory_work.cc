@@ -18,8 +18,8 @@ using placement::NodeId;
 namespace {
 
 /// What libvirt may be left to copy when the set of nodes is narrowed: it does so in one go, with
-/// its lock held. A little is no reason to stay wide, even of a small VM: libraries that it shares
-/// with others are some megabytes of every VM.
+/// its lock held. A little is no reason to stay wide, even for a small VM: the libraries that it
+/// shares with other VMs are some megabytes of every VM.
 constexpr Bytes kMostToNarrow = placement::kMiB * 256;
 constexpr Bytes kLittleToNarrow = placement::kMiB * 8;
 constexpr std::int64_t kShareToNarrow = 32;
@@ -45,7 +45,7 @@ std::vector<NodeId> final_nodes_of(const VmChange& change) {
   return sorted(std::move(homes));
 }
 
-/// What it must be allowed while pages move; nothing if it is allowed that already.
+/// What it must be allowed while pages move; empty if it is already allowed.
 std::vector<NodeId> wide_nodes_of(const VmChange& change, const std::vector<NodeId>& final_nodes) {
   const std::vector<NodeId> before = sorted(change.memory.allowed_before);
   if (final_nodes.empty() || before.empty()) {
@@ -155,7 +155,7 @@ bool MemoryWork::set_nodes(const Ports& ports, const std::vector<NodeId>& nodes,
 void MemoryWork::after_widening() {
   phase_ = Phase::kTransfer;
   if (change_.memory.quotas.empty()) {
-    after_transfer();  // nothing is to move
+    after_transfer();  // nothing to move
   }
 }
 

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The memory side of one VM's change, from its first journal row to its last.
 ///
-/// Problem: around the page moves there is the journal, and where the set of nodes that libvirt
-/// allows is to be another (mode kMask, a VM that is released, a VM that is masked no longer),
-/// libvirt copies all that lies outside a smaller set in one go, with its lock held, at any pace
-/// and below any reserve. Approach: journal row; widen the set to what is allowed and what shall
-/// be; transfer; if next to nothing is left, and nothing for lack of room, narrow the set to what
-/// it shall be, and look where the memory is now, because success does not mean moved; journal row.
-/// A failure here never takes pins back: memory that stays where it is is no broken state.
+/// Problem: page moves have to be journalled, and the set of nodes that libvirt allows may have to
+/// change (mode kMask, a released VM, a VM that is no longer masked). When that set shrinks,
+/// libvirt copies everything outside it in one go, with its lock held, ignoring rates and reserves.
+/// Approach: journal row; widen the set to the union of old and final; transfer; if next to nothing
+/// is left, and nothing for lack of room, narrow to the final set and look where the memory is now,
+/// because success does not mean moved; journal row. A failure here never takes pins back: memory
+/// that stays where it is is not a broken state.
 ///
-/// Terms: Final set: MemoryChange::allowed_after, else in mode kMask the homes, else there is none
-/// and the set is left alone.
+/// Terms: Final set: MemoryChange::allowed_after, else in mode kMask the homes, else none: the set
+/// is left alone.
 ///
 /// Properties:
-///  - the set is never narrowed while more than a little would have to be copied by libvirt;
-///  - it is never widened to less than the VM had;
-///  - the process is compared before every change of the set, so that a domain that was started
-///    anew is left alone;
-///  - what is left is said with its reason.
+///  - the set is never narrowed while libvirt would have to copy more than a little;
+///  - widening never removes a node that the VM had;
+///  - the process is checked before every change of the set, so that a restarted domain is left
+///    alone;
+///  - what is left is reported with its reason.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ namespace vmnuma::migration {
 
 class MemoryWork {
  public:
-  /// `number` is its step's in the journal. `room` must outlive this object.
+  /// `number` is its step number in the journal. `room` must outlive this object.
   MemoryWork(const VmChange& change, std::int64_t action, std::int32_t number, RoomBook& room,
              placement::Microseconds now);
 
@@ -53,7 +53,7 @@ class MemoryWork {
   /// At most one call. `allowed` as in Transfer::step.
   TransferStep step(const Ports& ports, const Limits& limits, placement::Microseconds now,
                     placement::Bytes allowed);
-  /// Ends it where it is; `why` becomes part of the summary.
+  /// Stops it where it is; `why` becomes part of the summary.
   void stop(const std::string& why);
 
   /// "memory of 'web1': moved 1.9 GiB, left 0 B".
@@ -62,7 +62,7 @@ class MemoryWork {
   /// For the executor's turns.
   struct Turn {
     std::int64_t last_served = 0;
-    std::int64_t room_looks = 0;                            ///< in vain, in a row
+    std::int64_t room_looks = 0;                            ///< unsuccessful, in a row
     std::optional<placement::Microseconds> next_room_look;  ///< set while it waits for room
     placement::Bytes moved_by_all;                          ///< when it last looked
   };
@@ -82,7 +82,7 @@ class MemoryWork {
   };
 
   void begin(const Ports& ports);
-  /// True if the process still is the VM's.
+  /// True if the process is still the VM's.
   [[nodiscard]] bool still_runs(const Ports& ports);
   [[nodiscard]] bool set_nodes(const Ports& ports, const std::vector<placement::NodeId>& nodes,
                                const char* how);
@@ -94,7 +94,7 @@ class MemoryWork {
 
   VmChange change_;
   std::vector<placement::NodeId> final_nodes_;  ///< the final set; empty: it is left alone
-  std::vector<placement::NodeId> wide_nodes_;   ///< while pages move; empty: as it is
+  std::vector<placement::NodeId> wide_nodes_;   ///< while pages move; empty: left unchanged
   std::int64_t action_;
   std::int32_t number_;
   placement::Microseconds began_at_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the executor is asked to carry out: an action of the plan with everything it takes to do,
-/// check and undo it without asking anybody else. Values; stored in the journal as they are.
+/// What the executor is asked to carry out: an action of the plan with everything needed to carry
+/// it out, check it and undo it without further queries. Values; stored in the journal as is.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace vmnuma::migration {
 
-/// One thread's pin as it shall be and as it was, for undo. An empty `before` means "any CPU of the
+/// One thread's pin before and after; `before` is for undo. An empty `before` means "any CPU of the
 /// host".
 struct PinChange {
   enum class Thread { kVcpu, kEmulator, kIoThread };
@@ -28,37 +28,37 @@ struct PinChange {
   bool operator==(const PinChange&) const = default;
 };
 
-/// How much of a VM's memory shall lie on a node.
+/// How much of a VM's memory should be on a node.
 struct NodeQuota {
   placement::NodeId node;
   placement::Bytes bytes;
   bool operator==(const NodeQuota&) const = default;
 };
 
-/// The memory of one guest NUMA cell, and where it shall lie.
+/// The memory of one guest NUMA cell, and its home.
 struct CellHome {
   placement::Bytes size;  ///< of the whole cell, as the domain defines it
   placement::NodeId node;
   bool operator==(const CellHome&) const = default;
 };
 
-/// The memory side of a VM: all its pages end on the nodes of `quotas`, shared out in their
-/// proportion, as far as each node has room above its reserve. Where the mappings of the guest's
-/// cells can be told, their pages end on the nodes of `cells`, and only the rest is shared out.
+/// The memory side of a VM: all its pages end up on the nodes of `quotas`, shared out in their
+/// proportion, as far as each node has room above its reserve. If the mappings of the guest's cells
+/// can be identified, their pages end up on the nodes of `cells`, and only the rest is shared out.
 struct MemoryChange {
   std::vector<NodeQuota> quotas;  ///< ascending node; empty = memory is left alone
   std::vector<CellHome> cells;    ///< ascending cell; empty if all have one home
-  /// Where its set of nodes is changed: the nodes that the VM's memory may use as libvirt has it;
+  /// If its set of nodes is changed: the nodes that libvirt allows the VM's memory at present;
   /// empty = all.
   std::vector<placement::NodeId> allowed_before;
-  /// If not empty, what it may use in the end; nodes that it may not use yet are added before pages
-  /// move, others are taken away afterwards. Empty in mode kMask: the nodes of `quotas`.
+  /// If not empty, the nodes it may use in the end; nodes that it may not use yet are added before
+  /// pages move, the others are removed afterwards. Empty in mode kMask: the nodes of `quotas`.
   std::vector<placement::NodeId> allowed_after;
   bool operator==(const MemoryChange&) const = default;
 };
 
-/// One client's change of home, for the record. `from.value` is -1 at the first placement, and
-/// `from` is `to` where only its CPUs within the home change.
+/// One client's change of home, for the record. `from.value` is -1 at the first placement; `from`
+/// equals `to` if only its CPUs within the home change.
 struct HomeChange {
   std::int32_t client = 0;
   placement::NodeId from;
@@ -70,8 +70,8 @@ struct HomeChange {
 struct VmChange {
   placement::VmId vm;
   std::string vm_name;
-  placement::VmProcess process;   ///< who it must still be whenever something is changed
-  std::int32_t domain_id = -1;    ///< likewise, by libvirt; negative: not known
+  placement::VmProcess process;   ///< identity that must still match at every change
+  std::int32_t domain_id = -1;    ///< likewise, in libvirt; negative: unknown
   std::vector<HomeChange> homes;  ///< empty if only memory is pulled
   std::vector<PinChange>
       pins;  ///< in the order in which they are made: vCPUs, emulator, I/O threads
@@ -90,8 +90,8 @@ struct VmChange {
 }
 
 struct Order {
-  std::int64_t action = 0;  ///< its number, given by the controller, unique in the history
-  std::int64_t epoch = 0;   ///< in which it was decided
+  std::int64_t action = 0;  ///< its number, assigned by the controller, unique in the history
+  std::int64_t epoch = 0;   ///< the epoch in which it was decided
   placement::Reason reason{};
   std::vector<VmChange> changes;  ///< one, or two for a swap
   placement::Prediction predicted;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Orders as text, for the journal and the history: one JSON object, keys as the members are
-/// called.
+/// Orders as text, for the journal and the history: one JSON object, keys named like the members.
 ///
 /// {"action":7,"epoch":40,"reason":"load-move",
 ///  "changes":[{"vm":"UUID","name":"web1","pid":812,"start_time_ticks":5511,"domain_id":3,
@@ -11,8 +10,8 @@
 ///  "predicted":{"lost_before_us":1,"lost_after_us":0,"cost_us":2,
 ///   "imbalance_before":0,"imbalance_after":0,"locality_before":0,"locality_after":1000,
 ///   "known":true}}
-/// Older orders have no domain_id and no known. Properties: reading what was written gives the same
-/// order; any other text is refused, never half read.
+/// Older orders have no domain_id and no known. Properties: parsing what was written gives the same
+/// order; any other text is rejected as a whole.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What became of a VM's memory, as the kernel said.
+/// What became of a VM's memory, as reported by the kernel.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class Leftover {
   kNotAllowed,  ///< the VM's cpuset does not allow the target
   kNoNode,      ///< the target does not exist or has no memory
   kPolicy,      ///< the mapping has an explicit memory policy
-  kUnseen,      ///< was not there when it was looked for: came there, or was hidden, meanwhile
+  kUnseen,      ///< not there when looked for: arrived, or was hidden, meanwhile
 };
 [[nodiscard]] constexpr auto names(Leftover) {
   return names_in_order<Leftover>("busy", "pinned", "shared", "no-room", "not-allowed", "no-node",
@@ -31,10 +31,10 @@ inline constexpr std::size_t kLeftoverCount = kValuesOf<Leftover>.size();
 
 struct Outcome {
   placement::Bytes moved;
-  placement::Bytes already_home;  ///< found where it should be
+  placement::Bytes already_home;  ///< found where it belongs
   placement::Bytes absent;        ///< given back by the guest between survey and move
   std::array<placement::Bytes, kLeftoverCount> left_by_reason{};  ///< indexed by Leftover
-  placement::Bytes left;            ///< elsewhere at the end, reasons known or not
+  placement::Bytes left;            ///< elsewhere at the end, for reasons known or not
   std::int64_t calls = 0;           ///< page migration calls
   std::int64_t stalls = 0;          ///< of them, those that took longer than the target
   std::int64_t long_stalls = 0;     ///< of these, those that took longer than twice the target
@@ -47,7 +47,7 @@ struct Outcome {
   [[nodiscard]] placement::Bytes left_because(Leftover reason) const {
     return left_by_reason[static_cast<std::size_t>(reason)];
   }
-  /// Everything that could not move, whatever the reason.
+  /// Everything that could not be moved, whatever the reason.
   [[nodiscard]] placement::Bytes unmovable() const;
   Outcome& operator+=(const Outcome& other);
 };

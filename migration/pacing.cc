@@ -30,8 +30,8 @@ void TokenBucket::fill(Microseconds now) {
   if (now <= filled_at_) {
     return;
   }
-  // Fill whole seconds and the rest apart, so that nothing overflows after a long sleep or at the
-  // highest rate.
+  // Fill whole seconds and the remainder separately, so that nothing overflows after a long sleep
+  // or at the highest rate.
   const Microseconds passed = now - filled_at_;
   const Bytes missing = size() - level_;
   if (missing <= Bytes{}) {

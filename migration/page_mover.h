@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The port through which pages are found and moved. Shaped like the system calls behind it, so
-/// that a fake can be as honest as the kernel: move_pages(2) of Linux 6.1 (mm/migrate.c) and its
-/// habits are part of the contract.
+/// The port for finding and moving pages. Shaped like the system calls behind it, so that a fake
+/// can be faithful to the kernel: move_pages(2) of Linux 6.1 (mm/migrate.c) and its quirks are part
+/// of the contract.
 ///
 /// Implemented by migration/linux over the kernel and by the simulated memory; both pass the same
 /// contract tests.
@@ -23,7 +23,7 @@ namespace vmnuma::migration {
 
 using placement::NodeBytes;
 
-/// One mapping of a process that holds movable memory.
+/// One mapping of a process with movable memory.
 struct MemoryRange {
   std::uint64_t start = 0;     ///< first address, a multiple of page_size
   placement::Bytes length;     ///< a multiple of page_size
@@ -38,14 +38,14 @@ struct MemoryRange {
   bool operator==(const MemoryRange&) const = default;
 };
 
-/// What a status holds that the kernel did not write.
+/// A status that the kernel did not write.
 inline constexpr int kStatusNotWritten = std::numeric_limits<int>::min();
 
 struct MoveResult {
-  /// 0: every status is written and true. Positive: so many pages were not moved or not even tried,
-  /// and statuses may be missing even for pages that did move; only a query tells.
+  /// 0: every status is written and correct. Positive: that many pages were not moved or not even
+  /// tried, and statuses may be missing even for pages that did move; only a query tells.
   std::int64_t not_moved = 0;
-  /// As the addresses: the node a page is on now, or a negative errno: -EACCES shared with another
+  /// One per address: the node a page is on now, or a negative errno: -EACCES shared with another
   /// process and `move_all` not given, -EBUSY, -EFAULT or -ENOENT no page there, or
   /// kStatusNotWritten.
   std::vector<int> statuses;
@@ -61,29 +61,29 @@ struct PoolFree {
 
 struct NodeMemory {
   placement::Bytes total;
-  placement::Bytes available;   ///< free, or clean file cache that was not used lately
+  placement::Bytes available;   ///< free, or clean file cache not used recently
   std::vector<PoolFree> pools;  ///< ascending page size
   bool operator==(const NodeMemory&) const = default;
 };
 
 /// Whether pages that other processes map as well are moved (needs CAP_SYS_NICE). Not for private
-/// memory: pages that same-page merging shares between VMs would be torn back and forth.
+/// memory: pages that same-page merging shares between VMs would be pulled back and forth.
 enum class SharedPages { kLeave, kMove };
 
 /// All calls block; executor worker only. The process is named by pid and start time, and every
-/// call makes sure before and after that it still is that process. Errors of all: vanished (no such
-/// process any more), permission-denied (needs ptrace access to it), io.
+/// call verifies before and after that it is still that process. Errors of all: vanished (the
+/// process no longer exists), permission-denied (needs ptrace access to it), io.
 class PageMover {
  public:
   virtual ~PageMover() = default;
 
-  /// Succeeds if the process still runs. Needs no rights.
+  /// Succeeds if the process is still running. Needs no rights.
   [[nodiscard]] virtual Result<void> check(const placement::VmProcess& process) = 0;
 
   /// The mappings that hold memory of its own: anonymous, hugetlb, memfd, other shared memory.
-  /// Program text and libraries are left out: they belong to all who run them. Also those without
-  /// a page yet, if they can be written to. Ascending address. Walks the page tables: about 10 ms
-  /// per GiB of 4 KiB pages. Error also: corrupt.
+  /// Program text and libraries are left out: they belong to every process that runs them. Includes
+  /// mappings without a page yet if they are writable. Ascending address. Walks the page tables:
+  /// about 10 ms per GiB of 4 KiB pages. Error also: corrupt.
   [[nodiscard]] virtual Result<std::vector<MemoryRange>> find_ranges(
       const placement::VmProcess& process) = 0;
 
@@ -92,14 +92,14 @@ class PageMover {
   [[nodiscard]] virtual Result<std::vector<int>> query(
       const placement::VmProcess& process, std::span<const std::uint64_t> addresses) = 0;
 
-  /// Makes pages visible that the kernel's NUMA balancing has hidden to learn who touches them:
-  /// query and move take them for absent until somebody does (Linux 6.1, mm/gup.c: -ENOENT, while a
-  /// page that never was is -EFAULT; but a hidden huge page is -EFAULT too). An address stands for
-  /// `unit`. Of the page size: it is read, which in shared memory or where there is no page would
-  /// make one, so only for pages that are known to be there. Of the huge page size: it is made sure
-  /// that it is a huge page, and nothing is touched otherwise (needs CAP_SYS_NICE, does nothing
-  /// without). Never moves a page. Does nothing on kernels that hide none, nor for single pages of
-  /// a process that has some in swap, which a read would fetch.
+  /// Makes pages visible that the kernel's NUMA balancing has hidden to learn which threads touch
+  /// them: query and move report them as absent until a thread does (Linux 6.1, mm/gup.c: -ENOENT,
+  /// while a page that never existed is -EFAULT; but a hidden huge page is -EFAULT, too). An
+  /// address stands for `unit`. With the page size: the address is read, which in shared memory or
+  /// where there is no page would create one, so only for pages that are known to exist. With the
+  /// huge page size: it is verified that it is a huge page, and nothing is touched otherwise (needs
+  /// CAP_SYS_NICE, does nothing without). Never moves a page. Does nothing on kernels that hide
+  /// none, nor for single pages of a process that has some in swap, which a read would bring in.
   [[nodiscard]] virtual Result<void> reveal(const placement::VmProcess& process,
                                             std::span<const std::uint64_t> addresses,
                                             placement::Bytes unit) = 0;
@@ -107,12 +107,12 @@ class PageMover {
   /// Moves the pages at these addresses to `node`. One address moves a whole huge page; that of a
   /// hugetlb page must be its first (Linux 6.1 refuses any other, 6.12 moves the page). Errors
   /// also: unsupported (the process's cpuset does not allow the node), not-found (no such node, or
-  /// it has no memory), no-space (the node ran full; some pages may have moved).
+  /// it has no memory), no-space (the node is full; some pages may have moved).
   [[nodiscard]] virtual Result<MoveResult> move(const placement::VmProcess& process,
                                                 std::span<const std::uint64_t> addresses,
                                                 placement::NodeId node, SharedPages shared) = 0;
 
-  /// What a node has to give now. Error also: not-found, corrupt.
+  /// What a node has free now. Error also: not-found, corrupt.
   [[nodiscard]] virtual Result<NodeMemory> node_memory(placement::NodeId node) = 0;
 };
 

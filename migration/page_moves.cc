@@ -22,7 +22,7 @@ void note_unqueued(TransferState& state, const PageQueue::NotQueued& not_queued)
   }
 }
 
-/// It was there when it was planned: it is hidden now, or no more. Looked for once more.
+/// It was there when it was planned: by now it is hidden or gone. Looked for once more.
 void settle_absent(TransferState& state, const PageUnit& unit) {
   if (unit.may_be_huge) {
     state.scan.unsee(unit);
@@ -88,7 +88,8 @@ TransferStep PageMoves::look_for_room(TransferState& state, PageMover& mover, co
   const PageUnit& first = queue_.front();
   const NodeId target = first.to;
   const Bytes pool = state.scan.pool();
-  // A page that is tried alone may take all of a huge page along, so no reading is good for more.
+  // A page tried on its own may take a whole huge page along, so a reading is good for only one
+  // such page.
   auto room = state.scan.window().is_retry()
                   ? std::nullopt
                   : room_.room_for(holder_, target, pool, first.size, now);
@@ -163,7 +164,7 @@ TransferStep PageMoves::move(TransferState& state, PageMover& mover, const Limit
   return {.moved = {}, .elapsed = elapsed};
 }
 
-/// A page that came along with its huge page is called busy when it is asked for in the same call.
+/// A page that came along with its huge page is reported busy if it was requested in the same call.
 bool PageMoves::is_certain() const {
   const std::vector<int>& statuses = call_.result.statuses;
   return call_.result.not_moved == 0 &&
@@ -175,14 +176,14 @@ bool PageMoves::is_certain() const {
 void PageMoves::move_failed(TransferState& state, const Error& error, Microseconds now) {
   const NodeId target = call_.units.front().to;
   room_.doubt(target);
-  // Asked afterwards, every page is either there or has no status of its own.
+  // Queried afterwards, every page is either there or has no status of its own.
   call_.result = {.not_moved = static_cast<std::int64_t>(call_.units.size()),
                   .statuses = std::vector<int>(call_.units.size(), kStatusNotWritten),
                   .elapsed = {}};
   switch (error.code) {
     case ErrorCode::kUnsupported:
     case ErrorCode::kNotFound:
-      // The kernel refused the target before it touched a page.
+      // The kernel rejected the target before it touched a page.
       state.destinations().close(
           target, state.scan.pool(),
           error.code == ErrorCode::kNotFound ? Leftover::kNoNode : Leftover::kNotAllowed);
@@ -315,8 +316,8 @@ void PageMoves::retry_room(TransferState& state) {
 
 std::vector<PageScan::Retry> PageMoves::give_up_room(TransferState& state) {
   state.parts.close_blocked();
-  // Where they are is asked once more: a page that was tried before them may have been part of a
-  // huge page and have taken them along, into the last room there was.
+  // Their places are queried once more: a page tried before them may have been part of a huge page
+  // and taken them along, into the last room there was.
   const auto page = static_cast<std::uint64_t>(state.scan.range().memory.page_size.value);
   std::vector<PageScan::Retry> again;
   for (const PageUnit& unit : queue_.take_waiting()) {

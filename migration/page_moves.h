@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Moving the pages of one window of a transfer.
 ///
-/// Problem: a call must not stall the guest for long nor fill a node, one unmovable page ends it
-/// early, and after a positive return the status array is unreliable. Approach: look how much room
-/// the target has (RoomBook), move one chunk (ChunkSize), and where the answer is not certain ask
-/// where the pages are. What failed is handed to PageScan for another try.
+/// Problem: a call must neither stall the guest for long nor fill a node, one unmovable page ends
+/// it early, and after a positive return the status array is unreliable. Approach: look up the
+/// target's room (RoomBook), move one chunk (ChunkSize), and if the answer is uncertain, query
+/// where the pages are. Failed pages go to PageScan for another try.
 ///
 /// Terms: Chunk: the pages that one call moves.
 ///
 /// Properties:
-///  - no more bytes per call than allowed, than fit above the target's reserve together with what
-///    others move there, and than one chunk, except that one page is always whole;
-///  - after a positive return nothing is believed unasked;
-///  - every page ends moved, at home, for PageScan to look at again, or counted by a reason.
+///  - a call moves no more bytes than allowed, than fit above the target's reserve together with
+///    what other transfers move there, and than one chunk, except that a page is never split;
+///  - after a positive return nothing is believed without a query;
+///  - every page ends up moved, at home, handed to PageScan, or counted by reason.
 #pragma once
 
 #include <span>
@@ -31,10 +31,10 @@ namespace vmnuma::migration {
 /// What one step cost.
 struct TransferStep {
   placement::Bytes moved;
-  placement::Microseconds elapsed;  ///< of a page migration call
+  placement::Microseconds elapsed;  ///< duration of a page migration call
 };
 
-/// What searching and moving share.
+/// State that searching and moving share.
 struct TransferState {
   placement::VmProcess process;
   MemoryParts parts;
@@ -51,7 +51,7 @@ struct TransferState {
   }
 };
 
-/// Not thread-safe; executor worker only. Every call is given the state of the same transfer.
+/// Not thread-safe; executor worker only. Every call must get the state of the same transfer.
 class PageMoves {
  public:
   /// `room` must outlive this object, which is `holder` there.
@@ -59,7 +59,7 @@ class PageMoves {
 
   /// Units of the scan's window, in ascending order. Only when done().
   void begin(std::vector<PageUnit> units, TransferState& state);
-  /// Nothing of the window is to be moved any more.
+  /// Nothing of the window remains to be moved.
   [[nodiscard]] bool done() const { return phase_ == Phase::kDone; }
   /// No home has room for the next pages; continues after retry_room or give_up_room.
   [[nodiscard]] bool waits_for_room() const { return phase_ == Phase::kBlocked; }
@@ -77,7 +77,7 @@ class PageMoves {
   /// Only when waiting for room; nothing waits afterwards. Returns the pages to look at again.
   [[nodiscard]] std::vector<PageScan::Retry> give_up_room(TransferState& state);
 
-  /// A page came to a home without a call for it, along with its huge page.
+  /// A page came to a home along with its huge page, without a call of its own.
   void note_arrival(placement::NodeId from, placement::NodeId to, placement::Bytes size,
                     const TransferState& state) {
     room_.arrived(holder_, from, to, state.scan.pool(), size);
@@ -87,15 +87,15 @@ class PageMoves {
 
  private:
   enum class Phase { kRoom, kMove, kVerify, kBlocked, kDone };
-  /// The call under way.
+  /// The call in progress.
   struct Call {
     placement::Bytes granted;
     std::vector<PageUnit> units;
     MoveResult result;
     placement::Microseconds stall_target;
-    bool no_space = false;  ///< it ended because the target ran full
+    bool no_space = false;  ///< it ended because the target is full
   };
-  /// What the places of its units, and of the last pages of those that may be huge, say.
+  /// The locations of its units, and of the last pages of those that may be huge.
   struct Places {
     std::span<const int> first;
     std::span<const int> last;
@@ -121,7 +121,7 @@ class PageMoves {
   Phase phase_ = Phase::kDone;
   PageQueue queue_;
   /// Shared by all transfers. Reading a target's room costs about as much as moving a huge page, so
-  /// it is done once for a window's worth of pages.
+  /// it is done once per window's worth of pages.
   RoomBook& room_;
   RoomBook::Holder holder_;
   ChunkSize chunk_;

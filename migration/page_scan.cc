@@ -51,7 +51,7 @@ bool PageScan::given_up() const {
   return ranges_[window_.range].stuck_calls >= kMostStuckCalls;
 }
 
-/// True if a range is still to be searched: next_range_ is that one.
+/// True if a range remains to be searched: next_range_ is that one.
 bool PageScan::has_window_left() {
   while (next_range_ < ranges_.size()) {
     Range& range = ranges_[next_range_];
@@ -60,7 +60,7 @@ bool PageScan::has_window_left() {
     }
     const Bytes unseen = range.resident - range.seen;
     if (unseen <= Bytes{}) {
-      next_offset_ = range.memory.length;  // what is behind is a hole
+      next_offset_ = range.memory.length;  // the rest is a hole
     }
     const bool much_is_unseen =
         range.memory.huge_page_size > Bytes{} && !range.memory.shared &&
@@ -98,7 +98,7 @@ std::optional<Microseconds> PageScan::next_window() {
 
 void PageScan::take_window(Range& range) {
   if (!range.blocks_to_ask.empty()) {
-    // As many as a window has room for.
+    // As many as fit in a window.
     const auto most =
         static_cast<std::size_t>(kLargestChunk.value / range.memory.huge_page_size.value);
     for (std::size_t i = 0; i < most && !range.blocks_to_ask.empty(); ++i) {
@@ -118,14 +118,14 @@ void PageScan::take_window(Range& range) {
   window_.look_for_huge = look_for_huge || range.second_look;
   window_.sampled = look_for_huge && range.huge_so_far && !range.second_look;
   window_.assumed = !window_.look_for_huge && range.all_on.has_value();
-  // Whether a mapping's blocks are huge pages shows in a few of them.
+  // A few blocks show whether a mapping's blocks are huge pages.
   const Bytes reach = look_for_huge && !range.huge_so_far ? kSmallestChunk * 4 : kLargestChunk;
   window_.addresses = window_.sampled ? sample_addresses(range.memory, next_offset_, reach)
                                       : window_addresses(range.memory, next_offset_, reach);
   next_offset_ += window_length(range.memory, next_offset_, reach);
 }
 
-/// How long to wait before it; there may be nothing to try again.
+/// How long to wait before it; there may be nothing to retry.
 Microseconds PageScan::begin_retry_round() {
   if (retry_.empty()) {
     return {};
@@ -160,16 +160,16 @@ void PageScan::look_again(std::vector<Retry> retries) {
   window_.retries = std::move(retries);
 }
 
-/// A page that is not there has this status only if NUMA balancing has hidden it.
+/// An absent page has this status only if NUMA balancing has hidden it.
 bool PageScan::may_be_hidden(int status) const {
-  // Shared memory calls a page that never was the same, so only if there is none such.
+  // In shared memory a page that never existed has it, too, so only if there is none such.
   const bool has_no_holes = range().resident >= range().memory.length;
   return status == -ENOENT && !range().memory.hugetlb && (!range().memory.shared || has_no_holes);
 }
 
 bool PageScan::find_hidden() {
   if (window_.sampled) {
-    return false;  // what is not seen is asked about page by page
+    return false;  // what is not seen is queried page by page
   }
   if (current().second_look && !window_.is_retry()) {
     window_.hidden = unseen_blocks(range().memory, window_.addresses, window_.statuses);

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reading a stretch of a mapping: which addresses to ask about, and which pages the answers mean.
+/// Reading a stretch of a mapping: which addresses to query, and which pages the answers describe.
 ///
-/// Problem: one address moves a whole transparent huge page, but nothing a daemon may read says
-/// which addresses are huge pages. Submitting all 512 addresses of one works, but every second one
-/// comes back busy. Approach: a block (an aligned stretch of the huge page's size) whose pages are
-/// all there and all on one node may be one huge page: it is one unit, of which only the first page
-/// is submitted; whether its last page came along is looked at afterwards. All other pages are
-/// units of their own. Asking about every page costs a tenth of moving them, so where blocks have
-/// been huge pages only the first and the last page of each block are asked about: a sample. Where
-/// they have not, and a mapping is on one node as a whole, some pages of each window are.
+/// Problem: one address moves a whole transparent huge page, but no file that a daemon may read
+/// says which addresses are huge pages. Submitting all 512 addresses of one works, but every second
+/// one comes back busy. Approach: a block (an aligned stretch of the huge page size) may be one
+/// huge page if its pages are all present and all on one node: it is one unit, of which only the
+/// first page is submitted; whether its last page came along is checked afterwards. Every other
+/// page is a unit of its own. Querying every page costs a tenth of moving them, so where blocks
+/// have been huge pages, only the first and the last page of each block are queried: a sample.
+/// Where they have not, and a mapping is entirely on one node, some pages of each window are
+/// queried.
 ///
 /// Properties:
 ///  - windows cover a range exactly once, without gaps;
-///  - they end at a block's border unless the range ends;
+///  - they end at a block boundary or at the end of the range;
 ///  - units and absent bytes add up to the window;
-///  - those of a sample add up to it with the blocks that are to be asked about whole.
+///  - those of a sample, plus the blocks to be queried page by page, add up to it.
 #pragma once
 
 #include <cstdint>
@@ -25,20 +26,20 @@
 
 namespace vmnuma::migration {
 
-/// The smallest thing that is submitted: a page, or a block that is taken for one huge page.
+/// The smallest thing that is submitted: a page, or a block presumed to be one huge page.
 struct PageUnit {
   std::uint64_t address = 0;
   placement::Bytes size;
   placement::NodeId from;
-  placement::NodeId to;      ///< set when it is planned
+  placement::NodeId to;      ///< set when planned
   bool may_be_huge = false;  ///< `size` is a block's; only its first page is submitted
-  bool sampled = false;      ///< nothing but its first and its last page was asked about
-  bool assumed = false;      ///< nobody asked about this page, only about some of its window
+  bool sampled = false;      ///< only its first and its last page were queried
+  bool assumed = false;      ///< not queried itself, only some pages of its window
   bool operator==(const PageUnit&) const = default;
 };
 
-/// How far a window reaches that begins `offset` bytes into the range: at most `size` bytes, at
-/// least one page, nothing at the end of the range.
+/// Length of a window that begins `offset` bytes into the range: at most `size` bytes, at least one
+/// page, zero at the end of the range.
 [[nodiscard]] placement::Bytes window_length(const MemoryRange& range, placement::Bytes offset,
                                              placement::Bytes size);
 
@@ -51,32 +52,32 @@ struct WindowPages {
   std::vector<PageUnit> units;  ///< ascending address
   placement::Bytes absent;
 };
-/// Some of a window's pages, one of kSpotCheckApart.
+/// Every kSpotCheckApart-th page of a window.
 inline constexpr std::size_t kSpotCheckApart = 64;
 [[nodiscard]] std::vector<std::uint64_t> spot_check(std::span<const std::uint64_t> addresses);
 
-/// What the statuses of a query say, as long as `addresses`. With `look_for_huge` false every page
-/// is a unit.
+/// Interprets the statuses of a query, one per address. With `look_for_huge` false every page is a
+/// unit.
 [[nodiscard]] WindowPages read_window(const MemoryRange& range,
                                       std::span<const std::uint64_t> addresses,
                                       std::span<const int> statuses, bool look_for_huge);
 
-/// The window's first and last page of each block, and all pages that are in no whole block.
+/// The first and last page of each block of the window, and all pages that are in no whole block.
 [[nodiscard]] std::vector<std::uint64_t> sample_addresses(const MemoryRange& range,
                                                           placement::Bytes offset,
                                                           placement::Bytes size);
 
 struct SampledPages {
   std::vector<PageUnit> units;
-  std::vector<std::uint64_t> blocks;  ///< of different pages, or absent: to be asked about whole
+  std::vector<std::uint64_t> blocks;  ///< mixed or absent: to be queried page by page
 };
-/// What the statuses of sample_addresses say.
+/// Interprets the statuses of sample_addresses.
 [[nodiscard]] SampledPages read_sample(const MemoryRange& range,
                                        std::span<const std::uint64_t> addresses,
                                        std::span<const int> statuses);
 
-/// First addresses of the blocks that lie whole in the window and of which all is -EFAULT: holes,
-/// or huge pages that NUMA balancing has hidden.
+/// First addresses of the blocks that lie wholly in the window and have only -EFAULT as status:
+/// holes, or huge pages that NUMA balancing has hidden.
 [[nodiscard]] std::vector<std::uint64_t> unseen_blocks(const MemoryRange& range,
                                                        std::span<const std::uint64_t> addresses,
                                                        std::span<const int> statuses);

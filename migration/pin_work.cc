@@ -142,8 +142,8 @@ void PinWork::next_undo() {
 
 void PinWork::undo_begin(const Order& order, const Ports& ports) {
   const std::size_t pin = index_ - 1;
-  // A journal that cannot be written must not keep a VM half moved: after a crash every pin that
-  // was begun is taken back anyway.
+  // A journal that cannot be written must not leave a VM half moved: after a crash every begun pin
+  // is taken back anyway.
   (void)ports.journal.begin_step(order.action, undo_number(order, pin),
                                  undo_text(order, pins_[pin]));
   phase_ = Phase::kUndoCheck;
@@ -187,7 +187,7 @@ void PinWork::undo(const Order& order, const Ports& ports, const Limits& limits,
 }
 
 void PinWork::undo_end(const Order& order, const Ports& ports) {
-  // As at its beginning.
+  // A failure is ignored, as in undo_begin().
   (void)ports.journal.end_step(order.action, undo_number(order, index_ - 1), step_outcome_);
   --index_;
   next_undo();

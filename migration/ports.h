@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Everything that carrying out an order reaches the world through.
+/// The ports through which an order is carried out.
 #pragma once
 
 #include "migration/domain_control.h"

@@ -14,7 +14,7 @@
 namespace vmnuma::migration {
 
 /// Every order gives exactly one kFinished; before it one kStarted, unless it was superseded or
-/// cancelled while it waited or was resumed after a restart, and one kPinned once all its pins are
+/// cancelled while waiting or was resumed after a restart, and one kPinned once all its pins are
 /// made, if it has any.
 struct ActionEvent {
   enum class Kind { kStarted, kPinned, kFinished };
@@ -27,11 +27,11 @@ struct ActionEvent {
   ActionState state{};           ///< kFinished only, as all below
   std::string detail;            ///< a sentence: why it ended so, and what became of the memory
   Outcome outcome;               ///< of all its VMs together
-  placement::Microseconds took;  ///< since it was begun, or resumed after a restart
+  placement::Microseconds took;  ///< since it began, or was resumed after a restart
   bool operator==(const ActionEvent&) const = default;
 };
 
-/// One VM's memory on its way.
+/// One VM's memory in flight.
 struct TransferProgress {
   placement::VmId vm;
   std::int64_t action = 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether there is room for the memory of an order, looked at before anything is changed.
+/// Whether there is room for the memory of an order, checked before anything is changed.
 ///
-/// Approach: per node and pool, what the changes bring and what they take away. A one-way move
-/// needs room for all of it. An exchange needs room only for the difference, and on one side for a
-/// first chunk; the rest follows by turns. A quota smaller than a home's share (memory that spills
-/// because no node is large enough) asks for no more than the quota. Properties: an order that fits
-/// passes whatever the order of its changes; what already lies on a home needs no room.
+/// Approach: sum up per node and pool what the changes bring and what they take away. A one-way
+/// move needs room for all of it. An exchange needs room only for the difference, and on one side
+/// for a first chunk; the rest alternates. A quota smaller than a home's share (memory that
+/// overflows because no node is large enough) needs room only for the quota. Properties: an order
+/// that fits passes regardless of the sequence of its changes; what is already on a home needs no
+/// room.
 #pragma once
 
 #include <map>
@@ -19,7 +20,7 @@
 
 namespace vmnuma::migration {
 
-/// What comes to a node and what leaves it, of one pool (zero = ordinary memory).
+/// What arrives on a node and what leaves it, in one pool (zero = ordinary memory).
 struct RoomNeed {
   placement::NodeId node;
   placement::Bytes pool;
@@ -28,7 +29,7 @@ struct RoomNeed {
   bool operator==(const RoomNeed&) const = default;
 };
 
-/// Of one VM, by node and pool; mappings with a memory policy of their own stay and are left out.
+/// Of one VM, by node and pool; mappings with an explicit memory policy stay and are left out.
 [[nodiscard]] std::vector<RoomNeed> room_needs(const std::vector<NodeQuota>& quotas,
                                                const std::vector<MemoryRange>& ranges);
 
@@ -36,10 +37,10 @@ struct RoomNeed {
 [[nodiscard]] placement::Bytes room_on(const NodeMemory& node, placement::Bytes pool,
                                        placement::Permille reserve);
 
-/// How much of a node's room, of one pool, is not to be had because others claim it.
+/// How much of a node's room, per pool, is claimed by other actions.
 using PromisedRoom = std::map<std::pair<placement::NodeId, placement::Bytes>, placement::Bytes>;
 
-/// `needs` of all changes together; `nodes` has every node that something comes to. Nothing if it
+/// `needs` of all changes together; `nodes` has every node that receives memory. Nothing if it
 /// fits, otherwise a sentence that says where it does not.
 [[nodiscard]] std::optional<std::string> why_no_room(
     const std::vector<RoomNeed>& needs, const std::map<placement::NodeId, NodeMemory>& nodes,

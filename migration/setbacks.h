@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Errors of a transfer's calls, and when the call is tried again.
+/// Errors of a transfer's calls, and when to retry.
 ///
-/// Properties: a process that ended or may not be touched is not tried again; any other error is
-/// waited out, longer each time, until the fourth in a row.
+/// Properties: an error because the process ended or may not be touched is not retried; any other
+/// is retried after a growing wait, until the fourth in a row.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ class Setbacks {
 
   /// No call before this time.
   [[nodiscard]] placement::Microseconds ready_at() const { return ready_at_; }
-  /// The one that is not tried again.
+  /// The error that ended the retries.
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The steps of an order, their numbers and texts in the journal, and where to go on after a crash.
+/// The steps of an order, their numbers and texts in the journal, and where to resume after a
+/// crash.
 ///
 /// Numbers: an order with P pins and C changed VMs has pins 1..P in the order of the changes, the
 /// memory of change c as P + c + 1, and taking back pin k as P + C + 1 + P - k; so the number alone
-/// says what a step is. Properties: numbers are unique; a crash before the last pin leads to
-/// undoing every pin that was begun, one after it to moving memory again; a step without an outcome
-/// counts as possibly done.
+/// identifies a step. Properties: numbers are unique; after a crash before the last pin every begun
+/// pin is undone, after a later one memory is moved again; a step without an outcome counts as
+/// possibly done.
 #pragma once
 
 #include <cstddef>
@@ -40,11 +41,11 @@ struct PinStep {
 /// "memory of 'web1' to node 1", or "memory of 'web1' may use nodes 0-3".
 [[nodiscard]] std::string memory_text(const VmChange& change);
 
-/// What is to be done about an action that was open when the program ended.
+/// What to do about an action that was open when the program ended.
 struct ResumePoint {
   enum class Next { kNothingDone, kUndoPins, kMoveMemory };
   Next next{};
-  std::size_t pins_begun = 0;  ///< for kUndoPins: the first so many may have been made
+  std::size_t pins_begun = 0;  ///< for kUndoPins: that many, from the first, may have been made
   bool operator==(const ResumePoint&) const = default;
 };
 [[nodiscard]] ResumePoint resume_point(const OpenAction& open);

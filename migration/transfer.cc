@@ -98,7 +98,7 @@ void Transfer::begin_pass(MemoryParts::Survey survey) {
   }
   if (pass_ > 0) {
     for (PartRange& range : survey.ranges) {
-      range.all_on.reset();  // what is left there is what did not go
+      range.all_on.reset();  // what is left there is what did not move
     }
   }
   ++pass_;
@@ -107,7 +107,7 @@ void Transfer::begin_pass(MemoryParts::Survey survey) {
 }
 
 bool Transfer::another_pass_pays(Bytes left, Bytes total) const {
-  // What was hidden or came to lie elsewhere meanwhile is worth a pass only if it is much.
+  // What was hidden or ended up elsewhere meanwhile is worth a pass only if it is much.
   return pass_ < kMostPasses && state_.moved_in_pass > Bytes{} &&
          left - outcome().unmovable() > total / kMuch;
 }
@@ -120,7 +120,7 @@ void Transfer::next_window(Microseconds now) {
   }
 }
 
-/// What turned out to have come home by itself is returned.
+/// Returns what turned out to have come home on its own.
 Bytes Transfer::query(PageMover& mover, Microseconds now) {
   PageScan::Window& window = state_.scan.window();
   if (window.assumed) {
@@ -140,7 +140,8 @@ Bytes Transfer::query(PageMover& mover, Microseconds now) {
   return move_window(now);
 }
 
-/// Assumes that all pages of the window are where the survey has seen them, if some of them are.
+/// Assumes that all pages of the window are where the survey saw them, if the spot-checked ones
+/// are.
 Bytes Transfer::check_assumption(PageMover& mover, Microseconds now) {
   PageScan::Window& window = state_.scan.window();
   const auto statuses = mover.query(state_.process, spot_check(window.addresses));
@@ -153,7 +154,7 @@ Bytes Transfer::check_assumption(PageMover& mover, Microseconds now) {
   window.assumed = std::all_of(statuses->begin(), statuses->end(),
                                [node](int status) { return status == node; });
   if (!window.assumed) {
-    return {};  // asks about every page then
+    return {};  // then every page is queried
   }
   window.statuses.assign(window.addresses.size(), node);
   return move_window(now);
@@ -182,8 +183,8 @@ Bytes Transfer::move_window(Microseconds now) {
   return arrived;
 }
 
-/// Pages that were to be tried again and need not be: one that could not be queued because its huge
-/// page already was has come along with it, and others are no more. After the last round, those
+/// Pages that were to be retried and need not be: one that could not be queued because its huge
+/// page already was has come along with it, and others no longer exist. After the last round, those
 /// that are still where they were are left there.
 Bytes Transfer::count_retried() {
   const PageScan::Window& window = state_.scan.window();

@@ -3,18 +3,17 @@
 ///
 /// Problem: hundreds of GiB must be moved while the guest runs, without stalling it, without
 /// filling a node, and with an honest account of what could not be moved. The kernel's answers are
-/// only partly to be trusted, and whether an address belongs to a huge page is not told. Approach:
-/// a machine of small steps, each at most one call to the PageMover, so that the same code runs on
-/// a worker thread and in simulated time. A pass: survey the mappings (MemoryParts); then window by
-/// window ask where the pages are (PageScan), and move those that must go (PageMoves). A last
-/// survey says what is left; if much came to lie elsewhere meanwhile, another pass follows, at most
-/// three. An interrupted transfer needs no memory of where it was: a new one asks first and skips
-/// what is home.
+/// only partly reliable, and nothing tells whether an address belongs to a huge page. Approach: a
+/// machine of small steps, each at most one call to the PageMover, so that the same code runs on a
+/// worker thread and in simulated time. A pass surveys the mappings (MemoryParts); then, window by
+/// window, it queries where the pages are (PageScan) and moves those that must move (PageMoves). A
+/// final survey says what is left; if much has ended up elsewhere meanwhile, another pass follows,
+/// at most three. An interrupted transfer needs no saved position: a new one queries first and
+/// skips what is home.
 ///
 /// Properties:
-///  - only pages that are not where they belong, as far as is known, are submitted, all of a call
-///    to one node;
-///  - every page ends moved, at home, or counted by a reason;
+///  - only pages believed not to be where they belong are submitted, each call for one node;
+///  - every page ends up moved, at home, or counted by reason;
 ///  - the number of calls is bounded.
 #pragma once
 
@@ -30,13 +29,13 @@ namespace vmnuma::migration {
 /// Not thread-safe; executor worker only.
 class Transfer {
  public:
-  /// With no quotas there is nothing to step. `room` must outlive this object, which is `holder`
+  /// Without quotas there is nothing to step. `room` must outlive this object, which is `holder`
   /// there.
   Transfer(placement::VmProcess process, MemoryChange change, RoomBook& room,
            const RoomBook::Holder& holder);
 
   [[nodiscard]] bool finished() const { return phase_ == Phase::kFinished; }
-  /// Why it ended early: vanished, permission-denied, or an error that did not go away.
+  /// Why it ended early: vanished, permission-denied, or a persistent error.
   [[nodiscard]] const std::optional<Error>& error() const { return state_.setbacks.error(); }
   /// No step before this time: the back-off after a failure or before the next round.
   [[nodiscard]] placement::Microseconds ready_at() const { return state_.setbacks.ready_at(); }
@@ -48,28 +47,29 @@ class Transfer {
   [[nodiscard]] placement::Bytes wants() const {
     return phase_ == Phase::kMove ? moves_.wants() : placement::Bytes{};
   }
-  /// True at the points where it is as well to go on with another VM's transfer.
+  /// True at the points where another VM's transfer may as well go on.
   [[nodiscard]] bool between_windows() const;
 
   /// At most one call. Only when neither finished nor waiting for room nor before ready_at.
-  /// `allowed` is what pacing grants, asked for if wants() is not zero.
+  /// `allowed` is what pacing grants, requested if wants() is not zero.
   TransferStep step(PageMover& mover, const Limits& limits, placement::Microseconds now,
                     placement::Bytes allowed);
 
-  /// Somebody may have made room; looks again.
+  /// Room may have been made; looks again.
   void retry_room(placement::Microseconds now);
-  /// Nobody will make room: pages that fit nowhere are left, the others go on.
+  /// No room will be made: pages that fit nowhere are left, the others proceed.
   void give_up_room(placement::Microseconds now);
-  /// Ends it where it is.
+  /// Stops it where it is.
   void stop();
 
   [[nodiscard]] const Outcome& outcome() const { return state_.outcome; }
-  /// Where the memory is has been read at least once; before that, nothing is known to remain.
+  /// The location of the memory has been read at least once; before that, nothing is known to
+  /// remain.
   [[nodiscard]] bool surveyed() const { return state_.parts.surveyed(); }
-  /// What still has to travel, as far as is known.
+  /// What still has to be moved, as far as is known.
   [[nodiscard]] placement::Bytes remaining() const;
   /// Why the memory of the guest's cells could not be told apart, so that all of it is shared out
-  /// over the homes; empty if it could, or needs not be.
+  /// over the homes; empty if it could be, or did not need to be.
   [[nodiscard]] const std::string& cells_unknown_because() const {
     return state_.parts.cells_unknown_because();
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whose pages go next when several VMs' memory is on its way.
+/// Which VM's pages go next when memory of several VMs is in flight.
 ///
-/// Approach: the action that gains most per byte still to be moved; every fourth turn whoever has
-/// waited longest, so that nobody starves. The two VMs of an exchange are equally useful and so
-/// take turns, each making room for the other. Properties: with n contenders each gets a turn
+/// Approach: the action that gains most per byte still to be moved; every fourth turn the contender
+/// that has waited longest, so that none starves. The two VMs of an exchange are equally useful, so
+/// they take turns, each making room for the other. Properties: with n contenders each gets a turn
 /// within 4 n turns; equal ones take turns.
 #pragma once
 
@@ -18,10 +18,10 @@ namespace vmnuma::migration {
 struct Contender {
   placement::CpuTime gain;            ///< lost time that its action is predicted to save per epoch
   placement::Bytes action_remaining;  ///< over all VMs of the action
-  std::int64_t last_served = 0;       ///< number of the turn
+  std::int64_t last_served = 0;       ///< number of its last turn
 };
 
-/// Index of the one whose turn number `turn` is. `contenders` not empty.
+/// Index of the contender that gets turn number `turn`. `contenders` not empty.
 [[nodiscard]] inline std::size_t next_contender(std::span<const Contender> contenders,
                                                 std::int64_t turn) {
   constexpr std::int64_t kTurnOfTheLongestWaiting = 4;

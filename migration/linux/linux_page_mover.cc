@@ -34,7 +34,7 @@ Error vanished(const VmProcess& process) {
   return {ErrorCode::kVanished, ESRCH, fmt::format("process {} has ended", process.pid)};
 }
 
-/// Whether the directory is that of the process, still running.
+/// Whether the directory belongs to the process and it is still running.
 Result<void> check_identity(const files::Directory& directory, const VmProcess& process) {
   const auto text = directory.read("stat");
   if (!text) {
@@ -59,7 +59,7 @@ Microseconds monotonic_now() {
   return {static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000};
 }
 
-/// move_pages wants pointers; the addresses are another process's and are never followed here.
+/// move_pages takes pointers; the addresses are another process's and are never dereferenced here.
 std::vector<void*> as_pointers(std::span<const std::uint64_t> addresses) {
   std::vector<void*> pointers;
   pointers.reserve(addresses.size());
@@ -95,8 +95,9 @@ Error move_error(int errno_value, const VmProcess& process, std::optional<placem
   }
 }
 
-/// Whether this kernel calls a page that was never there -EFAULT. Linux 6.1 does, so its -ENOENT is
-/// a page that NUMA balancing has hidden. Kernels that call both -ENOENT (6.18 does) hide none.
+/// Whether this kernel reports -EFAULT for a page that was never there. Linux 6.1 does, so its
+/// -ENOENT means a page that NUMA balancing has hidden. Kernels that report -ENOENT for both (6.18
+/// does) hide none.
 bool tells_hidden_pages() {
   const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -109,9 +110,9 @@ bool tells_hidden_pages() {
   return result == 0 && status == -EFAULT;
 }
 
-/// While it lives, pages that this thread touches stay on their nodes. NUMA balancing brings a page
-/// to the thread that touches it only if neither has a policy (Linux 6.1, mm/mempolicy.c,
-/// mpol_misplaced()); this one allocates as the default does.
+/// While it exists, pages that this thread touches stay on their nodes. NUMA balancing migrates a
+/// page to the thread that touches it only if neither has a policy (Linux 6.1, mm/mempolicy.c,
+/// mpol_misplaced()); this policy allocates as the default does.
 class PagesStayPolicy {
  public:
   PagesStayPolicy() { (void)::set_mempolicy(MPOL_LOCAL, nullptr, 0); }  // else some move: no harm
@@ -122,7 +123,7 @@ class PagesStayPolicy {
 
 /// Those of the blocks that are huge pages already. MADV_COLLAPSE has nothing to do for these and
 /// succeeds; for a block without pages it fails and does nothing (Linux 6.1, mm/khugepaged.c,
-/// madvise_collapse()). Not for blocks of small pages: it would make a huge one of them.
+/// madvise_collapse()). Not for blocks of small pages: it would collapse them.
 std::vector<std::uint64_t> huge_pages_among(const ProcessDescriptor& process,
                                             std::span<const std::uint64_t> blocks, Bytes size) {
   std::vector<std::uint64_t> found;
@@ -135,7 +136,7 @@ std::vector<std::uint64_t> huge_pages_among(const ProcessDescriptor& process,
   return found;
 }
 
-/// Reads one byte at each address; passes over those that cannot be read.
+/// Reads one byte at each address; skips those that cannot be read.
 Result<void> touch(const VmProcess& process, std::span<const std::uint64_t> addresses) {
   constexpr std::size_t kMostAtOnce = 1024;  // IOV_MAX of Linux
   const PagesStayPolicy policy;
@@ -153,7 +154,7 @@ Result<void> touch(const VmProcess& process, std::span<const std::uint64_t> addr
     if (read < 0 && errno != EFAULT) {
       return tl::unexpected(move_error(errno, process, std::nullopt));
     }
-    // It stops at the first that cannot be read.
+    // It stops at the first address that cannot be read.
     const auto count = static_cast<std::size_t>(std::max<ssize_t>(read, 0));
     done += count < remote.size() ? count + 1 : count;
   }
@@ -197,7 +198,8 @@ Result<const LinuxPageMover::Known*> LinuxPageMover::known(const VmProcess& proc
     return tl::unexpected(descriptor.error().code == ErrorCode::kVanished ? vanished(process)
                                                                           : descriptor.error());
   }
-  // The directory's process runs after the descriptor was opened, so both are of the same one.
+  // The directory's process is verified after the descriptor was opened, so both belong to the same
+  // process.
   if (const auto same = check_identity(*directory, process); !same) {
     return tl::unexpected(same.error());
   }
@@ -238,8 +240,7 @@ Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& pr
     return movable_ranges(*mappings, *pages, huge_page_size_);
   };
   auto ranges = read();
-  // The files of a process that ends are empty or cannot be read: that it ended is the better
-  // answer.
+  // The files of a process that ends are empty or unreadable: that it ended is the better answer.
   if (!(*found)->descriptor.runs()) {
     return tl::unexpected(vanished(process));
   }

@@ -3,7 +3,7 @@
 ///
 /// Rights: ptrace read access to the VM's process (CAP_SYS_PTRACE for another user's), CAP_SYS_NICE
 /// to move shared pages. Start times are compared before and after each system call that names a
-/// pid, so a pid that was used again is an error and never another process's answer.
+/// pid, so a reused pid gives an error, never another process's answer.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace vmnuma::migration {
 
 class LinuxPageMover final : public PageMover {
  public:
-  /// `root` is "/" on a live host: where proc and sys are. Error: cannot open it.
+  /// `root` is where proc and sys are, "/" on a live host. Error: cannot open it.
   [[nodiscard]] static Result<LinuxPageMover> open(const std::string& root);
 
   [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
@@ -37,19 +37,19 @@ class LinuxPageMover final : public PageMover {
       : root_(std::move(root)),
         huge_page_size_(huge_page_size),
         tells_hidden_pages_(tells_hidden_pages) {}
-  /// A process that was seen to be the one meant; the descriptor tells for good when it ends.
+  /// A process with verified identity; the descriptor tells reliably when it ends.
   struct Known {
     placement::VmProcess process;
     files::Directory directory;  ///< its own in /proc
     ProcessDescriptor descriptor;
   };
-  /// The process, which runs now. Valid until the next call.
+  /// The process, which is running now. Valid until the next call.
   [[nodiscard]] Result<const Known*> known(const placement::VmProcess& process);
 
   files::Directory root_;
   placement::Bytes huge_page_size_;
   bool tells_hidden_pages_;
-  std::optional<Known> last_;  ///< calls come in rows for the same process
+  std::optional<Known> last_;  ///< calls for the same process come in runs
 };
 
 }  // namespace vmnuma::migration

@@ -21,7 +21,7 @@ CpuTime used_by_this_thread() {
 
 }  // namespace
 
-/// Counts what this thread uses while it lives.
+/// Accounts for the CPU time of this thread while it exists.
 class MeteredPageMover::Metered {
  public:
   explicit Metered(MeteredPageMover& mover) : mover_(mover), begun_at_(used_by_this_thread()) {}

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The page mover, with an account of the CPU time that it takes.
+/// A page mover that accounts for the CPU time it uses.
 ///
-/// Problem: finding and copying pages keeps a CPU busy for as long as it lasts, on whatever node
-/// the kernel has the thread run, and looks like somebody else's load there. Approach: each call's
-/// CPU time is counted for the CPU on which it ends; one call moves a chunk, which takes
-/// milliseconds.
+/// Problem: finding and copying pages keeps a CPU busy while it lasts, on whatever node the kernel
+/// runs the thread, and looks like foreign load there. Approach: each call's CPU time is counted
+/// for the CPU on which it ends; one call moves a chunk, which takes milliseconds.
 ///
 /// Properties:
-///  - calls and answers are those of the page mover within;
-///  - times never go back.
+///  - calls and answers are those of the wrapped page mover;
+///  - times never decrease.
 #pragma once
 
 #include <map>
@@ -36,7 +35,7 @@ class MeteredPageMover final : public PageMover {
                                         placement::NodeId node, SharedPages shared) override;
   [[nodiscard]] Result<NodeMemory> node_memory(placement::NodeId node) override;
 
-  /// What all calls so far took (CLOCK_THREAD_CPUTIME_ID), by the CPU on which they ended. Any
+  /// CPU time of all calls so far (CLOCK_THREAD_CPUTIME_ID), by the CPU on which they ended. Any
   /// thread.
   [[nodiscard]] std::map<placement::CpuId, placement::CpuTime> used() const;
 

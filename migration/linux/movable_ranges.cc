@@ -12,7 +12,7 @@ using stats::NumaMapping;
 
 namespace {
 
-/// Of a mapping without pages the files do not tell it.
+/// The files do not tell the page size of a mapping without pages.
 constexpr Bytes kSmallestPage = placement::kKiB * 4;
 
 bool is_memory_file(std::string_view path) {
@@ -24,9 +24,9 @@ bool is_memory_file(std::string_view path) {
   return false;
 }
 
-/// Relocated and written data of programs and libraries: mapped from a file, but the process's own,
-/// and counted as its memory by memory.numa_stat. Where a few pages of the file itself are among
-/// them, these are shared with others and stay.
+/// Relocated and written data of programs and libraries: mapped from a file, but private to the
+/// process, and counted as its memory by memory.numa_stat. A few pages of the file itself among
+/// them are shared with other processes and stay.
 bool is_mostly_own(const NumaMapping& pages) {
   Bytes all;
   for (const NodeBytes& part : pages.memory) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a node has to give, from /sys/devices/system/node/nodeN (Linux 6.1, drivers/base/node.c).
+/// The memory a node has free, from /sys/devices/system/node/nodeN (Linux 6.1,
+/// drivers/base/node.c).
 #pragma once
 
 #include <string_view>
@@ -10,12 +11,12 @@
 
 namespace vmnuma::migration {
 
-/// nodeN/meminfo, lines "Node 1 MemFree:  4366532 kB". Available is MemFree and what can be dropped
-/// without writing: Inactive(file) less Dirty and Writeback. Pages of huge page pools are in
-/// neither. Error: corrupt, naming the line that is missing or wrong.
+/// nodeN/meminfo, lines "Node 1 MemFree:  4366532 kB". Available is MemFree plus what can be
+/// dropped without writing: Inactive(file) less Dirty and Writeback. Pages of huge page pools are
+/// in neither. Error: corrupt, naming the line that is missing or wrong.
 [[nodiscard]] Result<NodeMemory> parse_node_meminfo(std::string_view text);
 
-/// Reads both. Error: not-found if there is no such node, others as of Directory.
+/// Reads both. Error: not-found if there is no such node; others as for Directory.
 [[nodiscard]] Result<NodeMemory> read_node_memory(const files::Directory& root,
                                                   placement::NodeId node);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A descriptor of a process (pidfd_open(2), Linux 5.3): its number is not given to another process
-/// while this one runs, and that it has ended is seen for less than reading a file costs.
+/// A process descriptor (pidfd_open(2), Linux 5.3): as long as the process runs its pid is not
+/// reused, and checking that it runs costs less than reading a file.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace vmnuma::migration {
 
 class ProcessDescriptor {
  public:
-  /// Of the process that has this number now. Errors: vanished (none has), io.
+  /// Of the process that has this pid now. Errors: vanished (there is none), io.
   [[nodiscard]] static Result<ProcessDescriptor> open(std::int64_t pid);
 
-  /// False once all its threads have ended, whether or not its parent has taken notice.
+  /// False once all its threads have ended, whether or not its parent has reaped it.
   [[nodiscard]] bool runs() const;
-  /// For calls that take one; stays this object's.
+  /// For calls that need one; remains owned by this object.
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
