@@ -68,7 +68,7 @@ Sample Sampler::sample(const SampleRequest& request) {
   return sample;
 }
 
-/// The next `slow_vms_per_epoch` VMs after the last one that had its turn, going round.
+/// The next `slow_vms_per_epoch` VMs after the last one that had its turn, wrapping around.
 std::set<VmId> Sampler::whose_turn(const std::map<VmId, const VmDescription*>& running) {
   std::set<VmId> turn;
   auto next = running.upper_bound(last_turn_);
@@ -109,8 +109,7 @@ void Sampler::read_nodes(Sample& sample) {
   }
 }
 
-/// Which sizes there are is settled when the host boots; how many pages of each may change any
-/// time.
+/// The sizes are fixed at boot; the number of pages of each may change at any time.
 void Sampler::read_huge_pages(placement::NodeSample& node) {
   auto known = pools_.find(node.id);
   if (known == pools_.end()) {
@@ -187,8 +186,7 @@ void Sampler::read_cpus(Sample& sample) {
             [](const CpuSample& a, const CpuSample& b) { return a.id < b.id; });
 }
 
-/// A kernel without pressure stall information (psi=0) has no such file, or one that cannot be
-/// read.
+/// A kernel without pressure stall information (psi=0) has no such file, or an unreadable one.
 void Sampler::read_memory_pressure(Sample& sample) {
   const std::string path = "proc/pressure/memory";
   const auto text = root_.read(path);
@@ -262,7 +260,7 @@ void Sampler::read_protection_inherited(Sample& sample) {
   }
 }
 
-/// Of the slices that VMs are in. One that cannot be read is left out, and who needs it says so.
+/// The slices that VMs are in. An unreadable one is left out; what needs it reports that.
 void Sampler::read_slices(Sample& sample) {
   std::set<std::string> paths;
   for (const placement::VmSample& vm : sample.vms) {
@@ -280,8 +278,8 @@ void Sampler::read_slices(Sample& sample) {
   }
 }
 
-/// Without a file that can be opened, or with one that nobody writes any more, nobody counts. That
-/// is no fault; something else in its place is.
+/// If the file cannot be opened, or is no longer written, nothing counts. That is not a fault;
+/// something else in its place is.
 void Sampler::read_wakeups(Sample& sample) {
   const auto text = root_.read(kWakeupCountsFile);
   if (!text && text.error().code != ErrorCode::kInvalidArgument) {
@@ -297,11 +295,11 @@ void Sampler::read_wakeups(Sample& sample) {
 }
 
 /// The kernel counts busy time by the tick and misses what ends before one, and what runs while
-/// ticks are late; idle time it takes from the clock. A CPU that a hypervisor below us takes away
-/// counts as busy, as it should: it could not run anything of ours.
+/// ticks are late; idle time it takes from the clock. Time that a hypervisor below us takes from a
+/// CPU counts as busy, as it should: the CPU could not run anything of ours.
 std::int64_t Sampler::busy_time(const CpuIdleTime& cpu, placement::Microseconds now) {
   const std::int64_t busy_us = now.value - cpu.idle_us;
-  // Idle time is told in ticks of 10 ms, so the difference may go back by one.
+  // Idle time is in ticks of 10 ms, so the difference may go back by one.
   const auto last = busy_us_.try_emplace(cpu.id, busy_us).first;
   last->second = std::max(last->second, busy_us);
   return last->second;

@@ -3,18 +3,18 @@
 ///
 /// Problem: 4000 vCPU threads must be read every two seconds for less than a hundredth of a core,
 /// while VMs and vCPUs come and go, files fail, and a number of the wrong process would move the
-/// wrong VM. Approach: a reader per VM keeps its descriptors from epoch to epoch
-/// (linux/vm_reader.h). Counters are read every epoch; slow sources take turns:
-/// `slow_vms_per_epoch` VMs an epoch, plus new ones and those whose memory is being moved. Between
-/// its turns a VM's weight, quota and memory are repeated, so they are at most ceil(VMs /
+/// wrong VM. Approach: a reader per VM keeps its descriptors open across epochs
+/// (linux/vm_reader.h). Counters are read every epoch; slow sources are read in turn:
+/// `slow_vms_per_epoch` VMs an epoch, plus new ones and those with memory on the move. Between its
+/// turns a VM's weight, quota and memory are repeated, so they are at most ceil(VMs /
 /// slow_vms_per_epoch) epochs old.
 ///
 /// Properties:
-///  - no throw, no abort, whatever the host's files hold;
+///  - no throw, no abort, whatever the host's files contain;
 ///  - what could not be read is absent and named in `missing` with the reason;
-///  - a VM whose process is not surely its own has no numbers at all;
+///  - a VM has no numbers at all if its process cannot be verified;
 ///  - a restarted VM and a plugged vCPU are seen in the same epoch;
-///  - VMs that are not asked for any more cost no descriptor.
+///  - VMs that are no longer requested cost no descriptor.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@
 namespace vmnuma::stats {
 
 struct SamplerOptions {
-  /// How many VMs have their slow sources read in one epoch.
+  /// How many VMs have their slow sources read per epoch.
   std::size_t slow_vms_per_epoch = 25;
 };
 
@@ -44,8 +44,8 @@ struct SampleRequest {
   std::int64_t sequence = 0;
   placement::Microseconds now;                           ///< monotonic
   const std::vector<placement::VmDescription>& running;  ///< any order
-  const std::set<placement::VmId>& moving;               ///< a full reading of these in every epoch
-  const std::set<placement::VmId>& spilling;             ///< the last CPUs of these, too
+  const std::set<placement::VmId>& moving;    ///< these get a full reading in every epoch
+  const std::set<placement::VmId>& spilling;  ///< for these also the last CPUs
 };
 
 /// One thread at a time; reading blocks for as long as the kernel takes to produce the files. Needs
@@ -58,7 +58,7 @@ class Sampler {
       : root_(std::move(root)), topology_(std::move(topology)), options_(options) {}
 
   [[nodiscard]] placement::Sample sample(const SampleRequest& request);
-  /// The host has changed: all is read anew from now on, in the order of these nodes.
+  /// The host has changed: everything is read anew from now on, in the order of these nodes.
   void set_topology(placement::Topology topology);
 
  private:
@@ -89,10 +89,10 @@ class Sampler {
   SamplerOptions options_;
   std::string scratch_;
   std::optional<files::KeptFile> proc_stat_;
-  std::map<placement::CpuId, std::int64_t> busy_us_;  ///< as last told
+  std::map<placement::CpuId, std::int64_t> busy_us_;  ///< as last reported
   std::map<placement::NodeId, files::KeptFile> meminfo_;
   std::map<placement::NodeId, std::vector<PoolFile>> pools_;
-  std::optional<bool> has_cache_scheduling_;  ///< absent: not looked yet
+  std::optional<bool> has_cache_scheduling_;  ///< absent: not checked yet
   std::map<placement::VmId, VmReader> vms_;
   placement::VmId last_turn_;  ///< the last VM that had its turn
   WakeupTotals wakeups_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From wake-ups between processes, which begin anew with whoever counts them, to wake-ups between
-/// VMs that never go back.
+/// Converts wake-ups between processes, which restart from zero with the program that counts them,
+/// to wake-ups between VMs, which never decrease.
 ///
-/// Properties: only processes that are surely VMs' own count; a restart of vmnuma-wakeups loses
-/// what was not yet told and nothing else; a VM that is started anew begins at its own count.
+/// Properties: only processes known to be VMs' own count; a restart of vmnuma-wakeups loses only
+/// what was not yet reported; a restarted VM starts its own count.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace vmnuma::stats {
 
 class WakeupTotals {
  public:
-  /// Takes a reading in. Returns by a, b what is known of the VMs that were read this epoch.
+  /// Adds a reading. Returns, by a, b, what is known about the VMs that were read this epoch.
   [[nodiscard]] std::vector<placement::WakeupSample> advance(
       const WakeupCounts& counts, const std::vector<placement::VmSample>& vms);
 
-  /// Forgets all VMs but these.
+  /// Forgets all other VMs.
   void keep_only(const std::set<placement::VmId>& running);
 
  private:

@@ -21,8 +21,8 @@ constexpr int kMostSteps = 8;
 // A disk behind two SAS expanders is nine devices below its controller.
 constexpr int kMostAncestors = 12;
 
-/// Of a device in sysfs; those of virtio, USB and the like have no file of their own, what carries
-/// them has one.
+/// The carrier of a device in sysfs; virtio, USB and similar devices have no numa_node of their
+/// own, their carrier has one.
 Carrier carrier_at(const files::Directory& root, const std::string& device) {
   std::string ancestor = device;
   for (int i = 0; i < kMostAncestors; ++i, ancestor += "/..") {
@@ -33,12 +33,12 @@ Carrier carrier_at(const files::Directory& root, const std::string& device) {
   return {device, {}};
 }
 
-/// Nothing if there is no such device.
+/// Empty if there is no such device.
 std::vector<Carrier> carrier_of(const files::Directory& root, const std::string& device) {
   return root.directory(device) ? std::vector{carrier_at(root, device)} : std::vector<Carrier>{};
 }
 
-/// Those of what hangs on others of its kind; each is looked at once.
+/// The carriers of devices stacked on others of their kind; each is visited once.
 class Walk {
  public:
   explicit Walk(const files::Directory& root) : root_(root) {}
@@ -77,8 +77,8 @@ class Walk {
   [[nodiscard]] std::vector<Carrier> carriers() && { return std::move(carriers_); }
 
  private:
-  /// An NVMe namespace that several controllers reach hangs below its subsystem, which links to
-  /// them (drivers/nvme/host/core.c, nvme_init_subsystem, Linux 6.1).
+  /// A multipath NVMe namespace is below its subsystem, which links to the controllers
+  /// (drivers/nvme/host/core.c, nvme_init_subsystem, Linux 6.1).
   void add_controllers(const std::string& device) {
     bool several = false;
     for (const std::string& name : names_in(root_, device)) {
@@ -99,7 +99,7 @@ class Walk {
   std::vector<Carrier> carriers_;
 };
 
-/// The bus's device that the character device of this name belongs to; empty if there is none.
+/// The bus device that owns the character device of this name; empty if there is none.
 std::string vdpa_device(const files::Directory& root, const std::string& name) {
   const std::string bus = "sys/bus/vdpa/devices";
   for (const std::string& device : names_in(root, bus)) {
@@ -111,7 +111,7 @@ std::string vdpa_device(const files::Directory& root, const std::string& name) {
   return {};
 }
 
-/// "259:0" and the end of the line; empty if the device is gone.
+/// "259:0" without the end of the line; empty if the device is gone.
 std::string number_of_block_device(const files::Directory& root, const std::string& name) {
   std::string number = root.read("sys/class/block/" + name + "/dev").value_or("");
   number.erase(std::find(number.begin(), number.end(), '\n'), number.end());
@@ -179,7 +179,7 @@ std::vector<std::string> HostDevices::interfaces_below_switch(const std::string&
     switch_ = ask_ovs_database(root_.path_of(kOvsDatabase), patience_)
                   .and_then([](const std::string& answer) { return parse_ovs_answer(answer); });
   }
-  // All ports of all bridges hang below the datapath (ovs_netdev_link, net/openvswitch/
+  // All ports of all bridges are below the datapath (ovs_netdev_link, net/openvswitch/
   // vport-netdev.c, Linux 6.1).
   return *switch_ ? (*switch_)->adapters_below(bridge) : std::vector<std::string>{"ovs-system"};
 }
@@ -193,7 +193,7 @@ std::vector<Carrier> HostDevices::of(const placement::HostDisk& disk) {
 }
 
 std::set<std::string> HostDevices::block_devices_named(const std::string& name) {
-  // As the kernel names it, with '!' for '/' (device_get_devnode and kobject_set_name_vargs).
+  // The kernel's name for it, with '!' for '/' (device_get_devnode and kobject_set_name_vargs).
   std::string own = name;
   std::replace(own.begin(), own.end(), '/', '!');
   if (root_.directory("sys/class/block/" + own)) {

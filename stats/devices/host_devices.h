@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the host's devices are attached: the one place that leads from what a VM's definition
-/// names to a node.
+/// Where the host's devices are attached: the only place that maps what a VM's definition names to
+/// a node.
 ///
 /// Problem: a device that a VM uses sits on a node, but what its definition names is often not the
-/// device: a bridge, a bond, a VLAN, a logical volume, a mediated device. Approach: each of them
-/// leads to its *carriers*, the devices of a bus that have a node. Passed-through PCI devices are
-/// asked for by address, mediated ones by UUID; from a network interface the way leads over the
-/// kernel's lower_* links down to adapters, or over the ports of its Open vSwitch bridge, from a
-/// vDPA device to its parent, from a block device over slaves/ to its controllers. What a carrier's
-/// directory does not say, the nearest device above it does: virtio, USB and SCSI devices have no
-/// node of their own. Term: an adapter is an interface with a device of its own.
+/// device: a bridge, a bond, a VLAN, a logical volume, a mediated device. Approach: resolve each of
+/// them to its *carriers*, the bus devices that have a node. Passed-through PCI devices are looked
+/// up by address, mediated ones by UUID; a network interface is followed along the kernel's lower_*
+/// links down to adapters, or through the ports of its Open vSwitch bridge; a vDPA device to its
+/// parent; a block device through slaves/ to its controllers. If a carrier's directory has no node,
+/// the nearest device above it does: virtio, USB and SCSI devices have no node of their own. Term:
+/// an adapter is an interface with a device of its own.
 ///
 /// Properties:
-///  - what is above carriers of several nodes has no node;
-///  - links in a circle or without end come to an end;
-///  - bridges with hundreds of taps are looked at once for all VMs;
-///  - Open vSwitch is asked only for interfaces that are said to be its own, once for all VMs;
+///  - a device above carriers of several nodes has no node;
+///  - following links always terminates, even if they are circular or endless;
+///  - bridges with hundreds of taps are read once for all VMs;
+///  - Open vSwitch is queried only for interfaces declared as its own, once for all VMs;
 ///  - nothing is logged, and what cannot be found out is unknown.
 #pragma once
 
@@ -46,15 +46,15 @@ struct Carrier {
   bool operator==(const Carrier&) const = default;
 };
 
-/// Their node. Negative if there are none, or they are on several nodes or an unknown one.
+/// Their common node. Negative if there are none, or they are on several nodes or an unknown one.
 [[nodiscard]] placement::NodeId common_node(std::span<const Carrier> carriers);
 
-/// One look at the host's devices; what was read once is not read again. `root` outlives it: "/" on
-/// a live host. Names must be those that placement/model/device_names.h lets through, as they
-/// become parts of paths. Blocks, for Open vSwitch as long as `patience`.
+/// One look at the host's devices; nothing is read twice. `root` must outlive it: "/" on a live
+/// host. Names must have passed placement/model/device_names.h, as they become parts of paths.
+/// Blocks, for Open vSwitch as long as `patience`.
 class HostDevices {
  public:
-  /// Where nothing waits for it.
+  /// For callers that nothing waits for.
   static constexpr std::chrono::milliseconds kPatience{1000};
 
   explicit HostDevices(const files::Directory& root, std::chrono::milliseconds patience = kPatience)
@@ -66,12 +66,12 @@ class HostDevices {
   [[nodiscard]] std::vector<Carrier> of(const placement::MediatedDevice& device) const;
   /// The adapter named or all adapters below it (sys/class/net/NAME/lower_*, Linux 6.1,
   /// Documentation/ABI/testing/sysfs-class-net), the parent of a vDPA device ("vhost-vdpa-0"), or
-  /// the adapters of an Open vSwitch bridge. Where its database does not answer, as it lets only
-  /// root ask by default, these are all that the kernel's datapath has (ovs-system).
+  /// the adapters of an Open vSwitch bridge. If its database does not answer (by default it lets
+  /// only root query it), these are all adapters of the kernel's datapath (ovs-system).
   [[nodiscard]] std::vector<Carrier> of(const placement::HostInterface& interface);
   /// The controllers below a disk, partition, device-mapper or md device: sys/class/block/NAME with
   /// device, slaves/ (block/holder.c) and partition (block/partitions/core.c, Linux 6.1). Other
-  /// names that udev has given it are looked up in its database: run/udev/data/bMAJOR:MINOR, lines
+  /// names that udev has assigned are looked up in its database: run/udev/data/bMAJOR:MINOR, lines
   /// "S:NAME" (systemd 252, src/libsystemd/sd-device/sd-device.c).
   [[nodiscard]] std::vector<Carrier> of(const placement::HostDisk& disk);
 
@@ -82,13 +82,13 @@ class HostDevices {
   const files::Directory& root_;
   std::chrono::milliseconds patience_;
   std::map<std::string, std::vector<Carrier>> interfaces_;  ///< by name
-  std::optional<Result<OvsBridges>> switch_;                ///< what Open vSwitch has said
-  /// By udev's names, without "/dev/"; one that several devices claim leads to all of them.
+  std::optional<Result<OvsBridges>> switch_;                ///< Open vSwitch's answer
+  /// By udev's names, without "/dev/"; a name that several devices claim maps to all of them.
   std::optional<std::map<std::string, std::set<std::string>>> block_links_;
 };
 
-/// Fills in the nodes of all that the VMs use of the host. A device that is gone, or of which
-/// nobody knows it, has none: it then means nothing to any decision.
+/// Fills in the nodes of all host devices that the VMs use. A device that is gone or cannot be
+/// resolved has none: it then affects no decision.
 void read_device_nodes(const files::Directory& root, std::span<placement::VmDescription> vms,
                        std::chrono::milliseconds patience = HostDevices::kPatience);
 

@@ -19,7 +19,7 @@ namespace {
 using placement::CpuId;
 using placement::NodeId;
 
-/// The whole text, or what is before the end of its line.
+/// All of the text, or what precedes the end of its line.
 std::optional<std::int32_t> number_in(std::string_view text) {
   const auto number = whole_number<std::int32_t>(text.substr(0, text.find('\n')));
   return number.value_or(-1) >= 0 ? number : std::nullopt;
@@ -42,20 +42,20 @@ std::set<std::int32_t> numbers_of(const files::Directory& root, const std::strin
   return numbers;
 }
 
-/// Who handles it, "" if nobody does. Several share a line "a,b".
+/// The interrupt's handler, "" if there is none. Several sharing a line are "a,b".
 std::string handler_of(const files::Directory& root, const std::string& number) {
   std::string handler = root.read("sys/kernel/irq/" + number + "/actions").value_or("");
   handler.erase(std::find(handler.begin(), handler.end(), '\n'), handler.end());
   return handler;
 }
 
-/// "0,12,0\n": a count for each possible CPU. Without the file it may have.
+/// "0,12,0\n": a count per possible CPU. Without the file it may have.
 bool has_fired(const files::Directory& root, std::int32_t number) {
   const auto counts = root.read(fmt::format("sys/kernel/irq/{}/per_cpu_count", number));
   return !counts || counts->find_first_of("123456789") != std::string::npos;
 }
 
-/// Negative if they are on several.
+/// Negative if they are on several nodes.
 NodeId node_of(const std::vector<CpuId>& cpus, const std::map<CpuId, NodeId>& cpu_nodes) {
   std::set<NodeId> nodes;
   for (const CpuId cpu : cpus) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// On which node the interrupts of a device fire.
+/// The node on which a device's interrupts fire.
 ///
-/// Problem: an interrupt that fires on another node than the VM it is for lives on costs every
-/// packet a way between nodes, and nothing says so. Approach: the interrupts of a PCI device are
-/// listed in its directory; what handles them, how often they fired and where they fire now are
-/// small files of each. /proc/interrupts has the same in one table of all interrupts and CPUs,
-/// which takes the kernel long to write on large hosts.
+/// Problem: if an interrupt fires on a node other than its VM's, every packet has to cross nodes,
+/// and nothing reports that. Approach: the interrupts of a PCI device are listed in its directory;
+/// small files per interrupt tell what handles it, how often it fired and where it fires now.
+/// /proc/interrupts has the same in one table of all interrupts and CPUs, which takes the kernel
+/// long to write on large hosts.
 ///
 /// Properties:
-///  - only read, when somebody asks;
-///  - interrupts that nobody handles, that have never fired, or that are gone a moment later are
-///    left out.
+///  - only read, and only on request;
+///  - interrupts without a handler, that have never fired, or that disappear meanwhile are left
+///    out.
 #pragma once
 
 #include <cstdint>
@@ -39,19 +39,21 @@ struct FiringInterrupts {
 [[nodiscard]] std::map<placement::CpuId, placement::NodeId> read_cpu_nodes(
     const files::Directory& root);
 
-/// Of these devices, by node: CARRIER/msi_irqs/ (Documentation/ABI/testing/sysfs-bus-pci), or
-/// CARRIER/irq without any (Documentation/PCI/sysfs-pci.rst), sys/kernel/irq/N/actions and
-/// per_cpu_count (Documentation/ABI/testing/sysfs-kernel-irq), and
-/// proc/irq/N/effective_affinity_list (kernel/irq/proc.c), all Linux 6.1.
+/// The interrupts of these devices, by node: CARRIER/msi_irqs/
+/// (Documentation/ABI/testing/sysfs-bus-pci), or CARRIER/irq without any
+/// (Documentation/PCI/sysfs-pci.rst), sys/kernel/irq/N/actions and per_cpu_count
+/// (Documentation/ABI/testing/sysfs-kernel-irq), and proc/irq/N/effective_affinity_list
+/// (kernel/irq/proc.c), all Linux 6.1.
 [[nodiscard]] std::vector<FiringInterrupts> read_interrupts(
     const files::Directory& root, std::span<const Carrier> carriers,
     const std::map<placement::CpuId, placement::NodeId>& cpu_nodes);
 
-/// Handlers of vfio-pci and its like are named "vfio-msix[0](0000:3b:00.0)", "vfio-msi[0](...)" and
-/// "vfio-intx(...)" (drivers/vfio/pci/vfio_pci_intrs.c, Linux 6.1).
+/// Addresses of the devices with vfio handlers. Handlers of vfio-pci and its variants are named
+/// "vfio-msix[0](0000:3b:00.0)", "vfio-msi[0](...)" and "vfio-intx(...)"
+/// (drivers/vfio/pci/vfio_pci_intrs.c, Linux 6.1).
 [[nodiscard]] std::vector<std::string> pci_addresses_of_vfio(const files::Directory& root);
 
-/// Those that fire on another node than `near`, where any is near if that is empty.
+/// Those that fire on a node outside `near`; none if `near` is empty, which means any node.
 [[nodiscard]] std::vector<FiringInterrupts> fire_elsewhere(
     std::span<const FiringInterrupts> interrupts, std::span<const placement::NodeId> near);
 

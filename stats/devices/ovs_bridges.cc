@@ -19,7 +19,7 @@ tl::unexpected<Error> not_understood(const std::string& why) {
   return failure(ErrorCode::kCorrupt, std::string(kWhat) + " is not understood: " + why);
 }
 
-/// Null if it has none, or is no object.
+/// Null if it has none, or is not an object.
 const Json* member(const Json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
   return found == object.end() ? nullptr : &*found;
@@ -30,22 +30,22 @@ std::string text_in(const Json& object, const char* name) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-/// What is in ["map", [["peer", "patch-tun"]]] or ["set", [...]]; null if it is neither (RFC 7047,
-/// section 5.1).
+/// The elements of ["map", [["peer", "patch-tun"]]] or ["set", [...]]; null if it is neither (RFC
+/// 7047, section 5.1).
 const Json* elements_of(const Json* value, std::string_view what) {
   const bool is_it = value != nullptr && value->is_array() && value->size() == 2 &&
                      (*value)[0] == what && (*value)[1].is_array();
   return is_it ? &(*value)[1] : nullptr;
 }
 
-/// ["uuid", "550e..."]; empty if it is none.
+/// ["uuid", "550e..."]; empty if it is not one.
 std::string uuid_of(const Json* value) {
   const bool is_uuid = value != nullptr && value->is_array() && value->size() == 2 &&
                        (*value)[0] == "uuid" && (*value)[1].is_string();
   return is_uuid ? (*value)[1].get<std::string>() : std::string();
 }
 
-/// A <set> of one is written as its only element.
+/// A <set> with one element is written as that element.
 std::vector<std::string> uuids_in(const Json& object, const char* name) {
   const Json* value = member(object, name);
   const Json* set = elements_of(value, "set");
@@ -59,7 +59,7 @@ std::vector<std::string> uuids_in(const Json& object, const char* name) {
   return uuids;
 }
 
-/// The name of the patch port at the other end; empty if it is none.
+/// The name of the patch port at the other end; empty if it is not a patch port.
 std::string peer_in(const Json& interface) {
   if (const Json* options = elements_of(member(interface, "options"), "map")) {
     for (const Json& pair : *options) {
@@ -71,7 +71,7 @@ std::string peer_in(const Json& interface) {
   return {};
 }
 
-/// It becomes part of a path.
+/// The name becomes part of a path.
 bool is_file_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
 }

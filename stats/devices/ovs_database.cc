@@ -21,13 +21,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// Cuts a stream of JSON texts into its objects, byte by byte.
+/// Splits a stream of JSON texts into its objects, byte by byte.
 class Objects {
  public:
-  /// A whole object if `byte` was its last.
+  /// Returns a whole object if `byte` was its last.
   [[nodiscard]] std::optional<std::string> take(char byte) {
     if (depth_ == 0 && byte != '{') {
-      return std::nullopt;  // white space between texts; what is no object has no id either
+      return std::nullopt;  // white space between texts; anything but an object has no id either
     }
     text_ += byte;
     if (is_escaped_) {
@@ -64,8 +64,8 @@ class Connection {
       : fd_(std::move(fd)), deadline_(deadline) {}
 
   [[nodiscard]] Result<void> connect(const sockaddr_un& address) {
-    // sockaddr is how the call takes every kind of address. It does not block: EAGAIN is a server
-    // that takes nobody in.
+    // sockaddr is how the call takes any kind of address. It does not block: EAGAIN means that the
+    // server's backlog is full.
     if (files::uninterrupted([&] {
           return ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
         }) == 0) {

@@ -47,8 +47,8 @@ Result<std::string_view> KeptFile::read(std::string& scratch) const {
     if (bytes < scratch.size()) {
       return std::string_view(scratch.data(), bytes);
     }
-    // The buffer was filled, so there may be more. Read all of it anew: two halves could be of two
-    // moments.
+    // The buffer was filled, so there may be more. Reread all of it: two halves could be from
+    // different moments.
     if (scratch.size() >= kMostBytesOfAFile) {
       return too_large(path_);
     }

@@ -15,7 +15,7 @@ namespace vmnuma::files {
 
 namespace {
 
-/// Most files are smaller; room for more is made as it is needed, however large one may be.
+/// Most files are smaller; the buffer grows as needed.
 constexpr std::size_t kFirstBytes = std::size_t{16} * 1024;
 
 tl::unexpected<Error> system_failure(const char* what, const std::string& path) {

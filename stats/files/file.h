@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whole small files: bounded reading, writing that is either old or new after a crash.
+/// Whole small files: bounded reading, and writing that leaves the old or the new file after a
+/// crash.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace vmnuma::files {
 /// invalid-argument (too large, or not a regular file), io.
 [[nodiscard]] Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
-/// Puts `text` in place of the file at `path`, through a new file of that mode beside it; on the
+/// Replaces the file at `path` by `text`, through a new file of that mode in the same directory; on
 /// disk when it returns. Errors: permission-denied, no-space, io; the old file is then untouched,
 /// unless only its directory could not be synced.
 [[nodiscard]] Result<void> replace_file(const std::string& path, std::string_view text,

@@ -9,7 +9,7 @@ namespace vmnuma::files {
 
 FileDescriptor::~FileDescriptor() {
   if (fd_ >= 0) {
-    // What had to reach the disk was synced before; and after EINTR Linux has closed it too.
+    // What had to reach the disk was synced before; and Linux closes it even on EINTR.
     (void)::close(fd_);
   }
 }

@@ -30,7 +30,7 @@ class FileDescriptor {
   int fd_;
 };
 
-/// Repeats `call` while a signal interrupts it; returns what it returned last.
+/// Repeats `call` while a signal interrupts it; returns its last result.
 template <class Call>
 [[nodiscard]] auto uninterrupted(Call call) {
   auto result = call();
@@ -40,10 +40,9 @@ template <class Call>
   return result;
 }
 
-/// What an errno value means here: ENOENT and ENOTDIR are not-found; ESRCH (a thread that exited)
-/// and ENODEV (a removed cgroup or node) vanished; EACCES, EPERM and EROFS permission-denied;
-/// ENOSPC and EDQUOT no-space; EEXIST invalid-argument; everything else, a full descriptor table
-/// included, io.
+/// Maps an errno value: ENOENT and ENOTDIR are not-found; ESRCH (a thread that exited) and ENODEV
+/// (a removed cgroup or node) vanished; EACCES, EPERM and EROFS permission-denied; ENOSPC and
+/// EDQUOT no-space; EEXIST invalid-argument; everything else, a full descriptor table included, io.
 [[nodiscard]] ErrorCode code_of_errno(int errno_value);
 
 /// The Error of a system call that just failed: "cannot open '/proc/stat': No such file or

@@ -14,24 +14,24 @@ namespace vmnuma::files {
 
 class LineReader {
  public:
-  /// `longest`: bytes of the longest line that is wanted whole. Errors: as open_to_read() (open.h).
+  /// `longest`: bytes of the longest line that is returned whole. Errors: as open_to_read()
+  /// (open.h).
   [[nodiscard]] static Result<LineReader> open(const std::string& path, std::size_t longest);
 
-  /// The next line without its '\n', or nothing at the end, which is also where the file cannot be
-  /// read any further. Of a line that is too long come `longest` + 1 bytes, and then the rest of
-  /// it.
+  /// The next line without its '\n', or nothing at the end, also if the file cannot be read any
+  /// further. An overlong line comes as `longest` + 1 bytes, followed by the rest of it.
   [[nodiscard]] std::optional<std::string> next();
 
  private:
   LineReader(FileDescriptor file, std::size_t longest)
       : file_(std::move(file)), longest_(longest) {}
-  /// More bytes; false at the end.
+  /// Reads more bytes; false at the end.
   [[nodiscard]] bool fill();
 
   FileDescriptor file_;
   std::size_t longest_;
   std::string buffer_;
-  std::size_t at_ = 0;  ///< the first byte of the buffer that has not come out
+  std::size_t at_ = 0;  ///< the first byte of the buffer not returned yet
 };
 
 }  // namespace vmnuma::files

@@ -8,7 +8,7 @@ namespace vmnuma::files {
 
 namespace {
 
-/// `fd` is what open() returned just now.
+/// `fd` is what open() just returned.
 Result<FileDescriptor> only_regular(FileDescriptor fd, const std::string& shown) {
   if (fd.get() < 0) {
     return tl::unexpected(system_error(errno, "cannot open '" + shown + "'"));
@@ -27,8 +27,8 @@ Result<FileDescriptor> only_regular(FileDescriptor fd, const std::string& shown)
 
 Result<FileDescriptor> open_to_read(int directory, const std::string& path,
                                     const std::string& shown) {
-  // O_NONBLOCK: without it a named pipe would block here until somebody writes to it. O_NOCTTY: a
-  // terminal must not become the daemon's own.
+  // O_NONBLOCK: without it a named pipe would block here until another process opens it for
+  // writing. O_NOCTTY: a terminal must not become the daemon's own.
   return only_regular(FileDescriptor(uninterrupted([&] {
                         return ::openat(directory, path.c_str(),
                                         O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -29,7 +29,7 @@ std::size_t place_of_day(std::int64_t day) {
 Forecaster::Forecaster(placement::VmFacts vm, std::vector<const Predictor*> predictors)
     : vm_(std::move(vm)), predictors_(std::move(predictors)) {}
 
-/// What was forecast meets what came; and days that are over go.
+/// Scores forecasts against the actual load, and drops days that are over.
 void Forecaster::score(const MinuteLoad& load) {
   const std::int64_t day = load.minute / LoadPast::kDay;
   for (std::int64_t next = std::max(scored_day_ + 1, day - LoadPast::kDays + 1); next <= day;

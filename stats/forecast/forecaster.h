@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A VM's forecast, and how good forecasts for it were.
+/// A VM's forecast, and how good its past forecasts were.
 ///
-/// Problem: whether a forecast can be trusted is only known once what it was about has passed; and
-/// who asks wants to know at once. Approach: all forecasts are made anew from the minutes that the
-/// history has. Every ten minutes each predictor forecasts, whether it is believed or not, and what
-/// then comes is its score. The first predictor of the chain that can tell is believed.
+/// Problem: whether a forecast can be trusted is known only once its time has passed, but it is
+/// needed at once. Approach: all forecasts are recomputed from the minutes in the history. Every
+/// ten minutes each predictor forecasts, whether it is believed or not, and is scored by what
+/// happens then. The first predictor of the chain that can make a forecast is believed.
 ///
-/// Terms: *minute* - since 1970 (UTC), at whose end something is known.
+/// Terms: *minute* - since 1970 (UTC); something is known at its end.
 ///
 /// Properties:
 ///  - equal minutes give equal forecasts and scores;
@@ -29,16 +29,16 @@ namespace vmnuma::stats {
 /// One predictor's record in the last eight days.
 struct PredictorRecord {
   placement::ForecastScore score;
-  std::int64_t believed = 0;  ///< forecasts that were its, one every ten minutes
+  std::int64_t believed = 0;  ///< forecasts that were its own, one every ten minutes
   bool operator==(const PredictorRecord&) const = default;
 };
 /// By PredictorKind.
 using PredictorRecords = std::array<PredictorRecord, placement::kPredictorKinds>;
 
-/// What is forecast for a VM.
+/// The forecast for a VM.
 struct VmForecast {
-  std::int64_t minute = 0;  ///< at whose end it is made
-  placement::Permille p5;   ///< as the histogram has it
+  std::int64_t minute = 0;  ///< it is made at the end of this one
+  placement::Permille p5;   ///< from the histogram
   placement::Permille p95;
   placement::PredictorKind by{};
   PredictorRecords records;
@@ -46,14 +46,14 @@ struct VmForecast {
 
 class Forecaster {
  public:
-  /// The chain, the first to be believed first; all of them outlive the forecaster.
+  /// The chain in the order of trust; all predictors must outlive the forecaster.
   Forecaster(placement::VmFacts vm, std::vector<const placement::Predictor*> predictors);
 
-  /// Ascending minute; an earlier one is ignored.
+  /// Minutes must ascend; an earlier one is ignored.
   void learn(const MinuteLoad& load);
 
-  /// As seen at the end of `minute`, which is not before the last one that was learnt. Nothing if
-  /// nobody can tell.
+  /// As of the end of `minute`, which must not precede the last one learnt. Nothing if no predictor
+  /// can make one.
   [[nodiscard]] std::optional<VmForecast> forecast(std::int64_t minute) const;
 
  private:
@@ -63,7 +63,7 @@ class Forecaster {
   placement::VmFacts vm_;
   std::vector<const placement::Predictor*> predictors_;
   placement::KnownLoad load_;
-  /// By PredictorKind, and the minute they were made in.
+  /// By PredictorKind, and the minute in which they were made.
   std::array<std::optional<placement::Permille>, placement::kPredictorKinds> pending_;
   std::int64_t pending_since_ = 0;
   /// A ring of days.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Forecasts for all VMs, kept up to date from what is measured.
 ///
-/// Problem: decisions are taken every two seconds and want to know what the next ten minutes will
-/// bring; predictors learn from whole minutes of weeks. Approach: each VM's minutes are learnt from
-/// its history once, and then from the epochs as they end; when a minute is over, everybody's
-/// forecast is made anew.
+/// Problem: decisions are made every two seconds and depend on what the next ten minutes will
+/// bring; predictors learn from whole minutes over weeks. Approach: each VM's minutes are learnt
+/// from the history once, then from the epochs as they end; at the end of each minute all forecasts
+/// are recomputed.
 ///
 /// Terms: *minute* - since 1970 (UTC).
 ///
 /// Properties:
 ///  - equal epochs give equal forecasts;
-///  - a minute of which less than half was measured teaches nothing;
-///  - a VM that was not seen for eight days is forgotten.
+///  - a minute is ignored if less than half of it was measured;
+///  - a VM not seen for eight days is forgotten.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +29,18 @@ namespace vmnuma::stats {
 
 class LoadWatch {
  public:
-  /// The chain, the first to be believed first; all of them outlive their use.
+  /// The chain in the order of trust; all predictors must outlive their use.
   void set_predictors(std::vector<const placement::Predictor*> predictors);
 
-  /// What the history knows of a VM, as far as it is eight days old or less. Minutes that are not
-  /// later than what is known change nothing.
+  /// What the history knows of a VM from the last eight days. Minutes no later than what is known
+  /// change nothing.
   void learn(const VmLoads& loads);
 
-  /// An epoch that has ended. Answers everybody's forecasts if a minute ended with it.
+  /// Takes in an epoch that has ended. Returns all VMs' forecasts if a minute ended with it.
   [[nodiscard]] std::optional<placement::LoadForecasts> epoch(const placement::Snapshot& snapshot,
                                                               std::int64_t wall_unix_s);
 
-  /// As seen at the end of that minute. VMs of which nothing is known are left out.
+  /// As of the end of that minute. VMs about which nothing is known are left out.
   [[nodiscard]] placement::LoadForecasts forecasts(std::int64_t minute) const;
 
  private:
@@ -56,7 +56,7 @@ class LoadWatch {
 
   std::vector<const placement::Predictor*> predictors_;
   std::map<placement::VmId, Watched> vms_;
-  std::optional<std::int64_t> minute_;  ///< the one that the epochs are in
+  std::optional<std::int64_t> minute_;  ///< the one containing the epochs
   placement::CpuTime measured_;         ///< of one CPU, in this minute
 };
 

@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr const char* kFormat = "vmnuma-forecast-model";
-/// A model of a few hundred trees has less than a tenth of it.
+/// A model of a few hundred trees takes less than a tenth of this.
 constexpr std::size_t kLargestFile = std::size_t{32} << 20U;
 constexpr unsigned int kMode = 0640;
 
@@ -36,7 +36,7 @@ std::string checksum_of(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
-/// -1 for what is no number that fits: no field may be that large or that small.
+/// -1 for anything but a number that fits: no field may be that large or that small.
 std::int32_t number_of(const Json& json, bool& fits) {
   const std::optional<std::int64_t> value = text::integer_of(json);
   if (value && std::in_range<std::int32_t>(*value)) {

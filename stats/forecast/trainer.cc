@@ -56,8 +56,8 @@ Result<Matrix> matrix_of(const std::vector<Example>& examples) {
   return Matrix(handle);
 }
 
-/// A tree in XGBoost's JSON: nodes with split, split_condition (less goes to `yes`) and children,
-/// or a leaf (doc/tutorials, dump_model, 1.7).
+/// A tree in XGBoost's JSON: nodes with split, split_condition (smaller values go to `yes`) and
+/// children, or a leaf (doc/tutorials, dump_model, 1.7).
 std::int32_t append(const Json& json, Tree& tree) {
   const auto at = static_cast<std::int32_t>(tree.size());
   tree.emplace_back();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Training the trees: gradient boosting with pinball loss. The only file that knows XGBoost.
+/// Training the trees: gradient boosting with pinball loss. The only file that uses XGBoost.
 ///
 /// Problem: XGBoost 1.7 cannot fit a percentile. Approach: a tree is grown on the gradient of the
-/// pinball loss, which is that of whether values lie above or below the forecast so far; then each
-/// leaf gets the 95th percentile of what its examples still lack (Friedman: Greedy function
+/// pinball loss, which depends on whether values lie above or below the forecast so far; then each
+/// leaf gets the 95th percentile of its examples' residuals (Friedman: Greedy function
 /// approximation: a gradient boosting machine, 2001, algorithm 4), times a learning rate. XGBoost
-/// only says where to split; values are ours, and whole numbers. An example has all ten minutes
-/// that followed, which share its figures.
+/// only decides where to split; leaf values are computed here, as integers. An example covers all
+/// ten minutes that followed, which share its figures.
 ///
 /// Properties:
 ///  - equal examples give equal trees;
-///  - a leaf has kLeastExamples.
+///  - a leaf has at least TrainerOptions::least_examples.
 #pragma once
 
 #include <array>
@@ -33,11 +33,11 @@ struct TrainerOptions {
   int trees = 120;
   int depth = 6;
   int rate_pct = 10;
-  /// Fewer make no leaf: a percentile of few says nothing.
+  /// Fewer do not form a leaf: a percentile of a few values says nothing.
   int least_examples = 60;
 };
 
-/// Without examples, a model without trees. Errors: unavailable (XGBoost's own, in its words).
+/// Without examples, a model without trees. Errors: unavailable (XGBoost's own, with its message).
 [[nodiscard]] Result<std::vector<placement::Tree>> train_trees(const std::vector<Example>& examples,
                                                                const TrainerOptions& options);
 

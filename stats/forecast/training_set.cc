@@ -18,7 +18,7 @@ void TrainingSet::add(const placement::VmFacts& vm, placement::KnownLoad& load, 
     }
   }
   load.add(minute, value);
-  // Half a day in, the histograms say something.
+  // After half a day the histograms are meaningful.
   if (!open_ && minute % kStride == 0 &&
       load.minutes() >= placement::DecayingHistogram::kHalfLifeMinutes) {
     if (const auto at = features_at(vm, load, minute)) {

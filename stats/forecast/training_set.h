@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Examples to learn from, out of a VM's minutes.
+/// Training examples from a VM's minutes.
 ///
-/// Problem: what a trained predictor learns must look as it will when it forecasts. Approach: the
-/// minutes are gone through in order with what the daemon itself keeps of them; now and then an
-/// example is taken, and it is complete once the ten minutes after it have come.
+/// Problem: a trained predictor must learn from the same inputs that it will get when it forecasts.
+/// Approach: go through the minutes in order with the state that the daemon itself keeps; now and
+/// then start an example, which is complete ten minutes later.
 ///
 /// Properties:
-///  - an example knows no minute after its own but as what came of it;
-///  - a gap ends an example.
+///  - an example contains minutes after its own only as its result;
+///  - a gap discards an example.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ namespace vmnuma::stats {
 
 class TrainingSet {
  public:
-  /// An example every `stride` minutes. More than kForecastMinutes, so that at most one is open.
+  /// An example every so many minutes. More than kForecastMinutes, so that at most one is open.
   static constexpr std::int64_t kStride = 17;
 
-  /// The next minute of this VM. Ascending.
+  /// Adds the next minute of this VM. Ascending.
   void add(const placement::VmFacts& vm, placement::KnownLoad& load, std::int64_t minute,
            placement::Permille value);
   /// Ends a VM.

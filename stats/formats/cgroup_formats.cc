@@ -15,9 +15,9 @@ using placement::Bytes;
 using placement::NodeBytes;
 using placement::NodeId;
 
-/// Adds the "N0=123 N1=456" of one line to `memory`; false if that is not what it is.
+/// Adds the "N0=123 N1=456" of one line to `memory`; false if the format is different.
 bool add_nodes(std::string_view fields, std::map<NodeId, Bytes>& memory) {
-  // Two lines of at most this much are added up.
+  // Two lines of at most this much are added.
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
   while (const auto word = take_word(fields)) {
     const std::size_t equals = word->find('=');
@@ -87,7 +87,7 @@ Result<std::vector<std::int64_t>> parse_cgroup_threads(std::string_view text) {
 
 namespace {
 
-/// The number of the line that begins with `key`, which ends in a space.
+/// The number in the line that begins with `key`, which ends with a space.
 Result<std::int64_t> number_in_cpu_stat(std::string_view cpu_stat, std::string_view key) {
   constexpr std::string_view kFormat = "cpu.stat";
   if (const auto complete = check_complete(cpu_stat, kFormat); !complete) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The formats of the cgroup v2 files of a VM (Linux 6.1, Documentation/admin-guide/cgroup-v2.rst),
-/// and where libvirt 9.0 and others put a VM. Pure functions of the text.
+/// and where libvirt 9.0 and other managers put a VM. Pure functions of the text.
 ///
 /// Terms. scope: the cgroup of one VM, "/machine.slice/machine-qemu\x2d3\x2dweb1.scope". thread
-/// group: where its threads are sorted into emulator/, vcpu0/, vcpu1/ and iothread1/; below systemd
+/// group: the cgroup with its threads in emulator/, vcpu0/, vcpu1/ and iothread1/; with systemd
 /// that is libvirt/ in the scope, without systemd the scope itself.
 ///
 /// Properties: as in proc_formats.h.
@@ -29,11 +29,11 @@ struct VmCgroup {
   bool operator==(const VmCgroup&) const = default;
 };
 /// From the cgroup of QEMU's main thread (parse_process_cgroup), which libvirt keeps in emulator/.
-/// Going from the process to its cgroup needs no guess at how the partition and the VM's name are
-/// escaped and cut. Nothing if the path does not end in "/emulator".
+/// Starting from the process avoids guessing how the partition and the VM's name are escaped and
+/// truncated. Nothing if the path does not end in "/emulator".
 [[nodiscard]] std::optional<VmCgroup> vm_cgroup_of(std::string_view emulator_path);
 
-/// Of a process that libvirt did not start, its cgroup is the VM's scope, however deep it is:
+/// For a process that libvirt did not start, its cgroup is the VM's scope, however deep:
 /// "qemu.slice/100.scope" below the mount point. Nothing for the root.
 [[nodiscard]] std::optional<std::string> scope_of_process(std::string_view path);
 
@@ -43,28 +43,28 @@ struct VmCgroup {
 /// cgroup.threads: one thread id a line, possibly none.
 [[nodiscard]] Result<std::vector<std::int64_t>> parse_cgroup_threads(std::string_view text);
 
-/// cpu.stat: throttled_usec, the time the group could run but had used up its quota, in
-/// microseconds. Error: corrupt also if there is no such line (the cpu controller is off).
+/// cpu.stat: throttled_usec, the time in which the group could have run but had used up its quota,
+/// in microseconds. Error: corrupt also if there is no such line (the cpu controller is off).
 [[nodiscard]] Result<std::int64_t> parse_throttled_us(std::string_view cpu_stat);
 
 /// cpu.stat: usage_usec, the CPU time of the group and those below it, in microseconds. Error:
 /// corrupt.
 [[nodiscard]] Result<std::int64_t> parse_used_us(std::string_view cpu_stat);
 
-/// pids.current: how many threads are in the group and those below it.
+/// pids.current: the number of threads in the group and those below it.
 [[nodiscard]] Result<std::int64_t> parse_thread_count(std::string_view text);
 
 /// cpu.weight: 1..10000.
 [[nodiscard]] Result<std::int32_t> parse_cpu_weight(std::string_view text);
 
-/// cpu.max, "max 100000" or "50000 100000": thousandths of one CPU, rounded down; nothing without a
-/// limit.
+/// cpu.max, "max 100000" or "50000 100000": in thousandths of one CPU, rounded down; nothing
+/// without a limit.
 [[nodiscard]] Result<std::optional<std::int64_t>> parse_cpu_max(std::string_view text);
 
 /// memory.numa_stat: the VM's memory by node, ascending; the sum of the lines `anon` and `shmem`.
 ///
-/// anon is private RAM (and QEMU's own heap); shmem is shared RAM (memfd, /dev/shm), which the line
-/// `file` counts once more. The rest of `file` is page cache of disk images, which is not the
+/// anon is private RAM (and QEMU's own heap); shmem is shared RAM (memfd, /dev/shm), which is also
+/// included in the line `file`. The rest of `file` is page cache of disk images, which is not the
 /// guest's memory. Huge pages of hugetlbfs are in no line of this file: see numa_maps.h. Figures
 /// are up to about 2 s old.
 [[nodiscard]] Result<std::vector<placement::NodeBytes>> parse_memory_numa_stat(

@@ -2,7 +2,7 @@
 /// /proc/PID/maps (Linux 6.1, fs/proc/task_mmu.c, show_map_vma()): what each mapping of a process
 /// is. Pure functions of the text.
 ///
-/// Properties: as in proc_formats.h, but that the file may be empty: that of a process that ends
+/// Properties: as in proc_formats.h, except that the file may be empty: that of an exiting process
 /// is.
 #pragma once
 
@@ -26,8 +26,8 @@ struct Mapping {
 };
 [[nodiscard]] Result<std::vector<Mapping>> parse_maps(std::string_view text);
 
-/// /proc/PID/status: whether the line "VmSwap:	       0 kB" says more than nothing. False without
-/// such a line (a kernel without swap).
+/// /proc/PID/status: whether the line "VmSwap:            0 kB" has a value above zero. False
+/// without such a line (a kernel without swap).
 [[nodiscard]] bool has_swapped_pages(std::string_view status);
 
 }  // namespace vmnuma::stats

@@ -14,7 +14,7 @@ using placement::Permille;
 
 constexpr std::int64_t kBytesOfAKilobyte = 1024;
 
-/// The one line of a file, without its newline.
+/// The only line of a file, without its newline.
 Result<std::string_view> only_line(std::string_view text, std::string_view format) {
   if (const auto complete = check_complete(text, format); !complete) {
     return tl::unexpected(complete.error());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The formats of the files that tell how a cgroup's memory stands and what its tasks wait for
-/// (Linux 6.1, mm/memcontrol.c, kernel/sched/psi.c, fs/proc/base.c). Pure functions of the text.
+/// The formats of the files about the state of a cgroup's memory and what its tasks wait for (Linux
+/// 6.1, mm/memcontrol.c, kernel/sched/psi.c, fs/proc/base.c). Pure functions of the text.
 ///
 /// Properties: as in proc_formats.h.
 #pragma once
@@ -15,7 +15,7 @@
 namespace vmnuma::stats {
 
 /// memory.min, memory.low, memory.high, memory.max and memory.swap.max: a number of bytes, or
-/// "max", which is nothing. Error: corrupt.
+/// "max", returned as nothing. Error: corrupt.
 [[nodiscard]] Result<std::optional<placement::Bytes>> parse_memory_limit(std::string_view text);
 
 /// memory.swap.current: a number of bytes. Error: corrupt.
@@ -24,10 +24,10 @@ namespace vmnuma::stats {
 /// Lines of memory.stat.
 struct MemoryStat {
   placement::Bytes anonymous;    ///< anon
-  placement::Bytes file;         ///< file, with shmem in it
+  placement::Bytes file;         ///< file, including shmem
   placement::Bytes shared;       ///< shmem
   placement::Bytes unevictable;  ///< unevictable
-  /// anon_thp and shmem_thp (since Linux 5.11); nothing of a kernel without huge pages.
+  /// anon_thp and shmem_thp (since Linux 5.11); nothing on a kernel without huge pages.
   std::optional<placement::Bytes> huge = {};
   bool operator==(const MemoryStat&) const = default;
 };
@@ -44,7 +44,7 @@ struct MemoryWaits {
 [[nodiscard]] Result<MemoryWaits> parse_memory_waits(std::string_view text);
 
 /// The average over 10 s of cpu.pressure: the share of the time in which some task was runnable and
-/// waited for a CPU. The line `full` is there since Linux 5.13. Rounded down to thousandths. Error:
+/// waited for a CPU. The line `full` exists since Linux 5.13. Rounded down to thousandths. Error:
 /// corrupt.
 [[nodiscard]] Result<placement::Permille> parse_cpu_waits(std::string_view text);
 
@@ -55,7 +55,7 @@ struct MemoryWaits {
 [[nodiscard]] Result<placement::Bytes> parse_swap_total(std::string_view meminfo);
 
 /// /proc/self/mountinfo (proc(5)): whether the cgroup2 file system that is mounted at
-/// /sys/fs/cgroup has the option memory_recursiveprot. Nothing if there is none.
+/// /sys/fs/cgroup has the option memory_recursiveprot. Nothing if none is mounted there.
 [[nodiscard]] std::optional<bool> has_recursive_protection(std::string_view mountinfo);
 
 }  // namespace vmnuma::stats

@@ -17,13 +17,13 @@
 
 namespace vmnuma::stats {
 
-/// nodeN/meminfo, lines "Node N MemTotal:  4679884 kB": total and free of `node`. A memoryless node
-/// has zeros. Pages of a hugetlb pool are in the total and, used or not, not in the free part.
-/// Old kernels begin with an empty line. Error: corrupt also if the file tells of another
-/// node.
+/// nodeN/meminfo, lines "Node N MemTotal:  4679884 kB": total and free memory of `node`. A
+/// memoryless node has zeros. Pages of a hugetlb pool are in the total and, used or not, not in the
+/// free part. Old kernels begin with an empty line. Error: corrupt also if the file is about
+/// another node.
 [[nodiscard]] Result<placement::NodeSample> parse_node_meminfo(placement::NodeId node,
                                                                std::string_view text);
-/// The same where the total is all that is needed. Error: corrupt.
+/// The total alone. Error: corrupt.
 [[nodiscard]] Result<placement::Bytes> parse_node_memory(placement::NodeId node,
                                                          std::string_view text);
 
@@ -32,7 +32,7 @@ namespace vmnuma::stats {
 /// Error: corrupt.
 [[nodiscard]] Result<std::vector<placement::CpuId>> parse_cpu_map(std::string_view text);
 
-/// nodeN/distance, "10 21\n": one number for each *online* node in the order of their ids.
+/// nodeN/distance, "10 21\n": one number per *online* node in the order of their ids.
 [[nodiscard]] Result<std::vector<std::int32_t>> parse_node_distances(std::string_view text);
 
 /// The page size in the name of a directory "hugepages-2048kB"; nothing for other names.
@@ -41,8 +41,7 @@ namespace vmnuma::stats {
 /// nr_hugepages and free_hugepages of such a directory.
 [[nodiscard]] Result<std::int64_t> parse_page_count(std::string_view text);
 
-/// A file that holds one number and a newline. `format`
-/// names it in the error.
+/// A file that holds one number and a newline. `format` names it in the error.
 [[nodiscard]] Result<std::int64_t> parse_single_number(std::string_view format,
                                                        std::string_view text);
 

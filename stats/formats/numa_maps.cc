@@ -15,7 +15,7 @@ using placement::NodeId;
 
 constexpr std::string_view kNumaMapsLine = "a line of numa_maps";
 
-/// The policy is one word, but for "prefer (many):NODES" (Linux 5.15, mm/mempolicy.c).
+/// The policy is one word, except "prefer (many):NODES" (Linux 5.15, mm/mempolicy.c).
 std::string_view take_policy(std::string_view& fields) {
   const auto first = take_word(fields).value_or("");
   const std::string_view here = fields;
@@ -49,7 +49,7 @@ bool names_a_node(std::string_view word) {
   return word.size() > 1 && word[0] == 'N' && word[1] >= '0' && word[1] <= '9';
 }
 
-/// So many pages as bytes; nothing where the page size is missing or no address space is so large.
+/// That many pages as bytes; nothing if the page size is missing or no address space is that large.
 std::optional<Bytes> bytes_of(std::int64_t pages, Bytes page_size) {
   // 128 TiB: no mapping is larger, and a process has at most 65,530 of them (vm.max_map_count), so
   // sums fit.
@@ -76,7 +76,7 @@ Result<NumaMapping> parse_numa_map(std::string_view line) {
     return bad_line(kNumaMapsLine, line);
   }
   mapping.start = *start;
-  // The page size comes last, so counts become bytes after all words.
+  // The page size comes last, so counts are converted to bytes after all words.
   std::int64_t anonymous = 0;
   std::vector<NodePages> counts;
   while (const auto word = take_word(fields)) {

@@ -5,16 +5,16 @@
 /// Problem: huge pages of hugetlbfs appear in no cgroup file, so for a VM that has them this is the
 /// only source; and page moves need to know which mapping a page belongs to. It needs
 /// CAP_SYS_PTRACE and walks the page tables: 1 ms for 4 GiB of huge pages, 33 ms for 4 KiB ones.
-/// Approach: one value per line, and a sum over those mappings that are the guest's memory.
+/// Approach: one value per line, and a sum over the mappings that are guest memory.
 ///
 /// Terms. A line is "ADDRESS POLICY [file=PATH|heap|stack|huge] anon=... N0=PAGES N1=PAGES
 /// kernelpagesize_kB=SIZE"; pages are counted in that size, and transparent huge pages in units of
 /// 4 KiB. A mapping without pages ends after its kind.
 ///
 /// Properties:
-///  - as in proc_formats.h, but that words which a later kernel may add are passed over;
+///  - as in proc_formats.h, except that unknown words, which a later kernel may add, are skipped;
 ///  - the sum counts hugetlb pages at their size;
-///  - program text and libraries are no guest memory.
+///  - program text and libraries are not guest memory.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ struct NumaMapping {
   std::string_view policy;  ///< "default", "bind:0-1", "prefer (many):2", points into the text
   std::string_view
       file;  ///< the path with blanks as \040, empty if there is none; points into the text
-  bool huge = false;           ///< hugetlbfs
-  placement::Bytes page_size;  ///< zero if no page is there
-  placement::Bytes anonymous;  ///< its own pages: of a file's mapping, those that were written
+  bool huge = false;                         ///< hugetlbfs
+  placement::Bytes page_size;                ///< zero if there are no pages
+  placement::Bytes anonymous;                ///< its own pages: of a file mapping, those written to
   std::vector<placement::NodeBytes> memory;  ///< in the order of the line, which is ascending
 };
 
@@ -46,9 +46,8 @@ struct NumaMapping {
 
 /// Sum over the mappings that can be the guest's memory: hugetlb, no file, memfd, shared anonymous
 /// and /dev/shm. By node, ascending; nodes without memory are left out. RAM in a file on a disk's
-/// file system
-/// (<memoryBacking><source type='file'/> outside hugetlbfs and /dev/shm) looks like any other
-/// mapped file and is not counted.
+/// file system (<memoryBacking><source type='file'/> outside hugetlbfs and /dev/shm) looks like any
+/// other mapped file and is not counted.
 [[nodiscard]] Result<std::vector<placement::NodeBytes>> sum_guest_memory(
     std::string_view numa_maps);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The formats of the files in /proc that tell about CPUs, processes and threads. Pure functions of
-/// the text.
+/// The formats of the files in /proc about CPUs, processes and threads. Pure functions of the text.
 ///
-/// Properties: text that is not exactly in the format (cut off, junk at the end, a negative or too
-/// large number) is an Error `corrupt` that quotes the line; nothing is guessed.
+/// Properties: text that deviates from the format (cut off, trailing junk, a negative or too large
+/// number) is an Error `corrupt` that quotes the line; nothing is guessed.
 #pragma once
 
 #include <cstdint>
@@ -32,31 +31,31 @@ struct CpuIdleTime {
 struct ProcessStat {
   std::int64_t pid = 0;
   std::string name;  ///< the thread name; may hold blanks and brackets
-  char state = '?';  ///< 'Z' and 'X': ended, but not yet collected by its parent
+  char state = '?';  ///< 'Z' and 'X': ended, but not yet reaped by its parent
   std::uint64_t start_time_ticks = 0;
 };
 /// /proc/PID/stat (proc(5), Linux 6.1, fs/proc/array.c). Later kernels may append fields.
 [[nodiscard]] Result<ProcessStat> parse_process_stat(std::string_view text);
 
-/// Of the same file of a process or thread, field 39: the CPU that it runs on or ran on last.
+/// Field 39 of the same file of a process or thread: the CPU that it runs on or ran on last.
 [[nodiscard]] Result<placement::CpuId> parse_last_cpu(std::string_view text);
 
 struct ScheduleTimes {
   std::int64_t run_ns = 0;   ///< ran on a CPU
-  std::int64_t wait_ns = 0;  ///< could run but waited for a CPU
+  std::int64_t wait_ns = 0;  ///< runnable but waiting for a CPU
 };
 /// /proc/PID/task/TID/schedstat: "run_ns wait_ns slices" (Linux 6.1, fs/proc/base.c).
 [[nodiscard]] Result<ScheduleTimes> parse_schedstat(std::string_view text);
 
 /// /proc/meminfo (Linux 6.1, fs/proc/meminfo.c and mm/hugetlb.c), line "Hugepagesize:    2048 kB":
-/// the size of huge pages where none is named. Zero on a kernel without huge pages.
+/// the huge page size used where none is named. Zero on a kernel without huge pages.
 [[nodiscard]] Result<placement::Bytes> parse_default_huge_page_size(std::string_view text);
 
 /// /proc/pressure/memory (Linux 6.1, kernel/sched/psi.c, psi_show()): the share of the last 10
 /// seconds in which some task waited for memory, from "some avg10=1.53 avg60=0.87 ...".
 [[nodiscard]] Result<placement::Permille> parse_memory_pressure(std::string_view text);
 
-/// /proc/vmstat: the sum of all lines allocstall_ZONE, direct reclaims since the boot (Linux 6.1,
+/// /proc/vmstat: the sum of all lines allocstall_ZONE, direct reclaims since boot (Linux 6.1,
 /// include/linux/vm_event_item.h and mm/vmstat.c). Error: corrupt, also without any such line.
 [[nodiscard]] Result<std::int64_t> parse_direct_reclaims(std::string_view text);
 
@@ -67,9 +66,9 @@ struct ScheduleTimes {
 /// A pid file: a number, with or without a newline.
 [[nodiscard]] Result<std::int64_t> parse_pid_file(std::string_view text);
 
-/// True if /proc/PID/cmdline (arguments, each ended by a NUL) is a QEMU that libvirt started for
-/// this VM: it has the arguments "-uuid" and the VM's UUID (libvirt 9.0, src/qemu/qemu_command.c:
-/// always given).
+/// True if /proc/PID/cmdline (arguments, each ended by a NUL) belongs to a QEMU that libvirt
+/// started for this VM: it has the arguments "-uuid" and the VM's UUID (libvirt 9.0,
+/// src/qemu/qemu_command.c: always given).
 [[nodiscard]] bool is_command_line_of(const placement::VmId& id, std::string_view cmdline);
 
 /// The path in the one hierarchy of cgroup v2 from /proc/PID/cgroup, the line "0::/path". Nothing

@@ -60,7 +60,7 @@ Result<PastAction> read_action(SQLite::Statement& row) {
   past.state = *state;
   past.detail = text();
   action.order_text = text();
-  action.predicted.known = !row.isColumnNull(column);  // what is NULL reads as 0
+  action.predicted.known = !row.isColumnNull(column);  // NULL reads as 0
   action.predicted.lost_before = CpuTime{integer()};
   action.predicted.lost_after = CpuTime{integer()};
   action.predicted.cost = CpuTime{integer()};
@@ -150,7 +150,7 @@ tl::unexpected<Error> no_open_action(std::int64_t action) {
 
 constexpr const char* kIsOpen = "SELECT 1 FROM action WHERE id = ? AND state = 'open'";
 
-/// Inside a transaction of the caller.
+/// Inside the caller's transaction.
 Result<void> insert_action(SQLite::Database& database, const ActionRow& action) {
   if (exists(database, "SELECT 1 FROM action WHERE id = ?", action.id)) {
     return failure(ErrorCode::kInvalidArgument,
@@ -194,7 +194,7 @@ Result<void> insert_action(SQLite::Database& database, const ActionRow& action) 
   return {};
 }
 
-/// The same.
+/// Likewise.
 Result<void> end_action(SQLite::Database& database, std::int64_t action, ActionState state,
                         std::string_view detail) {
   if (state == ActionState::kOpen) {
@@ -212,7 +212,7 @@ Result<void> end_action(SQLite::Database& database, std::int64_t action, ActionS
 }  // namespace
 
 std::int64_t last_action_id(SQLite::Database& database) {
-  // AUTOINCREMENT's own memory, which deleting actions does not lower.
+  // AUTOINCREMENT's own counter, which deleting actions does not lower.
   SQLite::Statement select(database, "SELECT seq FROM sqlite_sequence WHERE name = 'action'");
   return select.executeStep() ? select.getColumn(0).getInt64() : 0;
 }
@@ -345,7 +345,7 @@ Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
     query += " AND reason = :reason";
   }
   if (!filter.vm.empty()) {
-    // A VM may be named like the UUID of another.
+    // A VM's name may be the UUID of another VM.
     query +=
         " AND EXISTS (SELECT 1 FROM relocation WHERE action = action.id AND (vm = :uuid OR"
         " (vm_name = :vm AND NOT EXISTS (SELECT 1 FROM relocation WHERE vm = :uuid) AND NOT EXISTS"

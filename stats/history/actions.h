@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tables action, relocation and step: intents, what became of them and what they brought.
-/// Internal to stats/history; History documents each function. All of them may throw
-/// SQLite::Exception.
+/// The tables action, relocation and step: intents, their fate and their effects. Internal to
+/// stats/history; History documents each function. All of them may throw SQLite::Exception.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +29,7 @@ namespace vmnuma::stats {
 [[nodiscard]] Result<std::vector<OpenAction>> open_actions(SQLite::Database& database);
 [[nodiscard]] Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
                                                              const ActionFilter& filter);
-/// Those of table vm, too.
+/// Includes those of table vm.
 [[nodiscard]] std::vector<PastVm> past_vms(SQLite::Database& database);
 
 }  // namespace vmnuma::stats

@@ -16,7 +16,7 @@
 
 namespace vmnuma::stats {
 
-/// Memory is kept in KiB, rounded down; no node is NULL.
+/// Memory is stored in KiB, rounded down; no node is stored as NULL.
 template <class Unit>
 [[nodiscard]] constexpr std::optional<std::int64_t> to_column(placement::Amount<Unit> amount) {
   return amount.value;
@@ -58,7 +58,7 @@ struct Column {
   std::string_view name;
   std::optional<std::int64_t> (*get)(const Row&) = nullptr;  ///< nothing is NULL
   void (*set)(Row&, std::int64_t) = nullptr;                 ///< not called for NULL
-  bool latest = false;  ///< of rows that are averaged, that of the last one counts
+  bool latest = false;  ///< when rows are averaged, the last one's value counts
 };
 
 template <class Row, auto kMember>
@@ -88,8 +88,7 @@ constexpr auto figure_columns(std::index_sequence<kIndex...> /*all*/) {
       }}...};
 }
 
-/// A table has `span`, `time_ms`, what tells its rows apart (`key`), `epochs`, `epoch_us`, and
-/// `columns`.
+/// A table has `span`, `time_ms`, the rest of its key (`key`), `epochs`, `epoch_us`, and `columns`.
 template <class Row>
 struct SampleTable;
 
@@ -139,7 +138,7 @@ struct SampleTable<VmSampleRow> {
       figure_columns(std::make_index_sequence<placement::kVmFigures.size()>());
 };
 
-/// `each` makes a text of a column; they are put together with ", " between them.
+/// `each` turns a column into text; the texts are joined with ", ".
 template <class Row, class Each>
 [[nodiscard]] std::string column_list(const Each& each) {
   std::string list;

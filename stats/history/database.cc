@@ -30,8 +30,8 @@ constexpr std::int64_t kPageBytes = 4096;
 // After a checkpoint the log is cut back to this.
 constexpr std::int64_t kLogBytesKept = std::int64_t{16} << 20;
 
-// Creates the file if there is none. SQLite would do that too, but says only "unable to open
-// database file" where it cannot, and lets everybody read it. Nor does it look what it opens.
+// Creates the file if there is none. SQLite would do that, too, but reports only "unable to open
+// database file" on failure, and makes it readable for all users. Nor does it check what it opens.
 Result<void> ensure_file(const fs::path& path) {
   const files::FileDescriptor file(
       ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640));
@@ -71,7 +71,7 @@ Judgement judge(SQLite::Database& database) {
     return {Content::kUnusable, fmt::format("has version {}, newer than {}, the newest known here",
                                             version, newest_version())};
   }
-  // The structure of the file, not our own constraints, which would take three times as long.
+  // The structure of the file, without our own constraints, which would take three times as long.
   database.exec("PRAGMA ignore_check_constraints=ON");
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   database.exec("PRAGMA ignore_check_constraints=OFF");
@@ -110,7 +110,7 @@ fs::path with_suffix(const fs::path& path, std::string_view suffix) {
 }
 
 // Renames the file and its log out of the way and returns the new name. The main file goes last:
-// until it is gone, another attempt finds it unusable again and goes on.
+// until it is gone, another attempt finds it unusable again and continues.
 Result<fs::path> set_aside(const fs::path& path) {
   std::vector<int> numbers = numbers_set_aside(path);
   const int number = numbers.empty() ? 1 : numbers.back() + 1;
@@ -125,7 +125,7 @@ Result<fs::path> set_aside(const fs::path& path) {
           error.value());
     }
   }
-  fs::remove(with_suffix(path, "-shm"), error);  // only an index of the log; made anew when needed
+  fs::remove(with_suffix(path, "-shm"), error);  // only an index of the log; recreated when needed
   fs::rename(path, target, error);
   if (error) {
     return failure(files::code_of_errno(error.value()),
@@ -136,14 +136,14 @@ Result<fs::path> set_aside(const fs::path& path) {
   for (std::size_t i = 0; i + kSetAsideKept < numbers.size(); ++i) {
     const fs::path old = with_suffix(path, fmt::format(".damaged-{}", numbers[i]));
     for (const char* part : {"", "-wal", "-journal"}) {
-      fs::remove(with_suffix(old, part), error);  // best effort: it only takes room
+      fs::remove(with_suffix(old, part), error);  // best effort: it only takes up space
     }
   }
   return target;
 }
 
 // Whether closing the file folds its log into it. Off until the file is known to be good, so that
-// one that is set aside stays as it was found.
+// one that is set aside stays as found.
 void fold_log_at_close(SQLite::Database& database, bool fold) {
   (void)sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, fold ? 0 : 1,
                           nullptr);
@@ -151,7 +151,7 @@ void fold_log_at_close(SQLite::Database& database, bool fold) {
 
 // Throws SQLite::Exception.
 void configure(SQLite::Database& database) {
-  // The page size and auto_vacuum have an effect on an empty file only.
+  // The page size and auto_vacuum only take effect on an empty file.
   database.exec(fmt::format("PRAGMA page_size={}", kPageBytes));
   database.exec("PRAGMA auto_vacuum=INCREMENTAL");
   database.exec("PRAGMA journal_mode=WAL");
@@ -229,8 +229,8 @@ SQLite::Transaction begin_write(SQLite::Database& database, Outlive outlive) {
 
 tl::unexpected<Error> sqlite_failure(const SQLite::Exception& exception, std::string_view doing,
                                      const fs::path& path, sqlite3* handle) {
-  // SQLite remembers the errno of the last failed system call; it is about this failure only if
-  // this is one.
+  // SQLite remembers the errno of the last failed system call; it belongs to this failure only if
+  // this is a system failure.
   const bool from_system =
       exception.getErrorCode() == SQLITE_IOERR || exception.getErrorCode() == SQLITE_CANTOPEN;
   const int errno_value = from_system && handle != nullptr ? sqlite3_system_errno(handle) : 0;

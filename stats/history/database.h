@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Opening the history's file, and what every access to it shares: transactions and the translation
-/// of SQLite's exceptions into errors. Internal to stats/history.
+/// Opens the history's file, and has what every access to it shares: transactions and the
+/// translation of SQLite's exceptions into errors. Internal to stats/history.
 #pragma once
 
 #include <filesystem>
@@ -26,18 +26,17 @@ struct OpenedDatabase {
 /// Errors: as History::open().
 [[nodiscard]] Result<OpenedDatabase> open_database(const std::filesystem::path& path);
 
-/// Whether the file and those that SQLite keeps beside it are regular files, as far as they are
-/// there: it opens them without a look, and a named pipe would hold it up for ever. Error:
-/// invalid-argument.
+/// Whether the file and those that SQLite keeps next to it are regular files, as far as they exist:
+/// SQLite opens them unchecked, and a named pipe would block it for ever. Error: invalid-argument.
 [[nodiscard]] Result<void> check_files(const std::filesystem::path& path);
 
-/// What a commit has to outlive. A crash of the process never undoes a commit; the kernel has it.
+/// What a commit must survive. A crash of the process never undoes a commit; the kernel has it.
 enum class Outlive {
   kProcess,
-  kHost,  ///< the commit, and all before it, are flushed to the disk
+  kHost,  ///< the commit, and all before it, are flushed to disk
 };
 
-/// Begins a transaction that writes. Commit it, or it is rolled back at the end of its scope.
+/// Begins a writing transaction. Commit it, or it is rolled back at the end of its scope.
 [[nodiscard]] SQLite::Transaction begin_write(SQLite::Database& database, Outlive outlive);
 
 /// "cannot <do this> in '/var/lib/.../history.sqlite': database or disk is full". `handle` may be
@@ -47,12 +46,12 @@ enum class Outlive {
                                                    const std::filesystem::path& path,
                                                    sqlite3* handle);
 
-/// A time as it is stored.
+/// A time as stored.
 [[nodiscard]] inline std::int64_t to_ms(WallTime time) {
   return time.time_since_epoch().count();
 }
 
-/// The SQL NULL for anything that is not there.
+/// SQL NULL if not `present`.
 template <class T>
 void bind_or_null(SQLite::Statement& statement, int index, bool present, T value) {
   if (present) {

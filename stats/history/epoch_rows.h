@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What of a snapshot goes into the history.
+/// The part of a snapshot that goes into the history.
 #pragma once
 
 #include "placement/model/snapshot.h"
@@ -7,8 +7,8 @@
 
 namespace vmnuma::stats {
 
-/// One epoch that ended at `time`. Nodes and VMs whose readings are missing or stale are left out,
-/// so that averages are made of measured epochs only. Pure.
+/// One epoch that ended at `time`. Nodes and VMs with missing or stale readings are left out, so
+/// that averages cover measured epochs only. Pure.
 [[nodiscard]] EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time);
 
 }  // namespace vmnuma::stats

@@ -19,7 +19,7 @@ namespace vmnuma::stats {
 namespace {
 
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
-// The log stays near 4 MiB unless somebody's long read keeps it from being folded into the file.
+// The log stays near 4 MiB unless a long read keeps it from being folded into the file.
 constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
 
 template <class T>

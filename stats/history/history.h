@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host's memory of itself: what was done and what it brought, how nodes and clients fared, and
-/// which home every client was given.
+/// The host's history: which actions were taken and their effects, the figures of nodes and
+/// clients, and the home of every client.
 ///
 /// Problem: a daemon that was killed must know what it had begun; an administrator wants to see
-/// last week; a VM that starts again should count with the load it is known for. All that in a
-/// bounded file that costs nothing noticeable per epoch and whose loss or damage never stops the
+/// last week; a VM that starts again should count with its known load. All that has to fit in a
+/// bounded file that costs nothing noticeable per epoch, and its loss or damage must never stop the
 /// balancer.
 ///
-/// Approach: one SQLite file in WAL mode, written by this class alone, readable by anybody at any
-/// time. One transaction per epoch. Averages are made when a minute or an hour is over, old rows go
-/// in small slices with every epoch, so there is never a long clean-up.
+/// Approach: one SQLite file in WAL mode, written by this class alone, readable by any program at
+/// any time. One transaction per epoch. Averages are computed when a minute or an hour is over, old
+/// rows are deleted in small slices with every epoch, so there is never a long clean-up.
 ///
 /// Terms: *journal* = the tables action, relocation and step; *slice* = what one epoch may
 /// aggregate or delete.
 ///
 /// Properties:
-/// - A killed process loses at most the epoch whose append had not returned.
-/// - An action that open_action() accepted is on the disk before the call returns; it survives a
-///   power cut. Steps and samples survive the process, not necessarily the host: what they are
-///   about ends with the host.
+/// - A killed process loses at most the epoch that was being appended.
+/// - An action that open_action() accepted is on disk before the call returns; it survives a power
+///   cut. Steps and samples survive the process, not necessarily the host: what they are about ends
+///   with the host.
 /// - Raw epochs, averages of minutes and hours, and actions stay as long as HistoryOptions say; the
 ///   file stays below `max_bytes` by giving up the oldest detail first. Open actions are never
 ///   given up.
@@ -26,8 +26,8 @@
 ///   three are kept), and a new one is begun.
 /// - A full disk or another program that holds the file fails the call, never the process, and
 ///   calls work again once the cause is gone.
-/// - A wall clock that goes back costs the averages of the time it lives through again, nothing
-///   else. While it is far ahead, what seems too old goes, a slice an epoch.
+/// - A wall clock that goes back costs the averages of the repeated time, nothing else. While it is
+///   far ahead, what seems too old is deleted, a slice an epoch.
 #pragma once
 
 #include <chrono>
@@ -46,7 +46,7 @@
 
 namespace vmnuma::stats {
 
-/// For how long what is kept. What is not averaged yet stays until it is.
+/// How long each kind is kept. What is not averaged yet stays until it is.
 struct KeptFor {
   std::chrono::minutes epochs = std::chrono::hours(1);
   std::chrono::days minutes{30};
@@ -56,7 +56,7 @@ struct KeptFor {
 
 struct HistoryOptions {
   std::filesystem::path path;  ///< of the file; its directory must exist
-  /// Of the file without its log; at least 1 MiB.
+  /// Size of the file without its log; at least 1 MiB.
   std::int64_t max_bytes = std::int64_t{256} << 20;
   KeptFor kept = {};
 };
@@ -64,12 +64,12 @@ struct HistoryOptions {
 /// Thread-safe: every call takes one mutex. Calls do disk I/O and belong on a worker. Errors of
 /// every call: no-space, permission-denied (read-only), busy (another program holds a lock),
 /// corrupt (the file was damaged while open; the next open() sets it aside), io. They name the file
-/// and what could not be done.
-/// A function for each row that is written and each question that is asked; all on one connection.
+/// and what could not be done. One function per kind of row written and per question asked, all on
+/// one connection.
 class History {
  public:
   /// Opens the file, or creates it with mode 0640, and brings an older version up to date. Checks
-  /// the whole file for damage, which takes time with its size. Errors besides those above:
+  /// the whole file for damage, which takes longer the larger it is. Errors besides those above:
   /// not-found (no such directory), invalid-argument (`max_bytes` too small).
   [[nodiscard]] static Result<std::unique_ptr<History>> open(const HistoryOptions& options);
   ~History();
@@ -77,33 +77,33 @@ class History {
   History& operator=(const History&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const;
-  /// A sentence for people if open() had to set a file aside, else empty.
+  /// A sentence for the user if open() had to set a file aside, otherwise empty.
   [[nodiscard]] const std::string& notice() const;
 
   // ---- journal ----
 
-  /// The largest action number ever used, also by actions no longer kept; 0 in a new history.
+  /// The largest action number ever used, including those of deleted actions; 0 in a new history.
   [[nodiscard]] Result<std::int64_t> last_action_id();
   /// Records an intent before its first effect. Errors: invalid-argument (the number was used
   /// before).
   [[nodiscard]] Result<void> open_action(const ActionRow& action);
-  /// Records that a step begins; one begun again replaces the former record of that number. Errors:
-  /// not-found (no such open action).
+  /// Records that a step begins; beginning it again replaces the former record of that number.
+  /// Errors: not-found (no such open action).
   [[nodiscard]] Result<void> begin_step(std::int64_t action, std::int32_t number,
                                         std::string_view text);
   /// Records how a step ended. Errors: not-found (no such step of an open action that has begun and
   /// not ended).
   [[nodiscard]] Result<void> end_step(std::int64_t action, std::int32_t number,
                                       std::string_view outcome);
-  /// Ends an action as `state`, which is not kOpen. On the disk when it returns. Errors: not-found
-  /// (no such open action), invalid-argument (kOpen).
+  /// Ends an action as `state`, which is not kOpen. On disk when it returns. Errors: not-found (no
+  /// such open action), invalid-argument (kOpen).
   [[nodiscard]] Result<void> close_action(std::int64_t action, ActionState state,
                                           std::string_view detail);
-  /// Records an action that is over before it began, in one step: nothing of it is left open by a
-  /// crash. Errors: those of open_action(), invalid-argument (kOpen).
+  /// Records an action that is over before it began, in one step, so that a crash cannot leave it
+  /// open. Errors: those of open_action(), invalid-argument (kOpen).
   [[nodiscard]] Result<void> note_action(const ActionRow& action, ActionState state,
                                          std::string_view detail);
-  /// Records what an action brought; a later call replaces an earlier one. Errors: not-found.
+  /// Records the effects of an action; a later call replaces an earlier one. Errors: not-found.
   [[nodiscard]] Result<void> set_outcome(std::int64_t action, const ActionOutcome& outcome);
   /// All open actions with their steps, by number.
   [[nodiscard]] Result<std::vector<OpenAction>> open_actions();
@@ -122,9 +122,9 @@ class History {
 
   // ---- samples ----
 
-  /// Keeps one epoch, makes due averages and deletes a slice of what is too old: one transaction,
-  /// all or nothing. Errors: busy also if another program's read has kept the log from shrinking
-  /// for too long.
+  /// Stores one epoch, computes due averages and deletes a slice of what is too old, in one
+  /// transaction. Errors: busy also if another program's read has kept the log from shrinking for
+  /// too long.
   [[nodiscard]] Result<void> append_epoch(const EpochRows& epoch);
   /// Ascending time, then node.
   [[nodiscard]] Result<std::vector<Kept<NodeSampleRow>>> node_samples(const SampleFilter& filter);
@@ -134,8 +134,8 @@ class History {
   /// Ascending time, then VM in the order they were first seen.
   [[nodiscard]] Result<std::vector<Kept<VmSampleRow>>> vm_samples(const SampleFilter& filter);
   /// What a VM wants at its busy times: the 95th percentile (nearest rank) of its CPU demand per
-  /// minute, in thousandths of its vCPUs' full time; over the hours where no minutes are left.
-  /// Nothing for an unknown VM or one not yet seen for a whole minute.
+  /// minute, in thousandths of its vCPUs' full time; over hours if no minutes are left. Nothing for
+  /// an unknown VM or one not yet seen for a whole minute.
   [[nodiscard]] Result<std::optional<placement::Permille>> cpu_p95_permille(
       const placement::VmId& vm);
 
@@ -143,12 +143,12 @@ class History {
 
   [[nodiscard]] Result<void> save_home(const placement::VmId& vm, std::int32_t client,
                                        placement::NodeId node);
-  /// Forgets all homes of a VM that is gone or was divided anew.
+  /// Forgets all homes of a VM that is gone or was divided differently.
   [[nodiscard]] Result<void> forget_homes(const placement::VmId& vm);
   /// By VM, then client.
   [[nodiscard]] Result<std::vector<HomeRow>> load_homes();
 
-  /// A small note that outlives the daemon; nothing if it was never set.
+  /// A small note that outlives the daemon; nothing if never set.
   [[nodiscard]] Result<std::optional<std::string>> meta(std::string_view key);
   [[nodiscard]] Result<void> set_meta(std::string_view key, std::string_view value);
 

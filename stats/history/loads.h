@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What VMs wanted in each minute, for who forecasts.
+/// What VMs wanted in each minute, for forecasting.
 ///
-/// Reads the file that History writes, and never changes it.
+/// Reads the file that History writes; never changes it.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ namespace vmnuma::stats {
 
 struct MinuteLoad {
   std::int64_t minute = 0;   ///< since 1970 (UTC)
-  placement::Permille load;  ///< of the VM's vCPUs' full time, at most 1000
+  placement::Permille load;  ///< share of the VM's vCPUs' full time, at most 1000
   bool operator==(const MinuteLoad&) const = default;
 };
 
 struct VmLoads {
   placement::VmId vm;
-  placement::VmFacts facts;         ///< as it was last
+  placement::VmFacts facts;         ///< as of the last row
   std::vector<MinuteLoad> minutes;  ///< all that are kept, ascending
   bool operator==(const VmLoads&) const = default;
 };
 
-/// Gives `take` every VM of that name or UUID (all if it is empty) that was seen for a whole
-/// minute, in the order they were first seen, until it returns false. Returns the first minute that
-/// is not complete. Errors: as read_past().
+/// Passes every VM of that name or UUID (all if empty) that was seen for a whole minute to `take`,
+/// in the order they were first seen, until it returns false. Returns the first minute that is not
+/// complete. Errors: as read_past().
 [[nodiscard]] Result<std::int64_t> read_vm_loads(const std::filesystem::path& path,
                                                  std::string_view vm,
                                                  const std::function<bool(VmLoads)>& take);

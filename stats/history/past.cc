@@ -38,7 +38,7 @@ std::vector<LocalityPoint> read_locality(SQLite::Database& database, const Sampl
   return points;
 }
 
-/// A daemon that is older than this program has made no column for what it does not know.
+/// An older daemon than this program has made no column for what it does not know.
 bool has_column(SQLite::Database& database, std::string_view table, std::string_view name) {
   SQLite::Statement select(database, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
   select.bind(1, std::string(table));
@@ -48,7 +48,7 @@ bool has_column(SQLite::Database& database, std::string_view table, std::string_
 
 std::vector<VmPast> read_vms(SQLite::Database& database, const SampleFilter& filter) {
   using Table = SampleTable<VmSampleRow>;
-  // avg() leaves NULLs out, and is NULL if all are.
+  // avg() ignores NULLs, and is NULL if all values are.
   SQLite::Statement select(
       database,
       fmt::format(
@@ -80,7 +80,7 @@ std::vector<VmPast> read_vms(SQLite::Database& database, const SampleFilter& fil
 }
 
 Result<Past> read(SQLite::Database& database, WallTime since, WallTime until) {
-  // One state of the file for all of it.
+  // One state of the file for everything.
   SQLite::Transaction transaction(database);
   const SampleFilter filter{
       .span = span_for(until - since), .since = since, .until = until, .node = {}, .vm = {}};

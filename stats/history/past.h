@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The history for who looks back over hours or days, also while no daemon runs.
+/// The history for looking back over hours or days, also while no daemon runs.
 ///
-/// Reads the file that History writes, and never changes it.
+/// Reads the file that History writes; never changes it.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace vmnuma::stats {
 
-/// Where the memory of all clients of the host lay.
+/// Where the memory of all clients of the host was.
 struct LocalityPoint {
   WallTime time;
   placement::Bytes local;
@@ -21,7 +21,7 @@ struct LocalityPoint {
   bool operator==(const LocalityPoint&) const = default;
 };
 
-/// The figures of a VM, each on average over the rows that know it.
+/// The figures of a VM, each averaged over the rows that have it.
 struct VmPast {
   std::string name;
   std::string uuid;
@@ -30,7 +30,7 @@ struct VmPast {
 };
 
 struct Past {
-  SampleSpan span{};                       ///< of the samples: as fine as the time allows
+  SampleSpan span{};                       ///< of the samples: as fine as the period allows
   std::vector<Kept<NodeSampleRow>> nodes;  ///< ascending time, then node
   std::vector<LocalityPoint> locality;     ///< ascending time
   std::vector<PastAction> actions;         ///< newest first, at most kMostPastActions

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How those look into a history who are not the daemon. Internal to stats/history.
+/// Read access to a history from outside the daemon. Internal to stats/history.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@
 
 namespace vmnuma::stats {
 
-/// Opens the file, checks whose it is, and lets `read` read from it, which returns a Result.
+/// Opens the file, checks that it is a history, and calls `read` on it, which returns a Result.
 /// Errors: those of `read`; not-found, permission-denied, invalid-argument (not a regular file),
 /// busy, unsupported (a file of another version), corrupt, io. All name the file.
 template <class Read>

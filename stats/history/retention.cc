@@ -14,8 +14,8 @@
 namespace vmnuma::stats {
 namespace {
 
-// A slice. An epoch adds one epoch's rows, at most one minute's and one hour's, so these keep well
-// ahead of it.
+// A slice. An epoch adds one epoch's rows and at most one minute's and one hour's, so these stay
+// well ahead.
 constexpr int kTimesPerSlice = 4;
 constexpr int kActionsPerSlice = 16;
 constexpr int kVmsPerSlice = 16;
@@ -62,8 +62,8 @@ void prune_samples_by_age(SQLite::Database& database, std::int64_t span, std::in
   }
 }
 
-// Whether what is recorded reaches back from `now_ms` without a gap that only a clock that was set
-// makes, or a daemon that was away for long.
+// Whether what is recorded reaches back from `now_ms` without a gap that only a changed clock or a
+// long absence of the daemon can cause.
 bool clock_has_held(SQLite::Database& database, std::int64_t now_ms) {
   SQLite::Statement select(database,
                            "SELECT 1 FROM node_sample WHERE span IN (?, ?, ?) AND time_ms BETWEEN ?"
@@ -84,8 +84,8 @@ void prune_rows_by_age(SQLite::Database& database, const char* query, std::int64
   remove.exec();
 }
 
-// Which time of a span can go for want of room: the oldest that has been averaged, or else one that
-// lies in the future because the clock went back.
+// Which time of a span may be deleted for lack of space: the oldest that has been averaged, or else
+// one that lies in the future because the clock went back.
 std::optional<std::int64_t> dispensable(SQLite::Database& database, std::int64_t span,
                                         std::int64_t now_ms) {
   const auto oldest = extreme(database, "min", span);
@@ -131,7 +131,7 @@ void delete_one(SQLite::Database& database, const char* query, std::int64_t key)
   remove.exec();
 }
 
-// Gives up the oldest piece of detail; false if there is nothing left that may go.
+// Deletes the oldest piece of detail; false if nothing is left that may be deleted.
 bool give_up_oldest(SQLite::Database& database, std::int64_t now_ms) {
   const auto epoch = dispensable(database, kEpochSpan, now_ms);
   const auto minute = dispensable(database, kMinuteSpan, now_ms);
@@ -173,8 +173,8 @@ void keep_below(SQLite::Database& database, std::int64_t now_ms, std::int64_t ma
       break;
     }
   }
-  // Free pages are used again; they are given back only if the file is larger than it was allowed
-  // to become since it was opened, because the limit is a new one.
+  // Free pages are reused; they are returned only if the file is larger than it may become, because
+  // the limit has changed.
   if (pragma(database, "PRAGMA page_count") * page_bytes > max_bytes) {
     database.exec(fmt::format("PRAGMA incremental_vacuum({})", kPagesPerVacuum));
   }
@@ -197,7 +197,7 @@ void prune_by_age(SQLite::Database& database, std::int64_t now_ms, const KeptFor
       "DELETE FROM reservation_event WHERE number IN (SELECT number FROM reservation_event WHERE"
       " time_ms < ? ORDER BY time_ms LIMIT ?)",
       before_ms(kept.actions), kActionsPerSlice);
-  // A day more than the samples, so that none is left without its VM.
+  // A day longer than the samples, so that no sample is left without its VM.
   prune_rows_by_age(
       database,
       "DELETE FROM vm WHERE number IN (SELECT number FROM vm WHERE last_seen_ms < ? ORDER BY"

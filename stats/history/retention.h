@@ -11,16 +11,15 @@
 namespace vmnuma::stats {
 
 inline constexpr std::int64_t kHourMs = 3'600'000;
-/// Nothing is too old for the first hour after the clock jumped ahead by more than half a day: time
-/// enough for somebody to set it right.
+/// Nothing counts as too old for the first hour after the clock jumped ahead by more than half a
+/// day: time enough for an administrator to correct it.
 inline constexpr std::int64_t kClockHoldsMs = kHourMs;
 inline constexpr std::int64_t kLongestGapMs = 12 * kHourMs;
 
 /// Within the caller's transaction: deletes a slice of what is too old at `now_ms`, once the clock
-/// has held (above), and of the oldest detail if the file comes near its largest size: first epochs
-/// and minutes, whichever are older, then hours, closed actions and what happened to
-/// reservations. Nothing that is not yet
-/// averaged, no open action. Throws SQLite::Exception.
+/// has held (above), and of the oldest detail if the file nears its largest size: first epochs and
+/// minutes, whichever are older, then hours, closed actions and what happened to reservations.
+/// Deletes nothing that is not yet averaged, and no open action. Throws SQLite::Exception.
 void prune(SQLite::Database& database, std::int64_t now_ms, const HistoryOptions& options);
 
 }  // namespace vmnuma::stats

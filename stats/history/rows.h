@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What goes into the history and comes out of it, as plain values.
 ///
-/// Times are the wall clock's (UTC), so that they mean something to people and after a restart. CPU
-/// times are core-microseconds per epoch at every resolution: a minute's or hour's row is the
-/// average of its epochs, and `epoch_length` beside it is the average length, so their quotient is
-/// always a share of CPUs.
+/// Times are wall-clock (UTC), so that they are meaningful to people and after a restart. CPU times
+/// are core-microseconds per epoch at every resolution: a minute's or hour's row is the average of
+/// its epochs, and its `epoch_length` is their average length, so the quotient is always a share of
+/// CPUs.
 #pragma once
 
 #include <chrono>
@@ -38,18 +38,18 @@ enum class ActionState {
   return names_in_order<ActionState>("open", "done", "undone", "dropped");
 }
 
-/// One client's part of an action. A swap has two, a wide VM's placement one a client.
+/// One client's part of an action. A swap has two, a wide VM's placement one per client.
 struct RelocationRow {
   placement::VmId vm;
   std::string vm_name;
   std::int32_t client = 0;
   placement::NodeId from;   ///< negative at the first placement
-  placement::NodeId to;     ///< equals `from` where only memory is pulled
-  placement::Bytes memory;  ///< what has to travel
+  placement::NodeId to;     ///< equals `from` if only memory is pulled
+  placement::Bytes memory;  ///< what has to be moved
   bool operator==(const RelocationRow&) const = default;
 };
 
-/// An action as it is begun.
+/// An action at its beginning.
 struct ActionRow {
   std::int64_t id = 0;  ///< unique in the history; see History::last_action_id()
   WallTime time;
@@ -57,7 +57,7 @@ struct ActionRow {
   std::string reason;  ///< name_of(Reason) of the version that wrote it
   std::vector<RelocationRow> relocations;
   placement::Prediction predicted;
-  std::string order_text;  ///< the whole order, for whoever has to finish or undo it; opaque here
+  std::string order_text;  ///< the whole order, for finishing or undoing it; opaque here
   bool operator==(const ActionRow&) const = default;
 };
 
@@ -68,7 +68,7 @@ struct StepRow {
   bool operator==(const StepRow&) const = default;
 };
 
-/// What an action brought, measured some epochs after it; the counterpart of `predicted`.
+/// The measured effect of an action some epochs later; the counterpart of `predicted`.
 struct ActionOutcome {
   placement::CpuTime lost_before;  ///< of the whole host per epoch
   placement::CpuTime lost_after;
@@ -89,7 +89,7 @@ struct OpenAction {
   bool operator==(const OpenAction&) const = default;
 };
 
-/// An action as it is looked back upon.
+/// An action in retrospect.
 struct PastAction {
   ActionRow action;
   ActionState state{};
@@ -98,14 +98,14 @@ struct PastAction {
   bool operator==(const PastAction&) const = default;
 };
 
-/// A VM of which the history has samples or actions. A VM that was renamed is here once a name.
+/// A VM of which the history has samples or actions. A renamed VM appears once per name.
 struct PastVm {
   std::string uuid;
   std::string name;
   bool operator==(const PastVm&) const = default;
 };
 
-/// Which actions; a criterion that is not set matches all.
+/// Which actions; an unset criterion matches all.
 struct ActionFilter {
   std::optional<WallTime> since;
   std::string vm;                         ///< a VM's name or UUID; any of its relocations counts
@@ -116,19 +116,19 @@ struct ActionFilter {
 
 // ---- reservations ----
 
-/// Something that happened to a reservation: room of a node that is kept for VMs to come.
+/// Something that happened to a reservation: room of a node that is kept for future VMs.
 struct ReservationEventRow {
   WallTime time;
   std::string reservation;  ///< its name
-  std::string what;         ///< by its name in the version that wrote it
-  std::string vm_uuid;      ///< of the VM that it is about; empty: of none
+  std::string what;         ///< its name in the version that wrote it
+  std::string vm_uuid;      ///< of the VM concerned; empty: none
   std::string vm_name;
-  placement::Bytes memory;  ///< that it is about
+  placement::Bytes memory;  ///< the memory concerned
   std::string detail;       ///< a sentence
   bool operator==(const ReservationEventRow&) const = default;
 };
 
-/// Which of them; a criterion that is not set matches all.
+/// Which of them; an unset criterion matches all.
 struct ReservationEventFilter {
   std::optional<WallTime> since;
   std::string reservation;
@@ -156,7 +156,7 @@ struct NodeSampleRow {
   bool operator==(const NodeSampleRow&) const = default;
 };
 
-/// Where a client's memory lies. Kept in KiB, rounded down.
+/// Where a client's memory is. Stored in KiB, rounded down.
 struct MemorySplit {
   placement::Bytes local;
   placement::Bytes remote;
@@ -165,7 +165,7 @@ struct MemorySplit {
 
 struct ClientSampleRow {
   placement::VmId vm;
-  // Of the VM, and kept once for all of its rows: as it was last.
+  // Properties of the VM, stored once for all of its rows: the latest values.
   std::string vm_name;
   std::int64_t vm_memory_mib = 0;
   std::int64_t vm_shares = 100;  ///< cpu.weight
@@ -188,7 +188,7 @@ struct VmSampleRow {
   bool operator==(const VmSampleRow&) const = default;
 };
 
-/// Everything that is kept of one epoch.
+/// Everything stored for one epoch.
 struct EpochRows {
   WallTime time;  ///< its end
   placement::Microseconds epoch_length;

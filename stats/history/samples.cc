@@ -22,7 +22,7 @@ WallTime from_ms(std::int64_t ms) {
   return WallTime(std::chrono::milliseconds(ms));
 }
 
-/// One resolution made from the next finer one.
+/// One resolution, computed from the next finer one.
 struct Level {
   std::int64_t span;
   std::int64_t finer;
@@ -32,7 +32,7 @@ constexpr Level kLevels[] = {{kMinuteSpan, kEpochSpan, 60'000},
                              {kHourSpan, kMinuteSpan, 3'600'000}};
 
 /// An epoch's row. The first parameters are the time, the epoch's length and the columns, the next
-/// one what `key` and `from` make of it.
+/// one is used by `key` and `from`.
 template <class Row>
 std::string insert_text(std::string_view key, std::string_view from) {
   return fmt::format(
@@ -42,7 +42,7 @@ std::string insert_text(std::string_view key, std::string_view from) {
       column_list<Row>([](const auto& /*any*/) { return "?"; }), key, from);
 }
 
-/// Binds all but what tells the row apart, and gives that one's index.
+/// Binds everything except what identifies the row, and returns the index for that.
 template <class Row>
 int bind_row(SQLite::Statement& insert, const EpochRows& epoch, const Row& row) {
   insert.bind(1, to_ms(epoch.time));
@@ -106,7 +106,7 @@ void insert_vms(SQLite::Database& database, const EpochRows& epoch) {
   }
 }
 
-// The earliest row of `span` at or after `since_ms`. Where VMs have rows, clients have some.
+// The earliest row of `span` at or after `since_ms`. Whenever VMs have rows, so do clients.
 std::optional<std::int64_t> first_at_or_after(SQLite::Database& database, std::int64_t span,
                                               std::int64_t since_ms) {
   std::optional<std::int64_t> first;
@@ -124,10 +124,9 @@ std::optional<std::int64_t> first_at_or_after(SQLite::Database& database, std::i
   return first;
 }
 
-/// A row counts as often as it has epochs, and what is not known of it not at all (NULL if it is of
-/// none: x / 0 is NULL). An average that exists is kept: it was made from more. The latest value is
-/// that of the row with max(time_ms): SQLite's rule for bare columns beside a single max(),
-/// lang_select.html.
+/// A row is weighted by its epochs, and its unknown values do not count (NULL if none is known: x /
+/// 0 is NULL). An existing average is kept: it was made from more. The latest value is that of the
+/// row with max(time_ms): SQLite's rule for bare columns next to a single max(), lang_select.html.
 template <class Row>
 std::string average_text() {
   using Table = SampleTable<Row>;
@@ -158,7 +157,7 @@ void average(SQLite::Database& database, const Level& level, std::int64_t begin_
   }
 }
 
-// Once an hour is enough: a VM's name is needed for as long as its hours are kept.
+// Once an hour is enough: a VM's name is needed as long as its hours are kept.
 void note_vms_seen(SQLite::Database& database, std::int64_t begin_ms, std::int64_t end_ms) {
   SQLite::Statement update(
       database,
@@ -177,8 +176,8 @@ void set_averaged_until(SQLite::Database& database, const Level& level, std::int
   update.exec();
 }
 
-/// Rows of the filter's span and time, of which `is_wanted` takes the parameter that is bound next:
-/// the columns of `before`, the time, epochs and their length, then those of the table.
+/// Rows of the filter's span and time, further selected by `is_wanted` with the parameter bound
+/// next: the columns of `before`, the time, epochs and their length, then those of the table.
 template <class Row>
 SQLite::Statement select_rows(SQLite::Database& database, const SampleFilter& filter,
                               std::string_view before, std::string_view from,
@@ -255,7 +254,7 @@ std::int64_t averaged_until_ms(SQLite::Database& database, std::int64_t span) {
 }
 
 void make_averages(SQLite::Database& database, std::int64_t now_ms) {
-  std::int64_t complete_ms = now_ms;  // all finer rows before this are there
+  std::int64_t complete_ms = now_ms;  // all finer rows before this exist
   for (const Level& level : kLevels) {
     const std::int64_t stored_ms = averaged_until_ms(database, level.finer);
     std::int64_t until_ms = stored_ms;
@@ -329,8 +328,7 @@ Result<std::vector<Kept<VmSampleRow>>> read_vm_samples(SQLite::Database& databas
 }
 
 std::string demand_query(std::int64_t span) {
-  // `span > 0` is what lets SQLite use the partial index; left alone it would prefer the primary
-  // key.
+  // `span > 0` lets SQLite use the partial index; by itself it would prefer the primary key.
   return fmt::format(
       "SELECT SUM(demand_us) * 1000 / SUM(vcpus * epoch_us) FROM client_sample INDEXED BY "
       "demand_by_vm"

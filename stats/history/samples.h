@@ -28,13 +28,13 @@ inline constexpr std::int64_t kHourSpan = 3600;
 /// Within the caller's transaction: adds one epoch. A row of the same time is replaced.
 void insert_epoch(SQLite::Database& database, const EpochRows& epoch);
 
-/// Within the caller's transaction: makes at most one minute and one hour of averages that are due
-/// when it is `now_ms`. What a stop or a clock's jump left behind is caught up with one by one, so
-/// no call takes long.
+/// Within the caller's transaction: computes at most one minute and one hour of averages that are
+/// due at `now_ms`. A backlog from a stop or a clock jump is worked off one by one, so no call
+/// takes long.
 void make_averages(SQLite::Database& database, std::int64_t now_ms);
 
-/// Up to which time rows of `span` are averaged into the next one, and may go; without limit for
-/// hours.
+/// The time up to which rows of `span` are averaged into the next one, and may be deleted; without
+/// limit for hours.
 [[nodiscard]] std::int64_t averaged_until_ms(SQLite::Database& database, std::int64_t span);
 
 [[nodiscard]] std::vector<Kept<NodeSampleRow>> read_node_samples(SQLite::Database& database,
@@ -44,8 +44,8 @@ void make_averages(SQLite::Database& database, std::int64_t now_ms);
 [[nodiscard]] Result<std::vector<Kept<VmSampleRow>>> read_vm_samples(SQLite::Database& database,
                                                                      const SampleFilter& filter);
 /// The demand of the VM with the UUID `?` in each average of `span`, in thousandths. A VM's start
-/// waits for it, over up to 43 200 minutes among the rows of hundreds of VMs, so it must be
-/// answered from an index alone.
+/// waits for it, over up to 43 200 minutes among the rows of hundreds of VMs, so an index alone
+/// must answer it.
 [[nodiscard]] std::string demand_query(std::int64_t span);
 [[nodiscard]] std::optional<placement::Permille> read_cpu_p95(SQLite::Database& database,
                                                               const placement::VmId& vm);

@@ -16,11 +16,12 @@ namespace {
 // Times are ms since 1970, CPU times core-us per epoch, memory KiB in samples and bytes in actions.
 // Samples of all resolutions share a table: `span` is 0 for epochs, 60 for minutes, 3600 for hours,
 // and the primary key keeps each span together in the order of time, so that appending touches one
-// page and deleting the oldest frees whole pages. `epochs` is how many epochs a row stands for.
+// page and deleting the oldest frees whole pages. `epochs` is the number of epochs that a row
+// covers.
 //
-// client_sample names its VM by a small number, because a UUID would double the row. It declares no
-// foreign key: that would need an index on `vm` over every raw row, which costs more than the rows
-// themselves.
+// client_sample identifies its VM by a small number, because a UUID would double the row. It
+// declares no foreign key: that would need an index on `vm` over every raw row, which costs more
+// than the rows themselves.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE meta (
   key   TEXT NOT NULL PRIMARY KEY,
@@ -139,15 +140,15 @@ CREATE TABLE home (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-// Version 2: what a VM is, for who forecasts.
+// Version 2: properties of a VM, for forecasting.
 constexpr const char* kVersion2 = R"sql(
 ALTER TABLE vm ADD COLUMN memory_mib INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE vm ADD COLUMN shares     INTEGER NOT NULL DEFAULT 100;
 ALTER TABLE vm ADD COLUMN guest_os   TEXT    NOT NULL DEFAULT '';
 )sql";
 
-// Version 3: how long a VM's tasks waited, in thousandths of the time, NULL where not known; and
-// how much CPU time a node has, of which `non_vm_us` and clients' use are shares.
+// Version 3: how long a VM's tasks waited, in thousandths of the time, NULL if unknown; and the CPU
+// time that a node has, of which `non_vm_us` and clients' use are shares.
 constexpr const char* kVersion3 = R"sql(
 ALTER TABLE node_sample ADD COLUMN threads_us INTEGER;
 CREATE TABLE vm_sample (
@@ -163,13 +164,12 @@ CREATE TABLE vm_sample (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-// Version 4: who writes names the columns, so that vm_sample may have more of them than a program
-// knows: one for each figure of a VM, as add_vm_figures() makes them.
+// Version 4: writers name the columns, so that vm_sample may have more of them than a program
+// knows: one per figure of a VM, added by add_vm_figures().
 constexpr const char* kVersion4 = "";
 
-// Version 5: what was not predicted is NULL, such as of a home that was chosen before anything had
-// been measured, or of a start that was not admitted. Columns that must not be NULL cannot be
-// altered, only replaced.
+// Version 5: what was not predicted is NULL, for example for a home chosen before anything had been
+// measured, or a start that was not admitted. NOT NULL columns cannot be altered, only replaced.
 constexpr const char* kVersion5 = R"sql(
 ALTER TABLE action RENAME COLUMN predicted_lost_before_us   TO former_lost_before;
 ALTER TABLE action RENAME COLUMN predicted_lost_after_us    TO former_lost_after;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tables of the history, and how an older file becomes a newer one.
+/// The tables of the history, and the migration of older files.
 ///
-/// The file's header says whose it is (application_id) and which version (user_version). Version N
-/// is what the first N migrations make of an empty file; a migration that was released is never
+/// The file's header identifies its application (application_id) and version (user_version).
+/// Version N is what the first N migrations make of an empty file; a released migration is never
 /// changed.
 #pragma once
 
@@ -16,17 +16,17 @@ namespace vmnuma::stats {
 /// PRAGMA application_id: "vmnu".
 inline constexpr std::int32_t kApplicationId = 0x766d6e75;
 
-/// SQL texts; each brings a file from the version of its index to the next.
+/// SQL texts; each migrates a file from the version of its index to the next.
 [[nodiscard]] std::span<const char* const> migrations();
 
 /// The version of this program: the number of migrations.
 [[nodiscard]] std::int32_t newest_version();
 
-/// Applies the migrations that the file has not seen, each in a transaction of its own, so a crash
-/// leaves some version, never a mixture. Throws SQLite::Exception.
+/// Applies the migrations that the file lacks, each in a transaction of its own, so a crash leaves
+/// one version or another, never a mixture. Throws SQLite::Exception.
 void migrate(SQLite::Database& database, std::span<const char* const> steps);
 
-/// Adds what vm_sample lacks of a column for each figure of a VM (placement/model/vm_figures.h).
+/// Adds the columns that vm_sample lacks, one per figure of a VM (placement/model/vm_figures.h).
 /// Older rows have NULL there. Throws SQLite::Exception.
 void add_vm_figures(SQLite::Database& database);
 

@@ -49,14 +49,12 @@ Result<void> run_on(const placement::Node& node) {
     return tl::unexpected(files::system_error(
         errno, fmt::format("cannot run on the CPUs of node {}", node.id.value)));
   }
-  // Of this thread alone (setpriority(2), "C library/kernel differences"). Going down needs no
-  // right.
+  // For this thread only (setpriority(2), "C library/kernel differences"). Lowering needs no right.
   (void)::setpriority(PRIO_PROCESS, 0, kLowestPriority);
   return {};
 }
 
-/// An order that a prefetcher cannot guess and that is the same every time: xorshift64, Marsaglia
-/// 2003.
+/// An order that a prefetcher cannot guess and that is always the same: xorshift64, Marsaglia 2003.
 std::vector<std::uint32_t> shuffled() {
   std::vector<std::uint32_t> order(kLines);
   for (std::uint32_t i = 0; i < order.size(); ++i) {
@@ -74,11 +72,11 @@ std::vector<std::uint32_t> shuffled() {
 
 }  // namespace
 
-/// Memory on one node, threaded into a cycle.
+/// Memory on one node, linked into a cycle.
 class ChaseProbe::Lines {
  public:
   static Result<std::unique_ptr<Lines>> on(placement::NodeId node) {
-    // A huge page more, so that whole ones fit in it wherever it begins.
+    // One huge page more, so that whole ones fit in it wherever it begins.
     void* mapping = ::mmap(nullptr, kBytes + kHugePage, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
@@ -110,7 +108,7 @@ class ChaseProbe::Lines {
 #endif
   }
 
-  /// Follows the pointers once around; where they led, so that no compiler leaves it out.
+  /// Follows the pointers once around; returns the last one so that no compiler drops the loop.
   [[nodiscard]] const void* follow() const {
     const void* at = begin_;
     for (std::size_t line = 0; line < kLines; ++line) {
@@ -133,12 +131,12 @@ class ChaseProbe::Lines {
     const auto number = static_cast<std::size_t>(node.value);
     std::vector<unsigned long> mask(number / kBits + 1);
     mask[number / kBits] |= 1UL << (number % kBits);
-    // The kernel reads one bit less than it is told (mbind, Linux 6.1, get_nodes()).
+    // The kernel uses one bit less than it is told (mbind, Linux 6.1, get_nodes()).
     if (::mbind(begin_, kBytes, MPOL_PREFERRED, mask.data(), mask.size() * kBits + 1, 0) != 0) {
       return tl::unexpected(
           files::system_error(errno, fmt::format("cannot ask for memory of node {}", node.value)));
     }
-    (void)::madvise(begin_, kBytes, MADV_HUGEPAGE);  // where there are none, small ones do
+    (void)::madvise(begin_, kBytes, MADV_HUGEPAGE);  // if there are none, small pages will do
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     std::vector<void*> pages;
     for (std::size_t offset = 0; offset < kBytes; offset += page) {
@@ -196,7 +194,7 @@ LatencyRound ChaseProbe::round() {
   const void* end = lines_->follow();
   const std::int64_t ended = nanoseconds(CLOCK_MONOTONIC);
   const std::int64_t ran = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-  // A cycle leads back to where it began.
+  // A cycle leads back to its beginning.
   const bool whole = end == lines_->begin();
   return {whole ? static_cast<std::int64_t>(kLines) : 0, ended - begun, ran - running};
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads memory by following pointers: each line says where the next one is, so no read can begin
-/// before the one before it has ended, and no prefetcher can guess the way.
+/// Reads memory by following pointers: each line points to the next, so no read can begin before
+/// the previous one has ended, and no prefetcher can guess the path.
 ///
-/// Approach: a few MiB on the node, in huge pages where there are some, threaded into one cycle in
-/// a shuffled order. Before a round every line is taken out of all caches (CLFLUSH), so that so
-/// small an amount is enough whatever the size of the caches. The calling thread is bound to the
-/// CPUs of the node, and is the last to get a CPU (nice 19). Memory is preferred on the node, never
-/// forced: where there is none, the kernel takes it elsewhere and this says so, and nobody is
-/// killed for it. Properties: a round reads every line once; memory is where it was asked for, or
-/// prepare() fails.
+/// Approach: a few MiB on the node, in huge pages if available, linked into one cycle in shuffled
+/// order. Before a round every line is flushed from all caches (CLFLUSH), so a small amount is
+/// enough whatever the cache size. The calling thread is bound to the CPUs of the node and has the
+/// lowest priority (nice 19). The node is only preferred for the memory, never forced: if it has
+/// none, the kernel allocates elsewhere and this reports it; no process is killed for it.
+/// Properties: a round reads every line once; memory is where it was requested, or prepare() fails.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +24,8 @@ class ChaseProbe final : public LatencyProbe {
   ChaseProbe(const ChaseProbe&) = delete;
   ChaseProbe& operator=(const ChaseProbe&) = delete;
 
-  /// From the first call on the thread has these CPUs and that low priority; let a thread of its
-  /// own do it.
+  /// From the first call on, the calling thread keeps these CPUs and the low priority; use a
+  /// dedicated thread.
   [[nodiscard]] Result<void> prepare(const placement::Node& cpus,
                                      placement::NodeId memory) override;
   [[nodiscard]] LatencyRound round() override;

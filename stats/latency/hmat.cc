@@ -20,7 +20,7 @@ bool is_missing(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
 }
 
-/// Adds what is known of reading the memory of one node.
+/// Adds what is known about reading the memory of one node.
 Result<void> add_memory(const files::Directory& initiators, const placement::Topology& topology,
                         placement::NodeId memory, std::vector<FirmwareLatency>& latencies) {
   const auto read_ns = read_parsed(initiators, "read_latency", parse_latency);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What ACPI's HMAT says of reading memory, as far as the kernel passes it on.
+/// Read latencies from ACPI's HMAT, as far as the kernel exposes them.
 ///
 /// /sys/devices/system/node/nodeN/access0/initiators (Linux 6.1, drivers/base/node.c and
-/// Documentation/admin-guide/mm/numaperf.rst): nodeN is the memory; the links "nodeM" in it are the
-/// nodes from which it is reached best, and read_latency is the time that takes, in nanoseconds. Of
-/// other nodes the kernel says nothing.
+/// Documentation/admin-guide/mm/numaperf.rst): nodeN is the memory; the links "nodeM" in it are its
+/// best initiator nodes, and read_latency is the time a read from there takes, in nanoseconds. For
+/// other nodes the kernel exposes nothing.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kVersion = 1;
-/// As many as the pairs of 140 nodes.
+/// Enough for the pairs of 140 nodes.
 constexpr std::size_t kLongestText = std::size_t{1} << 20U;
 
 tl::unexpected<Error> corrupt(const std::string& what) {

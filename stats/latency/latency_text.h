@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Measured latencies as text, to be kept until the host's next start.
+/// Measured latencies as text, kept until the host's next boot.
 ///
 ///     {"version":1,"boot_id":"...","latencies":[{"cpu":0,"memory":0,"read_ns":82},...]}
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace vmnuma::stats {
 
-/// /proc/sys/kernel/random/boot_id (random(4)) when they were measured.
+/// /proc/sys/kernel/random/boot_id (random(4)) at the time of measurement.
 struct KeptLatencies {
   std::string boot_id;
   std::vector<MeasuredLatency> latencies;  ///< all of them measured
@@ -26,7 +26,7 @@ struct KeptLatencies {
 /// Error: corrupt.
 [[nodiscard]] Result<KeptLatencies> parse_latencies(std::string_view text);
 
-/// Whether they are of this boot, and of just the nodes that there are.
+/// Whether they are from this boot and cover exactly the present nodes.
 [[nodiscard]] bool still_hold(const KeptLatencies& kept, const std::string& boot_id,
                               const placement::Topology& topology);
 

@@ -11,7 +11,7 @@
 namespace vmnuma::stats {
 namespace {
 
-/// A thread that nobody disturbs is charged for all but a timer's interrupt now and then.
+/// An undisturbed thread is charged for all but an occasional timer interrupt.
 constexpr std::int64_t kLeastRunningPct = 98;
 
 bool counts(const LatencyRound& round) {
@@ -19,7 +19,7 @@ bool counts(const LatencyRound& round) {
          round.running_ns * 100 >= round.passed_ns * kLeastRunningPct;
 }
 
-/// In picoseconds, so that short reads keep their digits; nothing if the rounds do not agree.
+/// In picoseconds, so that short reads keep their precision; nothing if the rounds do not agree.
 std::optional<std::int64_t> agreed(std::vector<std::int64_t> reads_ps) {
   if (reads_ps.size() < kRoundsNeeded) {
     return std::nullopt;
@@ -84,7 +84,7 @@ LatencyMeasurement measure_latencies(const placement::Topology& topology,
         add(*earlier, "");
       } else if (busy_pairs == kMostBusyPairs) {
         latency.state = LatencyState::kBusy;
-        add(latency, "");  // the first has said why
+        add(latency, "");  // the first one has the reason
       } else if (const Result<void> prepared = probe.prepare(cpus, memory.id); !prepared) {
         latency.state = prepared.error().code == ErrorCode::kNoSpace ? LatencyState::kNoMemory
                                                                      : LatencyState::kNotMeasured;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The capabilities without which the daemon cannot see where memory of VMs is and move it.
+/// The capabilities that the daemon needs to see and move the memory of VMs.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace vmnuma::stats {
 
-/// "CAP_SYS_PTRACE and CAP_SYS_NICE", or what of it a process lacks; empty: nothing. `status` is
-/// its /proc/PID/status (proc(5): CapEff; linux/capability.h). Error: corrupt.
+/// "CAP_SYS_PTRACE and CAP_SYS_NICE", or the part of it that a process lacks; empty: nothing.
+/// `status` is its /proc/PID/status (proc(5): CapEff; linux/capability.h). Error: corrupt.
 [[nodiscard]] Result<std::string> lacking_capabilities(std::string_view status);
 
 }  // namespace vmnuma::stats

@@ -16,7 +16,7 @@ using placement::Bytes;
 using placement::MappedMemory;
 using placement::NodeBytes;
 
-/// Those that can be written to.
+/// The writable ones.
 Result<std::vector<MappedMemory>> writable_mappings(std::string_view maps) {
   if (const auto complete = check_complete(maps, "maps"); !complete) {
     return tl::unexpected(complete.error());

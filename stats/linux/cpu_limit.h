@@ -3,13 +3,13 @@
 ///
 /// Problem: a thread that waits because its quota is used up looks just like one that waits for a
 /// busy CPU, unless its throttled time is known. But reading cpu.stat makes the kernel sum up
-/// counters of all CPUs. Approach: cpu.max is read now and then; cpu.stat is kept open and read
-/// only while there is a quota.
+/// counters of all CPUs. Approach: read cpu.max now and then; keep cpu.stat open and read it only
+/// while there is a quota.
 ///
 /// Properties:
-///  - no quota, no reading of cpu.stat;
+///  - without a quota cpu.stat is not read;
 ///  - throttled time is counted from when the quota was first seen, and never twice;
-///  - a quota that cannot be read is an error() until it can be.
+///  - an unreadable quota is an error() until it can be read.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class CpuLimit {
   /// In thousandths of one CPU, as of the last refresh; nothing without a quota.
   [[nodiscard]] std::optional<std::int64_t> quota_permille() const { return quota_permille_; }
 
-  /// Why the last refresh failed or throttled time cannot be read; empty if all is well.
+  /// Why the last refresh failed or throttled time cannot be read; empty if neither.
   [[nodiscard]] const std::string& error() const { return error_; }
 
  private:

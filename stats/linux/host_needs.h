@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the kernel must offer for VMs to be measured and pinned, beside their nodes.
+/// What the kernel must offer for measuring and pinning VMs, apart from NUMA nodes.
 ///
-/// Said in one place, so that the daemon, which is degraded without, and `vmnuma doctor`, which
-/// says how it is mended, mean the same.
+/// Defined in one place, so that the daemon, which is degraded without it, and `vmnuma doctor`,
+/// which says how to fix it, agree.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@
 
 namespace vmnuma::stats {
 
-/// `root` is the host's root directory. Why there is no cgroup v2 with the controllers that libvirt
-/// and the readers of VMs need (Linux 6.1, kernel/cgroup/cgroup.c); nothing if there is. A sentence
-/// without its full stop.
+/// `root` is the host's root directory. Why cgroup v2 is missing or lacks controllers that libvirt
+/// and the readers of VMs need (Linux 6.1, kernel/cgroup/cgroup.c); nothing if all are there. A
+/// sentence without its full stop.
 [[nodiscard]] std::optional<std::string> why_no_cgroup(const files::Directory& root);
 
-/// The same of threads' CPU and waiting time (Linux 6.1, fs/proc/base.c: CONFIG_SCHED_INFO).
+/// Likewise for threads' CPU and waiting time (Linux 6.1, fs/proc/base.c: CONFIG_SCHED_INFO).
 [[nodiscard]] std::optional<std::string> why_no_schedstat(const files::Directory& root);
 
 struct HostLack {
@@ -27,7 +27,7 @@ struct HostLack {
   std::string reason;
 };
 
-/// All that is missing. None of it comes or goes while a kernel runs.
+/// Everything that is missing. None of it changes while a kernel runs.
 [[nodiscard]] std::vector<HostLack> host_lacks(const files::Directory& root);
 
 }  // namespace vmnuma::stats

@@ -16,8 +16,8 @@ struct HugePagePoolFiles {
   files::Directory directory;  ///< with nr_hugepages and free_hugepages (parse_page_count())
 };
 
-/// Of the node whose directory this is, by page size; none on a kernel without hugetlbfs. Errors:
-/// of Directory.
+/// The pools of the node with this directory, by page size; none on a kernel without hugetlbfs.
+/// Errors: those of Directory.
 [[nodiscard]] Result<std::vector<HugePagePoolFiles>> huge_page_pools(const files::Directory& node);
 
 }  // namespace vmnuma::stats

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kCacheSwitch = "sys/kernel/debug/sched/llc_balancing/enabled";
 
-/// A file's only line; empty if there is none.
+/// The only line of a file; empty if there is none.
 std::string line_of(const files::Directory& root, std::string_view path) {
   const std::string text = root.read(path).value_or("");
   return text.substr(0, text.find('\n'));

@@ -16,10 +16,10 @@ using placement::Bytes;
 using placement::MemoryLimits;
 using placement::MemoryState;
 
-/// More than any host has, for a protection that is set to "max".
+/// More than any host has; for a protection set to "max".
 constexpr Bytes kEverything{std::int64_t{1} << 62U};
 
-/// For files that a kernel may be built without.
+/// For files that a kernel may lack.
 template <class Parse>
 auto read_if_there(const files::Directory& cgroup, std::string_view name, Parse parse)
     -> Result<std::optional<typename decltype(parse(std::string_view{}))::value_type>> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How the memory of a VM and of the slices above it stands, from the files of their cgroups.
+/// The memory state of a VM and of the slices above it, from the files of their cgroups.
 #pragma once
 
 #include "placement/base/result.h"
@@ -8,8 +8,8 @@
 
 namespace vmnuma::stats {
 
-/// What the memory controller of this cgroup is set to. A host without swap accounting has no
-/// memory.swap.max, which is no limit. Errors: of Directory::read, corrupt.
+/// The memory controller's settings for this cgroup. A host without swap accounting has no
+/// memory.swap.max, which means no limit. Errors: those of Directory::read, corrupt.
 [[nodiscard]] Result<placement::MemoryLimits> read_memory_limits(const files::Directory& cgroup);
 
 /// `scope` is the VM's, `process` its /proc/PID; `MemoryState::scope` and `read_in` are left to the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What could not be read of one VM, on its way into Sample::missing.
+/// Collects what could not be read of one VM, for Sample::missing.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class MissingLog {
   explicit MissingLog(const placement::VmDescription& vm)
       : id_(vm.id), prefix_("VM '" + vm.name + "'") {}
 
-  /// `what` is the source, "vCPU 3" or "memory.numa_stat"; empty if it is the whole VM.
+  /// `what` is the source, "vCPU 3" or "memory.numa_stat"; empty for the whole VM.
   void add(std::string_view what, std::string reason) {
     std::string source = prefix_;
     if (!what.empty()) {

@@ -2,16 +2,16 @@
 /// The counters of one VM's vCPU threads, through descriptors kept open from epoch to epoch.
 ///
 /// Problem: thousands of threads are read every two seconds, and opening a thread's file costs four
-/// times as much as reading it. vCPUs are plugged and unplugged without any event that says so.
-/// Approach: each thread's schedstat stays open. A kept descriptor of a thread that ended fails,
-/// and the number of sub-directories of the VM's thread group tells that a thread came; either
-/// makes the reader look for the threads anew. Quotas are read when the caller says so (see
-/// cpu_limit.h for what that saves).
+/// times as much as reading it. vCPUs are plugged and unplugged without an event. Approach: each
+/// thread's schedstat stays open. A kept descriptor of a thread that ended fails, and the number of
+/// sub-directories of the VM's thread group shows that a thread came; either makes the reader
+/// search for threads again. Quotas are read when the caller asks for it (see cpu_limit.h for what
+/// that saves).
 ///
 /// Properties:
 ///  - a kept descriptor never yields the numbers of a later thread;
 ///  - a plugged or unplugged vCPU is noticed in the same epoch;
-///  - a vCPU that cannot be read is absent and named, and looked for again next time.
+///  - an unreadable vCPU is absent and named, and searched for again next time.
 #pragma once
 
 #include <cstdint>
@@ -36,26 +36,26 @@ struct VcpuCounters {
 /// One thread at a time.
 class VcpuReader {
  public:
-  /// `tasks` is /proc/PID/task. `thread_group` is where the cgroups vcpuN are; without it threads
-  /// are found by name and have no quota.
+  /// `tasks` is /proc/PID/task. `thread_group` contains the cgroups vcpuN; without it threads are
+  /// found by name and have no quota.
   VcpuReader(files::Directory tasks, std::optional<files::Directory> thread_group)
       : tasks_(std::move(tasks)), thread_group_(std::move(thread_group)) {}
 
-  /// Reads the counters of all vCPUs that exist now. `scratch` is the shared read buffer. What
-  /// could not be read of a single vCPU goes to `log`. Errors: those of looking for the threads.
+  /// Reads the counters of all vCPUs that exist now. `scratch` is the shared read buffer. `log`
+  /// gets what could not be read of a single vCPU. Errors: those of searching for the threads.
   [[nodiscard]] Result<VcpuCounters> read(std::string& scratch, MissingLog& log);
 
   /// The CPU that each of these, just read, runs on or ran on last; nothing if one cannot be read.
-  /// Opens a file for each, so it is for few.
+  /// Opens a file for each, so only for a few.
   [[nodiscard]] std::vector<placement::CpuId> last_cpus(
       const std::vector<placement::VcpuSample>& vcpus) const;
 
-  /// Reads every vCPU's quota: the slow part, done now and then.
-  /// Errors: those of looking for the threads; a quota that cannot be read is named by each read().
+  /// Reads every vCPU's quota: the slow part, done now and then. Errors: those of searching for the
+  /// threads; each read() names the quotas that cannot be read.
   [[nodiscard]] Result<void> read_quotas(std::string& scratch);
 
-  /// The CPU time that all vCPUs together may use in thousandths of one CPU, a vCPU without a quota
-  /// counting 1000; nothing if none has a quota below that. As of the last read_quotas().
+  /// The CPU time that all vCPUs together may use, in thousandths of one CPU; a vCPU without a
+  /// quota counts 1000. Nothing if none has a quota below that. As of the last read_quotas().
   [[nodiscard]] std::optional<std::int64_t> quota_permille() const;
 
  private:
@@ -83,7 +83,7 @@ class VcpuReader {
   std::vector<Vcpu> vcpus_;           ///< by number
   std::vector<Unreadable> unopened_;  ///< threads that exist but could not be opened
   std::optional<std::uint64_t>
-      link_count_;  ///< when the threads were last found; nothing: look again
+      link_count_;  ///< when the threads were last found; nothing: search again
 };
 
 }  // namespace vmnuma::stats

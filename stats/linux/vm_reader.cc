@@ -24,7 +24,7 @@ using placement::VmDescription;
 constexpr std::string_view kCgroupMount = "sys/fs/cgroup/";
 
 /// True if the one hierarchy of cgroup v2 is mounted there. On a hybrid host it is below unified/
-/// and has no controllers, so nothing in it is of use.
+/// and has no controllers, so nothing in it is useful.
 bool has_cgroup_v2(const files::Directory& root) {
   return root.file(std::string(kCgroupMount) + "cgroup.controllers").has_value();
 }
@@ -46,7 +46,7 @@ Result<std::vector<Bytes>> by_topology(const std::vector<NodeBytes>& memory,
   return ordered;
 }
 
-/// Names the vCPUs that should be there and are not.
+/// Logs the vCPUs that should exist and do not.
 void log_absent_vcpus(const VmDescription& vm, const std::vector<placement::VcpuSample>& found,
                       MissingLog& log) {
   for (const std::int32_t vcpu : vm.vcpus) {
@@ -77,7 +77,7 @@ Result<VmReader::Cgroups> VmReader::cgroups_of_libvirt(const files::Directory& r
   return cgroups;
 }
 
-/// One that is shared with others tells nothing of this VM.
+/// A cgroup shared with other processes tells nothing about this VM.
 Result<VmReader::Cgroups> VmReader::cgroups_of_process(const files::Directory& root,
                                                        const std::string& path, std::int64_t pid) {
   Cgroups cgroups;
@@ -152,12 +152,12 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
                    thread_group_limit_.throttled_us_since_last(context.scratch);
   context.missing.insert(context.missing.end(), slow_missing_.begin(), slow_missing_.end());
   context.missing.insert(context.missing.end(), log.entries().begin(), log.entries().end());
-  // Both right after the vCPUs' times, so that all are of one moment.
+  // Both right after the vCPUs' times, so that all are from one moment.
   std::vector<placement::CpuId> last_cpus;
   if (context.last_cpus) {
     last_cpus = vcpus_.last_cpus(counters->vcpus);
   }
-  // Only in turns: the kernel sums up what each CPU counted for it.
+  // Only in full readings: the kernel sums up per-CPU counters for it.
   const auto beside_us = extent == Extent::kFull ? read_beside_us(counters->vcpus) : std::nullopt;
   return placement::VmSample{.id = vm.id,
                              .process = process_.identity,
@@ -175,7 +175,7 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
                              .beside_us = beside_us};
 }
 
-/// Without it, what these threads use is taken for load of others.
+/// Without it, what these threads use counts as load of other processes.
 std::optional<std::int64_t> VmReader::read_beside_us(
     const std::vector<placement::VcpuSample>& vcpus) const {
   const auto used_us = scope_ ? read_parsed(*scope_, "cpu.stat", parse_used_us)
@@ -259,7 +259,7 @@ void VmReader::read_memory(const VmDescription& vm, ReadContext& context, Missin
   log.add(by_mappings ? "numa_maps" : "memory.numa_stat", ordered.error().message);
 }
 
-/// Outside cgroup v2 there is none, which is said with the weight.
+/// Outside cgroup v2 there is none, which is reported with the weight.
 void VmReader::read_memory_state(std::int64_t sequence, MissingLog& log) {
   memory_state_.reset();
   if (!scope_ || !counts_memory_) {
@@ -275,8 +275,8 @@ void VmReader::read_memory_state(std::int64_t sequence, MissingLog& log) {
   memory_state_ = std::move(*state);
 }
 
-/// Nothing is decided by these, and a kernel may be without them: they are absent then, and nothing
-/// is degraded.
+/// No decision depends on these, and a kernel may lack them: they are absent then, and nothing is
+/// degraded.
 void VmReader::read_threads_and_waits() {
   threads_.reset();
   cpu_waits_.reset();
@@ -291,7 +291,7 @@ void VmReader::read_threads_and_waits() {
   }
 }
 
-/// What cannot be read confines no VM, and is named.
+/// An unreadable file confines no VM, and is named.
 void VmReader::read_cpus(MissingLog& log) {
   cpus_.reset();
   if (!scope_) {

@@ -2,13 +2,13 @@
 /// The readings of one running VM, from its start to its end.
 ///
 /// Problem: some sources are read every epoch for thousands of threads and must be cheap; others
-/// are dear (memory.numa_stat sums up per-CPU counters, numa_maps walks page tables) but change
-/// slowly. Approach: a full reading has everything; a reading of counters has the vCPU threads'
-/// counters anew and repeats weight, quota and memory from the last full one. The sampler decides
-/// whose turn it is. Memory comes from memory.numa_stat of the VM's scope; from numa_maps for a VM
-/// on hugetlbfs pages, which no cgroup file shows by node, and for a VM that has no cgroup of its
-/// own in cgroup v2, or one without the memory controller. Guest NUMA cells have theirs from
-/// cell_memory.h.
+/// are expensive (memory.numa_stat sums up per-CPU counters, numa_maps walks page tables) but
+/// change slowly. Approach: a full reading has everything; a counter reading has fresh counters of
+/// the vCPU threads and repeats weight, quota and memory from the last full one. The sampler
+/// decides which VM gets a full reading. Memory comes from memory.numa_stat of the VM's scope; from
+/// numa_maps for a VM on hugetlbfs pages, which no cgroup file shows by node, and for a VM that has
+/// no cgroup of its own in cgroup v2, or one without the memory controller. For guest NUMA cells it
+/// comes from cell_memory.h.
 ///
 /// Properties:
 ///  - numbers of another process never appear;
@@ -45,8 +45,7 @@ struct ReadContext {
 
 enum class Extent { kCounters, kFull };
 
-/// One thread at a time. Its members are what is kept open or remembered of one start of a VM,
-/// source by source.
+/// One thread at a time. Members: what is kept open or remembered for one run of a VM, by source.
 class VmReader {
  public:
   /// Finds the process and opens what is kept open. `root` is the host's root directory.
@@ -54,20 +53,20 @@ class VmReader {
   [[nodiscard]] static Result<VmReader> open(const files::Directory& root,
                                              const placement::VmDescription& vm);
 
-  /// True if the reader was opened for this start of the VM.
+  /// True if the reader was opened for this run of the VM.
   [[nodiscard]] bool is_of(const placement::VmDescription& vm) const {
     return domain_id_ == vm.domain_id && (!vm.process || *vm.process == process_.identity);
   }
 
   /// The first reading must be full. A vCPU or a source that cannot be read goes to
-  /// `context.missing`. Errors: vanished or not-found (this start of the VM is over, or it moved to
-  /// another cgroup: open a new reader), others as reading its threads gave them. Then nothing was
+  /// `context.missing`. Errors: vanished or not-found (this run of the VM is over, or it moved to
+  /// another cgroup: open a new reader), others from reading its threads. On error nothing was
   /// added to `context.missing`.
   [[nodiscard]] Result<placement::VmSample> read(const placement::VmDescription& vm, Extent extent,
                                                  ReadContext& context);
 
  private:
-  /// Of the VM below cgroup v2, as far as there are any.
+  /// The VM's cgroups below cgroup v2, as far as they exist.
   struct Cgroups {
     std::string scope_path;
     std::optional<files::Directory> scope;
@@ -102,13 +101,13 @@ class VmReader {
   std::int32_t domain_id_;
   QemuProcess process_;
   std::string cgroup_text_;                ///< /proc/PID/cgroup when the reader was opened
-  std::string scope_path_;                 ///< of `scope_`, below the mount of cgroup v2
+  std::string scope_path_;                 ///< path of `scope_`, below the mount of cgroup v2
   std::optional<files::Directory> scope_;  ///< the VM's cgroup; nothing outside cgroup v2
-  bool counts_memory_ = true;              ///< memory.numa_stat is in the scope
+  bool counts_memory_ = true;              ///< the scope has memory.numa_stat
   VcpuReader vcpus_;
   CpuLimit scope_limit_;         ///< set by an administrator through systemd (CPUQuota=)
-  CpuLimit thread_group_limit_;  ///< libvirt's global_quota, where it has a group of its own below
-                                 ///< the scope
+  CpuLimit thread_group_limit_;  ///< libvirt's global_quota, if it has a group of its own below the
+                                 ///< scope
   std::int64_t throttled_us_ = 0;
 
   // As of the last full reading.

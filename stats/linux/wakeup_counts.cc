@@ -75,7 +75,7 @@ Result<WakeupCounts> parse_wakeup_counts(std::string_view text) {
 }
 
 bool is_current(const WakeupCounts& counts, Microseconds now) {
-  // It may be written while the reader's epoch has begun.
+  // It may have been written after the reader's epoch began.
   const std::int64_t age_us = now.value > counts.taken_at.value ? now.value - counts.taken_at.value
                                                                 : counts.taken_at.value - now.value;
   return age_us <= kPeriodsUntilStale * counts.period.value;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The file in which vmnuma-wakeups tells how often threads of two VMs woke each other.
+/// The file in which vmnuma-wakeups reports how often threads of two VMs woke each other.
 ///
-/// Problem: the daemon should know who talks to whom without the rights that counting takes.
-/// Approach: a program of its own counts and writes this file every few seconds, replacing it in
-/// one step. Plain text:
+/// Problem: the daemon needs to know which VMs talk to each other, without the rights that counting
+/// requires. Approach: a separate program counts, and replaces this file atomically every few
+/// seconds. Plain text:
 ///
 ///     vmnuma-wakeups 1 8123456789 2000
 ///     4711 4712 90210
 ///     4711 4999 3
 ///
 /// The first line has the format's version, the monotonic time of writing in microseconds
-/// (CLOCK_MONOTONIC), and in milliseconds how often the file is written. Every other line is a pair
-/// of QEMU processes, the lower pid first, and how often one of them woke the other since the
-/// program was started. Pairs that never did are left out. Lines are in the order of their pids.
+/// (CLOCK_MONOTONIC), and the period of writing in milliseconds. Every other line is a pair of QEMU
+/// processes, the lower pid first, and how often one of them woke the other since the program was
+/// started. Pairs that never did are left out. Lines are sorted by pids.
 ///
 /// Properties:
-///  - what is not exactly in the format is an Error `corrupt` that quotes the line;
-///  - a file that nobody writes any more is told from one that is.
+///  - any deviation from the format is an Error `corrupt` that quotes the line;
+///  - a file that is no longer written is recognized as stale.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@
 
 namespace vmnuma::stats {
 
-/// Below the root directory. In a directory of its own, which comes and goes with its writer.
+/// Below the root directory, in a directory of its own that comes and goes with its writer.
 inline constexpr std::string_view kWakeupCountsFile = "run/vmnuma-wakeups/counts";
 inline constexpr placement::Microseconds kMostWakeupsPeriod{60'000'000};
 
@@ -52,7 +52,7 @@ struct WakeupCounts {
 /// Error: corrupt.
 [[nodiscard]] Result<WakeupCounts> parse_wakeup_counts(std::string_view text);
 
-/// False once five periods have passed without a new file: nobody counts any more. `now`:
+/// False once five periods have passed without a new file: nothing counts any more. `now`:
 /// monotonic.
 [[nodiscard]] bool is_current(const WakeupCounts& counts, placement::Microseconds now);
 

@@ -43,7 +43,7 @@ Result<files::FileDescriptor> open_event(PerfEvent event, std::int64_t tid, int 
   attributes.config = event.config;
   attributes.read_format =
       PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  attributes.disabled = group == kNoGroup ? 1 : 0;  // the others begin with the first
+  attributes.disabled = group == kNoGroup ? 1 : 0;  // the others start with the first
   constexpr int kAnyCpu = -1;
   const auto fd =
       static_cast<int>(::syscall(SYS_perf_event_open, &attributes, static_cast<pid_t>(tid), kAnyCpu,

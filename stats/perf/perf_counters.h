@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Counts threads' reads from memory with the CPUs' counters, by perf_event_open(2).
 ///
-/// Problem: how a CPU is asked for its reads from memory differs from model to model, and a table
-/// of models is never complete. Approach: the kernel's generic events, of which its drivers know
-/// the model's own: PERF_COUNT_HW_CACHE_LL, read, miss - demand reads that the last cache could not
-/// answer. Intel's server CPUs have it (Linux 6.1, arch/x86/events/intel/core.c,
+/// Problem: how to count a CPU's reads from memory differs from model to model, and a table of
+/// models is never complete. Approach: use the kernel's generic events, which its drivers map to
+/// the model's own: PERF_COUNT_HW_CACHE_LL, read, miss - demand reads that missed the last-level
+/// cache. Intel's server CPUs support it (Linux 6.1, arch/x86/events/intel/core.c,
 /// *_hw_cache_extra_regs), and CPUs of arm64 with the PMUv3 event LL_CACHE_MISS_RD
 /// (drivers/perf/arm_pmuv3.c, then arch/arm64/kernel/perf_event.c); AMD's do not since Zen
 /// (arch/x86/events/amd/core.c, amd_hw_cache_event_ids_f17h). PERF_COUNT_HW_CACHE_NODE is not used:
-/// its "access" is every read from memory on some models of Intel and every read from local memory
-/// on others, so that a price made of it would depend on which. Beside that event, in one group so
-/// that all are counted at the same times, where the CPU has them: cycles and
-/// PERF_COUNT_HW_STALLED_CYCLES_BACKEND (arm64, and Intel's up to Ivy Bridge), which bound what
-/// waiting there can have been.
+/// its "access" is every read from memory on some Intel models and every read from local memory on
+/// others, so a price derived from it would depend on the model. In one group with that event, so
+/// that all are counted at the same times, and if the CPU has them: cycles and
+/// PERF_COUNT_HW_STALLED_CYCLES_BACKEND (arm64, and Intel's up to Ivy Bridge), which limit how long
+/// the CPU can have waited.
 ///
 /// Everything the thread does is counted, guest and host, user and kernel: no exclude_ bit is set,
-/// so that entering a guest costs nothing more than without. Counters are not pinned; those of
-/// guests (KVM pins them) and pinned ones of administrators go first, which shows as counted_ns <
-/// ran_ns. Prefetched data are not waited for, or less, and are not counted.
+/// so that entering a guest costs nothing extra. Counters are not pinned; those of guests (KVM pins
+/// them) and pinned ones of administrators take precedence, which shows as counted_ns < ran_ns.
+/// Prefetched data are waited for less or not at all, and are not counted.
 ///
-/// Newer kernels can hand the CPUs' counters over to guests whole ("mediated vPMU",
+/// Newer kernels can hand the CPUs' counters over to guests entirely ("mediated vPMU",
 /// perf_create_mediated_pmu() in kernel/events/core.c; a parameter of kvm_intel and kvm_amd). They
-/// refuse to start such a VM while somebody counts what guests do, so nothing is counted where KVM
-/// is set to that.
+/// refuse to start such a VM while any counter counts guests, so nothing is counted if KVM is
+/// configured that way.
 ///
-/// No machine of ours has such counters: the system calls are tested with events of the kernel's
-/// own (PERF_TYPE_SOFTWARE), and what single CPU models count is taken from the sources above.
+/// None of our machines has such counters: the system calls are tested with the kernel's software
+/// events (PERF_TYPE_SOFTWARE), and what individual CPU models count is taken from the sources
+/// above.
 ///
 /// Properties:
-///  - where nothing can be counted no descriptor is held, and the reason is told once;
-///  - a descriptor for each event of each thread, closed with the counter.
+///  - if nothing can be counted, no descriptor is held, and the reason is reported once;
+///  - there is one descriptor per event and thread, closed with the counter.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +62,8 @@ struct PerfEvents {
 };
 
 /// One thread at a time. Needs CAP_PERFMON, or kernel.perf_event_paranoid of 1 or less and the
-/// right to trace the thread. Where that is 3 or more, as distributions' kernels know it (Debian's
-/// by default), CAP_PERFMON does not suffice.
+/// right to trace the thread. If that is 3 or more, a level of distribution kernels (Debian's
+/// default), CAP_PERFMON does not suffice.
 class PerfCounters final : public ThreadCounters {
  public:
   explicit PerfCounters(PerfEvents events) : events_(events) {}
@@ -73,12 +74,12 @@ class PerfCounters final : public ThreadCounters {
   PerfEvents events_;
 };
 
-/// KVM is set to hand the CPUs' counters over to guests.
+/// KVM is configured to hand the CPUs' counters over to guests.
 [[nodiscard]] bool hands_counters_over(const files::Directory& root);
 
-/// What can be counted on this machine by whoever calls; `root` is the host's root directory.
-/// Errors: unsupported (the CPUs have no such event, or KVM hands its counters over),
-/// permission-denied, io; the message says what that is worth.
+/// What the calling process can count on this machine; `root` is the host's root directory. Errors:
+/// unsupported (the CPUs have no such event, or KVM hands its counters over), permission-denied,
+/// io; the message says what that means.
 [[nodiscard]] Result<PerfEvents> find_perf_events(const files::Directory& root);
 
 }  // namespace vmnuma::stats

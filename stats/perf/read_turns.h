@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Counts how often VMs read memory, a few VMs at a time.
 ///
-/// Problem: a counter of every vCPU thread costs descriptors by the thousand, a little time at
-/// every switch of threads, and one of the few counters that a CPU has, which guests and
-/// administrators with perf(1) want, too. What VMs do changes slowly. Approach: VMs take turns.
-/// As many as have kMostThreads together are counted for kTurn; then come the next ones by id, and
-/// all over again, but no sooner than kRound after the last time. Of a wider VM that many threads
-/// are counted, at even distances. A turn's result is in the one sample with which it ends.
+/// Problem: a counter for every vCPU thread costs thousands of descriptors, a little time at every
+/// thread switch, and one of the few counters of a CPU, which guests and perf(1) want, too. What
+/// VMs do changes slowly. Approach: VMs take turns. As many as have kMostThreads together are
+/// counted for kTurn; then come the next ones by id, and a new round begins no sooner than kRound
+/// after the last began. Of a wider VM that many threads are counted, evenly spaced. A turn's
+/// result is in the sample with which it ends.
 ///
-/// What is counted is all that the threads do, guest and host: run time is of both, too.
+/// Everything the threads do is counted, guest and host, just as run time covers both.
 ///
 /// Properties:
 ///  1. No more than kMostThreads threads are counted at a time, and no VM for more than kTurn of
 ///     each kRound.
-///  2. Every VM has its turn, whatever others come and go.
+///  2. Every VM has its turn, no matter which others come and go.
 ///  3. A VM that ended, or was restarted, has no result, and no counter beyond the next epoch.
-///  4. What cannot be counted is left out: its VM has no result of this turn.
+///  4. What cannot be counted is left out: its VM has no result for this turn.
 #pragma once
 
 #include <cstddef>
@@ -36,11 +36,11 @@ inline constexpr placement::Microseconds kRound{60 * placement::kMicrosecondsPer
 /// One thread at a time.
 class ReadTurns {
  public:
-  /// `counters` outlives this. Null: nothing is ever counted.
+  /// `counters` must outlive this. Null: nothing is ever counted.
   explicit ReadTurns(ThreadCounters* counters) : counters_(counters) {}
 
-  /// Begins and ends turns, and adds the results of those that end to `sample`, which is as it was
-  /// just read.
+  /// Begins and ends turns, and adds the results of those that end to `sample`, which must just
+  /// have been read.
   void take_turns(placement::Sample& sample);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The port through which single threads' reads from memory are counted. Implemented by
-/// PerfCounters over the CPUs' own counters, and by the simulated host.
+/// The port that counts single threads' reads from memory. Implemented by PerfCounters over the
+/// CPUs' own counters, and by the simulated host.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace vmnuma::stats {
 
-/// Since the counter was made.
+/// Counts since the counter was created.
 struct ThreadCount {
   std::int64_t reads = 0;           ///< from memory, in `counted_ns`
   std::int64_t counted_ns = 0;      ///< run time in which they were counted
@@ -20,7 +20,7 @@ struct ThreadCount {
   bool operator==(const ThreadCount&) const = default;
 };
 
-/// Counts for as long as it lives. One thread at a time.
+/// Counts while it exists. One thread at a time.
 class ThreadCounter {
  public:
   virtual ~ThreadCounter() = default;
@@ -31,8 +31,8 @@ class ThreadCounter {
 class ThreadCounters {
  public:
   virtual ~ThreadCounters() = default;
-  /// Counts from now on what this thread does. Errors: vanished (there is no such thread),
-  /// permission-denied, io (no more descriptors, or what is to be counted cannot be).
+  /// Starts to count what this thread does. Errors: vanished (there is no such thread),
+  /// permission-denied, io (no more descriptors, or the event cannot be counted).
   [[nodiscard]] virtual Result<std::unique_ptr<ThreadCounter>> count(std::int64_t tid) = 0;
 };
 

@@ -37,7 +37,7 @@ struct MemoryKb {
   [[nodiscard]] std::int64_t all() const { return local + remote; }
 };
 
-/// Nothing while it is not known. Without a home all of it is remote here.
+/// Nothing while unknown. Without a home all of it is remote here.
 std::optional<MemoryKb> memory_of(const ClientState& client) {
   if (!client.memory_known) {
     return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<MemoryKb> memory_of(const ClientState& client) {
   return memory;
 }
 
-/// The client's threads: those that belong to no client alone count with the first one.
+/// The client's threads: those that belong to no single client count with the first one.
 Amount worlds_of(const ReportInput& input, const ClientState& client) {
   if (client.id.index != 0) {
     return client.vcpu_count();
@@ -71,7 +71,7 @@ ClientCounters counters_of(const ReportInput& input, const ClientState& client) 
   return found == input.counters.end() ? ClientCounters{} : found->second;
 }
 
-/// Calls `visit(client, key)` for every client whose VM has a group.
+/// Calls `visit(client, key)` for every client of a VM with a group.
 template <class Visit>
 void for_each_client(const ReportInput& input, Visit visit) {
   for (const ClientState& client : input.snapshot.clients) {

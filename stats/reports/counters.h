@@ -2,9 +2,9 @@
 /// An epoch's snapshot and the clients' counters, as rows of the tables. Pure.
 ///
 /// Properties: used + idle = logical CPUs x epoch on every node, also after rounding; local +
-/// remote = the memory that is resident; both are absent while that is not known or the client has
-/// no home; the percentages follow from the printed amounts; a VM that has no group is left out of
-/// the tables of clients.
+/// remote = the memory that is resident; both are absent while that is unknown or the client has no
+/// home; the percentages follow from the printed amounts; a VM without a group is left out of the
+/// tables of clients.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace vmnuma::stats {
 
-/// Who a VM is in the tables.
+/// A VM's identity in the tables.
 struct Group {
   std::int64_t pid = 0;                      ///< of its QEMU process
   std::int64_t id = -1;                      ///< libvirt's running id
@@ -28,7 +28,7 @@ struct Group {
   bool operator==(const Group&) const = default;
 };
 
-/// What a snapshot does not know about a client. Counts are since the VM was first seen.
+/// What a snapshot does not contain about a client. Counts are since the VM was first seen.
 struct ClientCounters {
   std::int64_t balance = 0;
   std::int64_t locality = 0;
@@ -37,16 +37,16 @@ struct ClientCounters {
   std::int64_t locality_swap = 0;
   std::int64_t page_mig_rate = 0;     ///< 4 KiB pages per second now
   std::int64_t local_memory_sum = 0;  ///< over all epochs, in any unit, and
-  std::int64_t all_memory_sum = 0;    ///< of all its memory in the same one
+  std::int64_t all_memory_sum = 0;    ///< of all its memory in the same unit
   bool operator==(const ClientCounters&) const = default;
 };
 
-/// All that the tables are made of. A client without counters has never moved.
+/// The input of all tables. A client without counters has never moved.
 struct ReportInput {
   const placement::Snapshot& snapshot;
   std::map<placement::VmId, Group> groups;
   std::map<placement::ClientId, ClientCounters> counters;
-  /// The CPUs of those that do not have their home whole, as a list.
+  /// The CPUs of the clients that do not have their home whole, as a list.
   std::map<placement::ClientId, std::string> cpus = {};
 };
 
@@ -55,7 +55,8 @@ struct ReportInput {
 /// By VM, then client.
 [[nodiscard]] std::vector<ClientRow> client_rows(const ReportInput& input);
 [[nodiscard]] std::vector<MigrationRow> migration_rows(const ReportInput& input);
-/// By VM, then client, then node; all nodes that the client has lived on, or may, or has memory on.
+/// By VM, then client, then node; all nodes that the client has lived on, may live on or has memory
+/// on.
 [[nodiscard]] std::vector<CnodeRow> cnode_rows(const ReportInput& input, const NodeStays& stays);
 /// nodes, clients, localMemory and remoteMemory (KB, as in numa-clients), then the sums of
 /// numa-migration's columns.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How long a CPU of one node waits for memory of another: measured, as SLIT has it and as HMAT has
-/// it, as rows of the table numa-latency. Pure.
+/// How long a CPU of one node waits for memory of another: measured, by SLIT and by HMAT, as rows
+/// of the table numa-latency. Pure.
 ///
 /// Properties: a row for every pair of a node with CPUs and a node with memory, by the kernel's
-/// numbers; what is not known is absent and never a guess.
+/// numbers; what is unknown is absent, never guessed.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace vmnuma::stats {
 inline constexpr std::string_view kLatencyTable = "numa-latency";
 
 enum class LatencyState {
-  kNotMeasured,  ///< nobody has tried yet, or it cannot be done here
+  kNotMeasured,  ///< not tried yet, or not possible here
   kMeasured,
   kBusy,      ///< something else ran or used the memory all the time
-  kNoMemory,  ///< the node had no free memory to measure with
+  kNoMemory,  ///< the node had no free memory for measuring
 };
 
 /// "measured", "not-measured", "busy", "no-memory"; never with a blank.
@@ -39,7 +39,7 @@ struct MeasuredLatency {
   bool operator==(const MeasuredLatency&) const = default;
 };
 
-/// What the firmware says of it (ACPI's HMAT).
+/// What the firmware says (ACPI's HMAT).
 struct FirmwareLatency {
   placement::NodeId cpu;
   placement::NodeId memory;

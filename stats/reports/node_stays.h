@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How long each client has lived on which node, for numa-cnode. Pure; whoever takes the decisions
-/// keeps it beside them and tells it every epoch.
+/// How long each client has lived on which node, for numa-cnode. Pure; owned by the code that makes
+/// the decisions and updated every epoch.
 ///
-/// Properties: the epochs of a client add up to those in which it had a home; a client that is gone
-/// is forgotten.
+/// Properties: a client's epochs add up to those in which it had a home; a client that is gone is
+/// forgotten.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace vmnuma::stats {
 
 struct NodeStay {
   std::int64_t epochs = 0;
-  std::int64_t arrivals = 0;  ///< times it came, its first placement included
+  std::int64_t arrivals = 0;  ///< times it came, including its first placement
   bool operator==(const NodeStay&) const = default;
 };
 

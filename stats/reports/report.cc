@@ -17,7 +17,7 @@ void append_row(std::string& text, const std::vector<std::string>& cells,
   text += '\n';
 }
 
-// "name: value" lines, as sched-stats prints what is not a table.
+// "name: value" lines, as sched-stats prints anything but tables.
 std::string format_pairs(const Report& report) {
   std::string text;
   for (const std::vector<Cell>& row : report.rows) {
@@ -44,7 +44,7 @@ std::string cell_text(const Cell& cell) {
   if (std::holds_alternative<NoValue>(cell)) {
     return "-";
   }
-  // An empty or split cell would shift the columns behind it.
+  // An empty or split cell would shift the columns after it.
   std::string word = std::get<std::string>(cell);
   std::replace_if(
       word.begin(), word.end(), [](char c) { return c == ' ' || c == '\t' || c == '\n'; }, '_');

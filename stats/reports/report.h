@@ -14,7 +14,7 @@
 
 namespace vmnuma::stats {
 
-/// What is not known, or cannot have a value here: "-" in text, null in JSON.
+/// An unknown value, or one that cannot exist here: "-" in text, null in JSON.
 struct NoValue {
   bool operator==(const NoValue&) const = default;
 };
@@ -26,20 +26,20 @@ struct Report {
   std::string type;                  ///< "numa-pnode"
   std::vector<std::string> columns;  ///< names of the cells
   std::vector<std::vector<Cell>> rows;
-  /// What JSON has in addition, per row: names and values that the table has no column for.
+  /// Additional fields in JSON, per row: names and values for which the table has no column.
   std::vector<std::string> extra_columns;
   std::vector<std::vector<Cell>> extra_cells;
   bool operator==(const Report&) const = default;
 };
 
-/// The types there are, in the order in which `-h` lists them.
+/// The existing types, in the order in which `-h` lists them.
 [[nodiscard]] const std::vector<std::string_view>& report_types();
 
-/// The table as text, columns left-aligned and two blanks apart, each line ended by '\n'.
-/// numa-global is no table and becomes "name: value" lines.
+/// The table as text, columns left-aligned and separated by two blanks, each line ended by '\n'.
+/// numa-global is not a table and becomes "name: value" lines.
 [[nodiscard]] std::string format_report(const Report& report);
 
-/// One cell of it.
+/// One cell of the text.
 [[nodiscard]] std::string cell_text(const Cell& cell);
 
 }  // namespace vmnuma::stats

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rows of the tables, one struct a table, fields in the order of the columns.
+/// The rows of the tables, one struct per table, fields in the order of the columns.
 ///
 /// Units are ESXi's: times in ms of the last epoch, memory in KB (1024 bytes), shares in per cent
-/// rounded down. Nodes carry the kernel's numbers. What is not known is absent.
+/// rounded down. Nodes have the kernel's numbers. What is unknown is absent.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct PnodeRow {
   Amount vcpus;             ///< homed here
   Amount free_kb;
   Amount total_kb;
-  Amount non_vm_ms = {};  ///< of used_ms, with anything but clients
+  Amount non_vm_ms = {};  ///< part of used_ms, for anything but clients
   bool operator==(const PnodeRow&) const = default;
 };
 
-/// The columns by which every table of clients begins, and the VM's own names, which only JSON has.
+/// The first columns of every table of clients, and the VM's own names, which only JSON has.
 struct ClientKey {
   std::string group_name;     ///< "vm.<pid of its QEMU>", so without blanks whatever the VM's name
   std::int64_t group_id = 0;  ///< libvirt's running id
@@ -43,7 +43,7 @@ struct ClientRow {
   ClientKey key;
   Amount home;           ///< absent: it has none, and its memory is neither local nor remote
   std::string affinity;  ///< bit mask of the nodes it may live on, bit = node number: "0x3"
-  Amount worlds;         ///< its vCPUs; with the VM's first client all other threads of the VM
+  Amount worlds;         ///< its vCPUs; for the VM's first client plus all other threads of the VM
   std::int64_t vmm_worlds = 0;
   Amount local_kb;
   Amount remote_kb;
@@ -69,7 +69,7 @@ struct MigrationRow {
 struct CnodeRow {
   ClientKey key;
   std::int64_t node = 0;
-  std::int64_t time = 0;  ///< epochs that it was its home
+  std::int64_t time = 0;  ///< epochs in which it was its home
   Amount time_pct;        ///< of the client's life
   Amount memory_kb;
   Amount memory_pct;              ///< of the client's memory; 0 if it has none
@@ -83,9 +83,9 @@ struct LatencyRow {
   std::int64_t cpu_node = 0;
   std::int64_t memory_node = 0;
   Amount read_ns = {};   ///< measured
-  Amount relative = {};  ///< the same as SLIT counts: 10 is from the node's own memory
+  Amount relative = {};  ///< on SLIT's scale: 10 is the node's own memory
   std::int64_t slit = 0;
-  Amount hmat_ns = {};     ///< as the firmware says
+  Amount hmat_ns = {};     ///< by the firmware
   std::string state = {};  ///< name_of(LatencyState)
   bool operator==(const LatencyRow&) const = default;
 };

@@ -10,7 +10,7 @@
 namespace vmnuma::stats {
 namespace {
 
-/// One column: its name, how a row fills it, and what scripts get where there is no value.
+/// One column: its name, how a row fills it, and what scripts get if there is no value.
 template <class Row>
 struct Column {
   std::string_view name;
@@ -24,7 +24,7 @@ Cell cell_of(const Amount& amount) {
   return amount ? Cell(*amount) : Cell(NoValue{});
 }
 
-/// Of a column whose figure does not exist on this kind of host.
+/// For a column with a figure that does not exist on this kind of host.
 template <class Row>
 Cell no_value(const Row& /*row*/) {
   return NoValue{};
@@ -149,7 +149,7 @@ constexpr Column<GlobalRow> kGlobal[] = {
     {"value", [](const GlobalRow& row) -> Cell { return cell_of(row.value); }},
 };
 
-/// What scripts get in the columns of that name, of any table.
+/// What scripts get in the columns of that name, in any table.
 std::int64_t for_scripts(std::string_view name) {
   const auto value_in = [name](const auto& columns) -> std::int64_t {
     for (const auto& column : columns) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The one way in which values become members of JSON objects, field by field, and come back.
+/// The one way to convert values to members of JSON objects, field by field, and back.
 ///
-/// Problem: requests, answers, recordings and the journal's orders are all objects whose fields are
-/// listed once for writing and reading, and most of what it takes to write and read such a list is
-/// the same for all of them. Approach: a format is a pair of classes, one derived from FieldWriter
-/// and one from FieldReader, that say only what is particular to it:
+/// Problem: requests, answers, recordings and the journal's orders are all objects with one list of
+/// fields for writing and reading, and most of the code for that is the same for all of them.
+/// Approach: a format is a pair of classes, one derived from FieldWriter and one from FieldReader,
+/// with only what is specific to it:
 ///
 ///     class ViewWriter : public text::FieldWriter<ViewWriter, Json> {
 ///       static void visit(ViewWriter& fields, const T& value);  // lists the fields of a T
@@ -16,19 +16,18 @@
 ///       void absent(std::string_view name);                     // optional: a field is not there
 ///     };
 ///
-/// A list of fields calls `fields(NAME, value)` for each; what more it says of a field is for
-/// others. Both are made from a parent, so that what is inside an object knows what its format is
-/// told from outside. The limits on the size and depth of a text are those of read_json().
+/// A list of fields calls `fields(NAME, value)` for each; further arguments are for other visitors.
+/// Both classes are constructed from a parent, so that nested objects know what their format was
+/// given from outside. The limits on the size and depth of a text are those of read_json().
 ///
-/// How values are written, unless leaf() has another way: amounts and numbers of nodes and CPUs as
-/// integers, enumerations by name, VMs by UUID, a client as [UUID, index], what is optional and
+/// How values are written, unless leaf() does it differently: amounts and numbers of nodes and CPUs
+/// as integers, enumerations by name, VMs by UUID, a client as [UUID, index], what is optional and
 /// absent as null, pairs and the entries of maps as [first, second], other classes as objects.
 ///
 /// Properties:
 ///  - what a FieldWriter writes, a FieldReader of the same format reads as the same value;
-///  - whatever a JSON value is, reading it gives a value or a message, which names the first field
-///    that is wrong by its path: "'vms[3].clients[0].home' is not what it should be" or "... is
-///    missing".
+///  - reading any JSON value gives a value or a message, which names the first wrong field by its
+///    path: "'vms[3].clients[0].home' is not what it should be" or "... is missing".
 #pragma once
 
 #include <concepts>
@@ -84,7 +83,7 @@ template <class Self, class Json>
 class FieldWriter {
  public:
   FieldWriter() = default;
-  /// Knows what `other` is told from outside, and writes an object of its own.
+  /// Knows what `other` was given from outside, and writes an object of its own.
   FieldWriter(const FieldWriter& /*other*/) {}
   FieldWriter& operator=(const FieldWriter&) = delete;
 
@@ -93,7 +92,7 @@ class FieldWriter {
     object_[std::string(name)] = json_of(value);
   }
 
-  /// Writes an object, knowing what this one knows.
+  /// Writes an object with the same outside knowledge.
   template <class T>
   [[nodiscard]] Json write(const T& value) const {
     Self inside(self());
@@ -150,7 +149,7 @@ class FieldReader {
       self().absent(name);
     }
   }
-  /// For what older texts do not have: it stays as it is by default.
+  /// For fields that older texts lack: the value keeps its default.
   template <class T>
   void added(std::string_view name, T& value) {
     if (const Json* json = find(name); json != nullptr) {
@@ -158,7 +157,7 @@ class FieldReader {
     }
   }
 
-  /// A field that is not there stays as it is, unless the format has another rule.
+  /// A missing field keeps its value, unless the format has another rule.
   void absent(std::string_view /*name*/) {}
 
   /// Reads an object's fields. Error: corrupt.
@@ -171,7 +170,7 @@ class FieldReader {
     return result();
   }
 
-  /// What has been found wrong so far.
+  /// The first problem found so far.
   [[nodiscard]] Result<void> result() const {
     if (problem_.empty()) {
       return {};
@@ -187,7 +186,7 @@ class FieldReader {
     return found == object_->end() ? nullptr : &*found;
   }
 
-  /// The first problem counts. "'NAME' is missing".
+  /// Only the first problem is kept. "'NAME' is missing".
   void note(std::string_view name, std::string problem) {
     if (problem_.empty()) {
       path_ = name;
@@ -202,7 +201,7 @@ class FieldReader {
     }
   }
 
-  /// False: it is no T.
+  /// False: it is not a T.
   template <class T>
   [[nodiscard]] bool from(const Json& json, T& value) {
     if constexpr (requires { self().leaf(json, value); }) {
@@ -212,7 +211,7 @@ class FieldReader {
     }
   }
 
-  /// As from(), without regard to leaf().
+  /// As from(), but ignores leaf().
   template <class T>
   [[nodiscard]] bool usual(const Json& json, T& value) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -272,7 +271,7 @@ class FieldReader {
     return json.is_array() && json.size() == 2;
   }
 
-  /// What is wrong is inside `name`, or it is that itself.
+  /// The problem is inside `name`, or is `name` itself.
   void within(std::string name) {
     path_ = std::move(name) + (path_.empty() || path_.front() == '[' ? "" : ".") + path_;
     if (problem_.empty()) {

@@ -16,7 +16,7 @@ struct Character {
   std::size_t bytes = 1;
 };
 
-/// The character that the text begins with; nothing if that is no UTF-8 (RFC 3629, section 4).
+/// The first character of the text; nothing if it is not UTF-8 (RFC 3629, section 4).
 std::optional<Character> first_of(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -61,7 +61,7 @@ std::string escaped(char32_t character) {
   }
 }
 
-/// `character` gives what stands for one that is unprintable, `byte` for one that is no UTF-8.
+/// `character` replaces an unprintable character, `byte` a byte that is not UTF-8.
 template <class OfCharacter, class OfByte>
 std::string replaced(std::string_view text, const OfCharacter& character, const OfByte& byte) {
   std::string out;

@@ -31,7 +31,7 @@ std::string shell_word(std::string_view word) {
     } else if (is_plain(c) || c == ' ') {
       quoted += c;
     } else {
-      // Octal, whose three digits are always all of it.
+      // Octal, always three digits, so that a digit after it is not taken as part of it.
       quoted += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
     }
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Words of a command that people copy from a terminal into a shell.
+/// Words of a command to be copied from a terminal into a shell.
 ///
-/// Problem: the name of a VM may be anything, and what is printed to be pasted is obeyed. Approach:
-/// a word is quoted where a shell would read more than a word in it. Property: a shell reads the
-/// bytes that went in, as one word; what comes out is printable().
+/// Problem: the name of a VM may be anything, and a pasted command is executed. Approach: a word is
+/// quoted if a shell would read it as more than a word. Property: a shell reads the original bytes,
+/// as one word; the output is printable().
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace vmnuma::text {
 
-/// As it is, 'in quotes' (POSIX.1-2017, XCU 2.2.2), or, if it is not printable, $'\012' (bash(1),
+/// Unchanged, 'in quotes' (POSIX.1-2017, XCU 2.2.2), or, if it is not printable, $'\012' (bash(1),
 /// QUOTING; POSIX.1-2024).
 [[nodiscard]] std::string shell_word(std::string_view word);
 

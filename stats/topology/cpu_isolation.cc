@@ -17,7 +17,7 @@ using CpuSet = std::vector<CpuId>;  // ascending
 constexpr std::string_view kAtBoot = "sys/devices/system/cpu/isolated";
 constexpr std::string_view kInPartitions = "sys/fs/cgroup/cpuset.cpus.isolated";
 
-/// Of the slice, or of the root for "".
+/// In the slice, or in the root for "".
 std::string cgroup_file(std::string_view slice, std::string_view name) {
   std::string path = "sys/fs/cgroup/";
   if (!slice.empty()) {
@@ -30,7 +30,7 @@ std::string effective_file(std::string_view slice) {
   return cgroup_file(slice, "cpuset.cpus.effective");
 }
 
-/// The CPUs in a list file, nothing if there is no such file.
+/// The CPUs in a list file; nothing if there is no such file.
 Result<std::optional<CpuSet>> read_cpu_list(const files::Directory& root, std::string_view path) {
   auto cpus = read_parsed(root, path, placement::parse_cpu_list);
   if (cpus) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which online CPUs are kept from VMs.
+/// Which online CPUs are reserved from VMs.
 ///
-/// Problem: administrators keep CPUs for one workload at boot (isolcpus=), with a cpuset partition,
-/// or by confining the slice that VMs are in. A pin to a whole node would bring VMs there, or stack
-/// them on one CPU where the scheduler does not spread threads. Approach: VMs may use the CPUs of
-/// their slices (of the root where there are none yet) without the isolated ones. The effective
-/// CPUs of a cgroup lack those that belong to another partition (Linux 6.1 and 6.12,
+/// Problem: administrators dedicate CPUs to one workload at boot (isolcpus=), with a cpuset
+/// partition, or by confining the slice of the VMs. A pin to a whole node would let VMs run there,
+/// or stack them on one CPU where the scheduler does not spread threads. Approach: VMs may use the
+/// CPUs of their slices (of the root if there are none yet) except the isolated ones. The effective
+/// CPUs of a cgroup exclude those of another partition (Linux 6.1 and 6.12,
 /// Documentation/admin-guide/cgroup-v2.rst, cpuset).
 ///
-/// nohz_full= alone keeps no CPU from VMs: the scheduler spreads threads over those CPUs as over
-/// others, and a host may have it on all CPUs but one.
+/// nohz_full= alone reserves no CPU: the scheduler spreads threads over those CPUs as over others,
+/// and a host may set it for all CPUs but one.
 ///
 /// Properties:
-///  - a file that is not there keeps nothing from VMs;
-///  - where VMs have several slices, what one of them may use is not kept from VMs; a VM that may
-///    not use it is confined (balancer/controller/confinement.h).
+///  - a missing file reserves nothing;
+///  - if VMs have several slices, a CPU that one of them may use is not reserved; a VM that may not
+///    use it is confined (balancer/controller/confinement.h).
 #pragma once
 
 #include <array>
@@ -35,24 +35,24 @@ inline constexpr std::array<std::string_view, 2> kVmSlices = {"machine.slice", "
 /// All lists are ascending.
 struct CpuIsolation {
   std::vector<placement::CpuId> at_boot;        ///< isolcpus=
-  std::vector<placement::CpuId> in_partitions;  ///< of isolated partitions, that of VMs included
-  /// That the slices of VMs, or the root, may use; absent: all.
+  std::vector<placement::CpuId> in_partitions;  ///< of isolated partitions, including that of VMs
+  /// The CPUs that the slices of VMs, or the root, may use; absent: all.
   std::optional<std::vector<placement::CpuId>> of_vms;
 
   [[nodiscard]] bool keeps(placement::CpuId cpu) const;
 };
 
 /// `root` is the host's root directory. sys/devices/system/cpu/isolated is from drivers/base/cpu.c
-/// (Linux 6.1), sys/fs/cgroup/cpuset.cpus.isolated from kernel/cgroup/cpuset.c (Linux 6.12; older
-/// ones lack it, and then only an isolated partition of VMs themselves is known). Errors: corrupt,
-/// permission-denied, io.
+/// (Linux 6.1), sys/fs/cgroup/cpuset.cpus.isolated from kernel/cgroup/cpuset.c (Linux 6.12; without
+/// it, only an isolated partition of VMs themselves is known). Errors: corrupt, permission-denied,
+/// io.
 [[nodiscard]] Result<CpuIsolation> read_cpu_isolation(const files::Directory& root);
 
-/// The files that it depends on, below the root. Each may come and go.
+/// The files that it depends on, below the root. Each may appear and disappear.
 [[nodiscard]] std::vector<std::string> cpu_isolation_files();
 
-/// What the kernel says of the slice as a partition (cpuset.cpus.partition): "member", "root",
-/// "isolated", "root invalid (REASON)"; empty if there is no such slice or file.
+/// The state of the slice as a partition (cpuset.cpus.partition): "member", "root", "isolated",
+/// "root invalid (REASON)"; empty if there is no such slice or file.
 [[nodiscard]] std::string partition_of(const files::Directory& root, std::string_view slice);
 
 }  // namespace vmnuma::stats

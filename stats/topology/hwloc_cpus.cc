@@ -17,7 +17,7 @@ struct DestroyTopology {
 };
 using HwlocTopology = std::unique_ptr<hwloc_topology, DestroyTopology>;
 
-/// Sets HWLOC_FSROOT while it lives, unless the root is the live one.
+/// Sets HWLOC_FSROOT while it exists, unless the root is the live one.
 class FilesystemRoot {
  public:
   explicit FilesystemRoot(const std::string& root) : active_(root != "/") {
@@ -60,12 +60,12 @@ Result<HwlocTopology> load(const std::string& root) {
     return hwloc_error("begin");
   }
   HwlocTopology topology(raw);
-  // CPUs outside our own cpuset count too.
+  // CPUs outside our own cpuset count, too.
   if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0) {
     return hwloc_error("configure");
   }
-  // The x86 back end would bind this thread to every CPU in turn and adds nothing that Linux does
-  // not say. Only x86 has it, and nothing else can fail here.
+  // The x86 back end would bind this thread to every CPU in turn and adds nothing to what Linux
+  // says. Only x86 has it, and nothing else can fail here.
   (void)hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   if (hwloc_topology_load(raw) != 0) {
     return hwloc_error("load");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which CPUs share a core, a last-level cache and a package, from hwloc.
 ///
-/// hwloc knows the many ways in which kernels and firmware describe this. It is asked nothing about
-/// NUMA nodes: hwloc 2.9 has no object for a memoryless node.
+/// hwloc knows the many ways in which kernels and firmware describe this. It is not used for NUMA
+/// nodes: hwloc 2.9 has no object for a memoryless node.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace vmnuma::stats {
 
-/// Where a CPU is. Cores and caches are named by the lowest CPU in them, so the names do not depend
-/// on what else is there.
+/// A CPU's place. Cores and caches are named by their lowest CPU, so the names do not depend on
+/// other hardware.
 struct CpuPlace {
   std::int32_t core = 0;
-  std::int32_t last_level_cache = 0;  ///< the package's where no cache is known
+  std::int32_t last_level_cache = 0;  ///< the package's if no cache is known
   std::int32_t package =
       0;  ///< the kernel's physical_package_id; the lowest CPU in it where that is unknown
   bool operator==(const CpuPlace&) const = default;
 };
 
-/// All online CPUs. `root` is the host's root directory. The only way to hand hwloc a root is the
+/// All online CPUs. `root` is the host's root directory. hwloc takes a root only from the
 /// environment variable HWLOC_FSROOT, so with a root other than "/" no other thread may use the
 /// environment meanwhile. On a live host the environment is not touched. Errors: unsupported or io
 /// (hwloc cannot make a topology of what it finds).

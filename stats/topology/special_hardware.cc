@@ -91,7 +91,7 @@ class Finder {
     return {nodes.begin(), nodes.end()};
   }
 
-  /// Sub-NUMA clusters, as firmware makes them of a package.
+  /// Sub-NUMA clusters, into which firmware divides a package.
   void find_clusters() {
     std::map<std::int32_t, std::vector<NodeId>> nodes_of;
     for (const Node& node : topology_.nodes) {

@@ -28,7 +28,7 @@ using CpuSet = std::vector<CpuId>;  // ascending
 using CpuPlaces = std::map<CpuId, CpuPlace>;
 
 constexpr std::int32_t kNoPackage = -1;
-/// Linux's where the firmware tells none (6.1, include/linux/topology.h: REMOTE_DISTANCE).
+/// Linux's default if the firmware has none (6.1, include/linux/topology.h: REMOTE_DISTANCE).
 constexpr std::int32_t kUnknownDistance = 20;
 
 Result<std::vector<placement::HugePagePool>> read_huge_pages(const files::Directory& node) {
@@ -55,7 +55,7 @@ Result<std::vector<NodeId>> online_nodes(const files::Directory& nodes) {
   if (online || online.error().code != ErrorCode::kNotFound) {
     return online;
   }
-  // An old kernel: the directories of nodes are those that are online.
+  // An old kernel: the directories are those of the online nodes.
   const auto names = nodes.names();
   if (!names) {
     return tl::unexpected(names.error());
@@ -70,7 +70,7 @@ Result<std::vector<NodeId>> online_nodes(const files::Directory& nodes) {
   return found;
 }
 
-/// The CPUs of the node whose directory this is.
+/// The CPUs of the node with this directory.
 Result<CpuSet> cpus_of(const files::Directory& node) {
   auto list = read_parsed(node, "cpulist", placement::parse_cpu_list);
   if (list || list.error().code != ErrorCode::kNotFound) {
@@ -125,7 +125,7 @@ class Reader {
  private:
   static std::string directory_name(NodeId node) { return "node" + std::to_string(node.value); }
 
-  /// `file` is the node's that is to blame, empty if it is the node.
+  /// `file` is the file of the node that is at fault, empty if it is the node itself.
   void leave_out(NodeId node, std::string_view file, std::string reason) {
     std::string path = directory_name(node);
     if (!file.empty()) {
@@ -138,7 +138,7 @@ class Reader {
     return nodes_.directory(directory_name(node));
   }
 
-  /// One node, but for its distances.
+  /// One node, without its distances.
   [[nodiscard]] Result<Node> read_node(NodeId id) {
     const auto directory = directory_of(id);
     if (!directory) {
@@ -186,7 +186,7 @@ class Reader {
     }
   }
 
-  /// `numa=fake=` makes such nodes, and nothing could be balanced between them.
+  /// `numa=fake=` creates such nodes, and nothing could be balanced between them.
   void leave_out_shared_cpus() {
     std::map<CpuId, int> nodes_of;
     for (const Node& node : reading_.topology.nodes) {

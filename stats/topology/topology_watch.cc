@@ -27,7 +27,7 @@ TopologyWatch::TopologyWatch(files::Directory root, TopologyReading known)
 std::string TopologyWatch::read_lists() const {
   std::string lists;
   for (const std::string& path : paths_) {
-    // One that is not there, as machine.slice before the first VM, may come.
+    // A missing one, such as machine.slice before the first VM, may appear.
     lists += root_.read(path).value_or("none\n");
   }
   return lists;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Notices while the host runs that its nodes have other CPUs, or that VMs may use others of them.
+/// Notices at run time that the nodes' CPUs, or those that VMs may use, have changed.
 ///
-/// Problem: a CPU that goes offline, a node that is plugged and a slice that is confined to other
-/// CPUs are told in files only, and reading all of them takes milliseconds. Approach: the short
-/// lists that decide about it are read every time, and the topology only if one of them differs.
+/// Problem: a CPU going offline, a plugged node and a slice confined to other CPUs show in files
+/// only, and reading all of them takes milliseconds. Approach: read the short lists that determine
+/// it every time, and the topology only if one of them differs.
 ///
 /// Properties:
-///  - a change is told once;
-///  - a topology that cannot be read now, or of which something else is left out than before (a
-///    hot-plug under way), is read again next time; two equal readings in a row are believed;
-///  - as long as something is left out, the topology is read again at every 30th look.
+///  - a change is reported once;
+///  - a topology that cannot be read now, or with something else left out than before (a hot-plug
+///    in progress), is read again next time; two equal readings in a row are believed;
+///  - while something is left out, the topology is read again at every 30th look.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ class TopologyWatch {
   /// `root` is the host's root directory, `known` its topology as last read.
   TopologyWatch(files::Directory root, TopologyReading known);
 
-  /// The topology if it, or what is left out of it, is other than was last known.
+  /// The topology if it, or what is left out of it, has changed.
   [[nodiscard]] std::optional<TopologyReading> look();
 
  private:
@@ -38,7 +38,7 @@ class TopologyWatch {
   std::vector<std::string> paths_;           ///< of the lists
   int looks_ = 0;                            ///< since it was read
   std::optional<TopologyReading> doubtful_;  ///< read once, with something else left out
-  std::string lists_;                        ///< as of `known_`; empty: not looked yet
+  std::string lists_;                        ///< as of `known_`; empty: not read yet
 };
 
 }  // namespace vmnuma::stats
