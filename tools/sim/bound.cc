@@ -17,7 +17,7 @@ using placement::Permille;
 
 namespace {
 
-/// What the node can give to VMs, if who may run elsewhere does.
+/// What the node can give to VMs, if load that may run elsewhere does.
 CpuTime room_of(const EpochTruth& truth, NodeIndex node) {
   const placement::Node& cpus = truth.topology.nodes[node];
   const CpuTime threads = truth.length * cpus.cpu_count();
@@ -28,7 +28,7 @@ CpuTime room_of(const EpochTruth& truth, NodeIndex node) {
 
 struct HostLimits {
   CpuTime room;                      ///< of all nodes
-  std::vector<CpuTime> rooms;        ///< of those that have memory as well
+  std::vector<CpuTime> rooms;        ///< of nodes that have memory as well
   Bytes largest;                     ///< memory of one of these
   std::int32_t nearest_other = 255;  ///< least distance from CPUs to another node
 };
@@ -59,7 +59,7 @@ Permille far_cost_of(Permille stall, std::int32_t distance) {
   return {std::min<std::int64_t>(stall.value * more / placement::kLocalDistance, 1000)};
 }
 
-/// One for each guest cell, or for the VM if it has none.
+/// One per guest cell, or one for a VM without cells.
 void add_clients(const ScenarioVm& vm, CpuTime entitled, const HostLimits& limits,
                  std::vector<LocalClient>& clients) {
   const std::int64_t cells = std::max(vm.cells, 1);

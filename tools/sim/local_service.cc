@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMostSolverSteps = 2000;
 
-/// Weighted near time, in thousandths of a microsecond: what is saved against all being far.
+/// Weighted near time, in thousandths of a microsecond: the saving compared with all being far.
 class HomesSearch {
  public:
   HomesSearch(const std::vector<LocalClient>& clients, std::vector<CpuTime> rooms)
@@ -26,8 +26,8 @@ class HomesSearch {
   }
 
  private:
-  /// By the clients from `first` on, if each could be on many nodes at once, but near its memory
-  /// only as far as one node has room.
+  /// Saved by the clients from `first` on if each could be on many nodes at once, but near its
+  /// memory only as far as one node has room.
   [[nodiscard]] std::int64_t saved_in_pieces(std::size_t first) const {
     CpuTime left;
     CpuTime widest;
@@ -50,7 +50,7 @@ class HomesSearch {
         ++steps_ > kMostSolverSteps) {
       return;
     }
-    // Tightest room that holds all of it first, then the widest.
+    // First the tightest room that holds all of it, then the widest.
     std::vector<std::size_t> nodes(rooms_.size());
     for (std::size_t node = 0; node < nodes.size(); ++node) {
       nodes[node] = node;
@@ -89,8 +89,8 @@ CpuTime least_far_loss(std::vector<LocalClient> clients, std::vector<CpuTime> ro
   std::erase_if(clients, [](const LocalClient& client) {
     return client.far_cost.value == 0 || client.wants.value <= 0;
   });
-  // A client that is worth more never gives way to one that is worth less, so what a node gives
-  // does not depend on the order in which the others come.
+  // A client with a higher cost never gives way to one with a lower cost, so what a node gives does
+  // not depend on the order of the others.
   std::stable_sort(clients.begin(), clients.end(), [](const LocalClient& a, const LocalClient& b) {
     return std::pair(a.far_cost, a.near_most) > std::pair(b.far_cost, b.near_most);
   });

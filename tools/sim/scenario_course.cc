@@ -13,8 +13,7 @@ using placement::VmId;
 
 namespace {
 
-/// Every second fault that strikes does so early, when orders are most likely to be half carried
-/// out.
+/// Every second striking fault does so early, when orders are most likely to be half carried out.
 constexpr std::int64_t kEarlyPart = 16;
 
 bool is_a_strike(FaultKind kind) {
@@ -48,7 +47,7 @@ void ScenarioCourse::begin_epoch(std::int64_t epoch) {
   }
 }
 
-/// Of a VM that has just started, with those that run.
+/// For a VM that has just started, with those that run.
 void ScenarioCourse::begin_talks(std::size_t vm) {
   for (const ScenarioTalk& talk : scenario_.talks) {
     if (std::find(talk.vms.begin(), talk.vms.end(), vm) == talk.vms.end()) {
@@ -124,7 +123,7 @@ void ScenarioCourse::set_fault(const Fault& fault, bool begins) {
     case FaultKind::kLibvirtGone:
       host_.libvirt().lose(begins);
       break;
-    case FaultKind::kStaleSample:  // looked for in spoil()
+    case FaultKind::kStaleSample:  // handled in spoil()
     case FaultKind::kVmVanishes:
     case FaultKind::kDaemonRestart:
       break;

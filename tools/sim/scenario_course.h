@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a scenario has happen to its host: VMs start and stop, loads change, faults begin, end and
+/// The course of a scenario on its host: VMs start and stop, loads change, faults begin, end and
 /// strike.
 ///
-/// Problem: a run in virtual time and a host that lives in real time must have the same happen to
-/// them. Approach: whoever drives the host says when an epoch begins, and passes on to the daemon
-/// what concerns that. Terms: a fault *strikes* if it happens in the midst of an epoch, at a time
-/// that only the seed decides. Properties:
-///  - equal calls make equal things happen;
-///  - all that happens is told as news.
+/// Problem: the same must happen in virtual time and on a host in real time. Approach: the caller
+/// that drives the host says when an epoch begins, and passes on to the daemon what concerns it.
+/// Terms: a fault *strikes* if it happens in the middle of an epoch, at a time that only the seed
+/// decides. Properties:
+///  - equal calls have equal effects;
+///  - everything that happens is reported as news.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@
 
 namespace vmnuma::tools {
 
-/// In how many parts an epoch passes.
+/// The number of parts in which an epoch passes.
 inline constexpr std::int64_t kWhilesPerEpoch = 10;
 
 class ScenarioCourse {
  public:
-  /// Of a fault that begins or ends.
+  /// Called when a fault begins or ends.
   using OnFault = std::function<void(const Fault& fault, bool begins)>;
 
   /// Both must outlive this object.
@@ -37,18 +37,18 @@ class ScenarioCourse {
 
   /// When epoch `epoch` begins, counted from the start.
   [[nodiscard]] placement::Microseconds time_of(std::int64_t epoch) const;
-  /// Loads are those of this epoch, and VMs stop and start. In order, from 0.
+  /// Applies the loads of this epoch; VMs stop and start. In order, from 0.
   void begin_epoch(std::int64_t epoch);
-  /// Those of this epoch. `on_fault` is told of each that lasts, after the host has it.
+  /// The faults of this epoch. `on_fault` is called for each lasting one, after the host has it.
   void begin_and_end_faults(std::int64_t epoch, const OnFault& on_fault);
-  /// When the next one does; nothing if none is left in the epochs that have begun.
+  /// When the next fault strikes; nothing if none is left in the epochs that have begun.
   [[nodiscard]] std::optional<placement::Microseconds> next_strike() const;
-  /// It does. A VM vanishes with this; a daemon that dies is for the caller.
+  /// Makes it strike. A VM vanishes with this; a dying daemon is up to the caller.
   Fault strike();
-  /// Takes out of it what is stale in this epoch.
+  /// Removes from the sample what is stale in this epoch.
   void spoil(std::int64_t epoch, placement::Sample& sample) const;
 
-  /// As Scenario::vms: of the last run, once the VM has started.
+  /// Indexed as Scenario::vms: the VM's last run, once it has started.
   [[nodiscard]] const std::optional<placement::VmId>& id_of(std::size_t vm) const {
     return ids_[vm];
   }
@@ -56,7 +56,7 @@ class ScenarioCourse {
   [[nodiscard]] std::vector<std::string> take_news();
 
  private:
-  /// Something that happens in the midst of the epoch.
+  /// A fault in the middle of the epoch.
   struct Strike {
     placement::Microseconds at;
     Fault fault;

@@ -16,8 +16,8 @@ using placement::VmId;
 
 namespace {
 
-/// A VM's load in the minutes before the start, with what QEMU used beside its vCPUs, as a history
-/// has it.
+/// A VM's load in the minutes before the start, including what QEMU used besides its vCPUs, as in a
+/// history.
 std::vector<placement::Permille> known_minutes_of(const Scenario& scenario, const ScenarioVm& vm) {
   std::vector<placement::Permille> minutes;
   const std::int64_t all = known_epochs(scenario);
@@ -210,8 +210,7 @@ void Simulation::listen() {
       last_stir_ = epoch_;
     }
   }
-  // An order is given in the tick and its events come later, so this is the order of the
-  // happenings.
+  // An order is given in the tick and its events come later, so this is the order of the events.
   for (migration::Order& order : report.orders) {
     oracles_.order_given(epoch_, order, host_);
     const std::int64_t action = order.action;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs a scenario, epoch by epoch, in virtual time.
 ///
-/// Problem: one fast and repeatable run must bring together a host, a daemon, things that go wrong
-/// and everybody who watches. Approach: an epoch begins with the daemon's tick; then VMs stop and
-/// start, loads change, and the epoch passes in whiles of a tenth, between which the executor works
-/// and faults strike at times that only the seed decides. At its end the truth is taken down and
-/// the oracles look.
+/// Problem: one fast and repeatable run must bring together a host, a daemon, faults and all
+/// observers. Approach: an epoch begins with the daemon's tick; then VMs stop and start, loads
+/// change, and the epoch passes in whiles of a tenth, between which the executor works and faults
+/// strike at times that only the seed decides. At its end the truth is recorded and the oracles
+/// check it.
 ///
 /// Properties:
 ///  - the same scenario gives the same result, to the byte;
-///  - nothing depends on the real time.
+///  - nothing depends on real time.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,11 @@
 
 namespace vmnuma::tools {
 
-/// Its members are the parts of a run, and what has been counted of it so far.
+/// Members: the parts of a run, and what has been counted of it so far.
 class Simulation {
  public:
   explicit Simulation(Scenario scenario);
-  /// Without the balancer: the other policy decides, and nothing is held against the rules that the
-  /// balancer keeps.
+  /// Without the balancer: the other policy decides, and the balancer's rules are not checked.
   Simulation(Scenario scenario, std::unique_ptr<Policy> policy);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
@@ -45,19 +44,19 @@ class Simulation {
   [[nodiscard]] bool finished() const { return epoch_ >= scenario_.epochs; }
   void run_epoch();
 
-  /// Of the last epoch: what the daemon said, and what struck.
+  /// News of the last epoch: what the daemon said, and which faults struck.
   [[nodiscard]] const std::vector<std::string>& news() const { return news_; }
-  /// The last epoch in which the daemon gave an order, remembered or forgot a home, or said
+  /// The last epoch in which the daemon gave an order, remembered or forgot a home, or reported
   /// something.
   [[nodiscard]] std::int64_t last_stir() const { return last_stir_; }
   /// Of the last epoch.
   [[nodiscard]] const EpochFigures& figures() const { return figures_; }
   [[nodiscard]] const EpochTruth& truth() const { return truth_; }
-  /// What the scenario says of a VM that has started.
+  /// The scenario's entry for a VM that has started.
   [[nodiscard]] const ScenarioVm& vm(const placement::VmId& id) const;
   /// A table of `vmnuma stats`, or nothing while the daemon does not run.
   [[nodiscard]] std::optional<stats::Report> table(const std::string& type);
-  /// Gives the daemon a command of the control socket, now. Error: unavailable while it does not
+  /// Sends the daemon a command of the control socket, now. Error: unavailable while it does not
   /// run, and those of the daemon.
   [[nodiscard]] Result<balancer::Answer> ask(const balancer::Command& command);
   /// Records what the daemon sees and plans, from the next epoch on.
@@ -86,7 +85,7 @@ class Simulation {
   struct Given {
     std::int64_t epoch = 0;
     migration::Order order;
-    bool counted = false;  ///< its pins are made; after a restart that is told again
+    bool counted = false;  ///< its pins are made; reported again after a restart
   };
   class Mean {
    public:
@@ -127,7 +126,7 @@ class Simulation {
   std::int64_t epoch_ = 0;
   placement::Microseconds now_;
   std::optional<std::int64_t> daemon_back_in_;         ///< epoch
-  std::map<std::int64_t, Given> orders_;               ///< that have not ended
+  std::map<std::int64_t, Given> orders_;               ///< not ended yet
   std::map<std::int64_t, PredictedAction> predicted_;  ///< by order, until they are measured
   std::vector<Life> lives_;                            ///< as scenario_.vms
   std::vector<std::string> news_;
@@ -136,7 +135,7 @@ class Simulation {
   EpochFigures figures_;
   Mean imbalance_;
   Mean locality_;
-  placement::CpuTime wanted_;  ///< of all VMs in all epochs, as the next two
+  placement::CpuTime wanted_;  ///< of all VMs in all epochs, like the next two
   placement::CpuTime owed_;
   placement::CpuTime stalled_;
   SimulationResult result_;

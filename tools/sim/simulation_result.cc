@@ -17,7 +17,7 @@ constexpr std::int64_t kPerCent = 1000;
 constexpr std::int64_t kWhole = 100 * kPerCent;
 constexpr std::int64_t kSmallPage = 4096;
 
-/// In hundredths, which is all that means anything.
+/// In hundredths, which is all that is meaningful.
 std::string text(Percentage share) {
   const std::int64_t tenths = (share.value + 50) / 100;
   return fmt::format("{}.{} %", tenths / 10, tenths % 10);
@@ -105,7 +105,7 @@ std::string to_json(const SimulationResult& result) {
                              {"predictions", std::move(predictions)},
                              {"vms", std::move(vms)},
                              {"violations", result.violations}};
-  // Names may be anything that TOML can hold.
+  // Names may be anything that TOML allows.
   return text::json_text(json);
 }
 

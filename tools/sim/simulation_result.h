@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a simulation came to: the object of `vmnuma sim run --json`, and its summary for people.
+/// The result of a simulation: the object of `vmnuma sim run --json`, and its summary for humans.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Course {
 
 struct VmResult {
   std::string name;
-  std::vector<placement::NodeId> homes;  ///< by client, at its end; a negative number is none
+  std::vector<placement::NodeId> homes;  ///< by client, at its end; negative means none
   Percentage used;                       ///< of its vCPUs, in core time, mean over its life
   Percentage worked;  ///< the same without what was lost to far memory and the like
   Percentage entitled;
@@ -41,7 +41,7 @@ struct VmResult {
 
 struct SimulationResult {
   std::string scenario;
-  std::string policy;  ///< as `sim compare` names it
+  std::string policy;  ///< its name in `sim compare`
   std::uint64_t seed = 0;
   std::int64_t epochs = 0;
   std::int64_t moves = 0;
@@ -64,7 +64,7 @@ struct SimulationResult {
 
 /// One line, without a line end.
 [[nodiscard]] std::string to_json(const SimulationResult& result);
-/// Some lines, each ended by '\n'.
+/// Several lines, each ended by '\n'.
 [[nodiscard]] std::string to_text(const SimulationResult& result);
 
 }  // namespace vmnuma::tools

@@ -26,7 +26,7 @@ using placement::VmId;
 namespace {
 
 constexpr std::size_t kMostViolations = 100;
-/// In a shorter scenario memory may still be on its way at the end.
+/// In a shorter scenario memory may still be in flight at the end.
 constexpr std::int64_t kLongEnoughForRest = 90;
 
 /// Moves that the balancer chose to make.
@@ -324,7 +324,7 @@ void Oracles::check_pins(const SimHost& host, const balancer::Controller& contro
       const auto subset = cpu_subsets.find(id);
       const bool has_a_part = subset != cpu_subsets.end() && index < subset->second.clients.size();
       if (host.topology().only_home() && !has_a_part) {
-        continue;  // nobody has to be pinned there
+        continue;  // no thread has to be pinned there
       }
       if (client.home.value >= 0 && pins.size() == 1 && home &&
           online_of(*pins.begin(), host.topology()) !=
@@ -356,7 +356,7 @@ void Oracles::epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaem
     }
   }
   if (host.topology().only_home()) {
-    stays_.clear();  // where all live on one node, nobody came from another one
+    stays_.clear();  // if all live on one node, no client came from another
   }
   std::erase_if(vm_meters_, [&](const auto& entry) { return !is_under_way(entry.first); });
   begun_in_epoch_ = 0;

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Watches a simulation for what must never happen.
 ///
-/// Problem: a scenario's figures can look well while something is wrong on the way. Approach: rules
-/// that hold in every scenario are checked after every epoch from what the host, the executor and
-/// the controller really did, each with own bookkeeping and none of theirs. Properties, checked:
-///  1. Pages are neither lost nor made.
-///  2. The vCPUs of a client are pinned alike, to its home if it has one, unless an order is under
-///  way.
+/// Problem: a scenario's figures can look good although something went wrong on the way. Approach:
+/// rules that hold in every scenario are checked after every epoch from what the host, the executor
+/// and the controller really did, with bookkeeping independent of theirs. Properties, checked:
+///  1. Pages are neither lost nor created.
+///  2. The vCPUs of a client are pinned alike, to its home if it has one, unless an order is in
+///     progress.
 ///  3. No client is moved to a node that its VM may not use or that cannot be a home, nor sooner
-///  than
-///     Numa.Residency and Numa.NoReturn allow, nor more than Numa.MigrationsPerEpoch in an epoch;
-///     nor may its threads run on another such node. It may stay where it was found.
-///  4. No more is moved in any time than the rates allow, nothing below a node's reserve, and no
-///  page
-///     of a VM whose memory stays.
+///     than Numa.Residency and Numa.NoReturn allow, nor more than Numa.MigrationsPerEpoch in an
+///     epoch; nor may its threads run on another such node. It may stay where it was found.
+///  4. In no period is more moved than the rates allow, nothing below a node's reserve, and no page
+///     of a VM with memory that stays.
 ///  5. Every order ends once, and nothing is left open in the journal.
-///  6. Under a load that no longer changes moves come to an end (turns of long-term fairness
-///  aside), if the scenario is long enough for that.
+///  6. Under a constant load moves come to an end (except turns of long-term fairness), if the
+///     scenario is long enough for that.
 ///  7. No plan breaks a rule of balancer/core/validator.h.
 #pragma once
 
@@ -37,12 +35,12 @@ class Oracles {
  public:
   explicit Oracles(const Scenario& scenario);
 
-  /// Call in the order of the happenings.
+  /// To be called in the order of the events.
   void daemon_stopped(const std::vector<migration::OpenAction>& left_open);
   void order_given(std::int64_t epoch, const migration::Order& order, const SimHost& host);
   void action_told(const migration::ActionEvent& event);
   void pages_moved(const PageMove& move, const SimHost& host);
-  /// How much of what was moved lies below its node's reserve, by whichever policy.
+  /// How much of what was moved lies below its node's reserve, under any policy.
   [[nodiscard]] placement::Bytes below_reserve(const PageMove& move, const SimHost& host) const;
   void epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaemon& daemon);
   void simulation_ended(SimDaemon& daemon);
@@ -51,7 +49,7 @@ class Oracles {
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
  private:
-  /// How full a leaking bucket is: more than it holds means too fast.
+  /// The level of a leaky bucket: more than it holds means too fast.
   struct Meter {
     placement::Microseconds at;
     placement::Bytes level;

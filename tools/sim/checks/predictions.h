@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How good the balancer's predictions were: what each action was to save beside what it was
-/// measured to save.
+/// How good the balancer's predictions were: predicted and measured gain of each action.
 ///
 /// Terms: *gain* - lost time that an action saves per epoch. *Worth counting* - a predicted gain of
-/// more than kWorthCounting, by an action that is no turn: a turn passes a shortage on and is not
-/// meant to save anything. *Near* - the predicted gain is within kNearPct per cent of the measured.
+/// more than kWorthCounting, by an action other than a turn: a turn passes a shortage on and is not
+/// meant to save anything. *Near* - the predicted gain is within kNearPct per cent of the measured
+/// one.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct PredictedAction {
 struct PredictionFigures {
   std::int64_t counted = 0;
   std::int64_t near = 0;
-  /// Median of predicted / measured, a measured gain of nothing or less being the largest ratio;
-  /// absent if nothing is worth counting.
+  /// Median of predicted / measured; a measured gain of zero or less counts as the largest ratio.
+  /// Absent if nothing is worth counting.
   std::optional<placement::Permille> median_ratio;
 };
 

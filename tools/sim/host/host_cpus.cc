@@ -21,10 +21,10 @@ using placement::NodeIndex;
 
 namespace {
 
-/// What a thread loses that has gone to another node: the kernel's own guess of how long its caches
-/// are worth waiting for (sysctl_sched_migration_cost; Linux 6.1, kernel/sched/fair.c).
+/// The loss of a thread that moves to another node: the kernel's own estimate of how long its
+/// caches are worth waiting for (sysctl_sched_migration_cost; Linux 6.1, kernel/sched/fair.c).
 constexpr CpuTime kCacheLoss{500};
-/// What a node's memory can deliver. Page moves take their part of it.
+/// What a node's memory can deliver, including page moves.
 constexpr Bytes kNodeBandwidth = placement::kGiB * 20;
 
 std::vector<std::int32_t> cores_of(const placement::Node& node) {
@@ -83,7 +83,7 @@ std::vector<CpuTime> on_caches(const NodeShares& shares, std::size_t thread,
   return on_cache;
 }
 
-/// Of one CPU, in this epoch.
+/// In per cent of one CPU, in this epoch.
 std::int64_t pct_of(const std::vector<OtherLoad>& loads, std::int64_t epoch) {
   std::int64_t pct = 0;
   for (const OtherLoad& load : loads) {
@@ -118,7 +118,7 @@ std::vector<NodeIndex> nodes_for(const HostState& host, const SimVm& vm, std::si
   return allowed.empty() ? online : allowed;
 }
 
-/// Those of the node's CPUs that the vCPU may run on, by index; empty if on all.
+/// Indices of the node's CPUs that the vCPU may run on; empty: all.
 std::vector<std::size_t> cpus_for(const SimVm& vm, std::size_t vcpu, const placement::Node& node) {
   const auto pin = std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
                                 [vcpu](const placement::Pin& entry) {
@@ -151,7 +151,7 @@ const std::vector<NodeIndex>& places_of(const HostState& host, SimVm& vm, std::s
   return vm.vcpus[vcpu].places;
 }
 
-/// A VM that wants more than its quota is throttled, which schedstat tells as waiting.
+/// A VM that wants more than its quota is throttled, which schedstat reports as waiting.
 void limit_demand(SimVm& vm, CpuTime length) {
   const CpuTime load{length.value * vm.load_pct / 100};
   const auto vcpus = static_cast<std::int64_t>(vm.vcpus.size());
@@ -164,7 +164,7 @@ void limit_demand(SimVm& vm, CpuTime length) {
   }
 }
 
-/// A thread that has changed its node has left its caches behind.
+/// A thread that changed its node has lost its caches.
 void come_from(SimVcpu& vcpu, NodeIndex before) {
   if (before != vcpu.node) {
     vcpu.queued = CpuTime{};
@@ -193,7 +193,7 @@ CpuTime stall_of(const HostState& host, const SimVm& vm, std::size_t index, CpuT
   return std::min(CpuTime{far + busy + pushed_out}, served);
 }
 
-/// What wake-ups from node to node took is lost to all vCPUs of the VM alike, as far as they ran.
+/// Time spent on wake-ups across nodes is taken from all vCPUs of the VM alike, as far as they ran.
 void pay_for_talk(HostState& host, CpuTime length) {
   if (host.talks.empty()) {
     return;
@@ -275,7 +275,7 @@ void HostCpus::settle_threads(HostState& host, CpuTime length) {
 }
 
 /// Short-lived processes start where most CPUs are idle (sched_balance_exec(), Linux 6.1,
-/// kernel/sched/core.c): piece by piece, each on the node with the most idle time a CPU.
+/// kernel/sched/core.c): piece by piece, each on the node with the most idle time per CPU.
 void HostCpus::let_others_roam(HostState& host, CpuTime length) const {
   constexpr std::int64_t kPieces = 64;
   for (SimNode& node : host.nodes) {
@@ -321,7 +321,7 @@ std::vector<std::vector<HostCpus::Thread>> HostCpus::threads_by_node(HostState& 
     }
     for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
       const SimVcpu& vcpu = vm.vcpus[i];
-      // A group's weight is shared by those of its threads that want to run.
+      // A group's weight is shared by its threads that want to run.
       const std::int64_t weight =
           vm.spec.shares * 1000 * vcpu.wants.value / std::max<std::int64_t>(all.value, 1);
       if (vcpu.node != placement::kNoNode) {
@@ -389,7 +389,7 @@ void HostCpus::settle_others(SimNode& node, CpuTime length, CpuTime wanted,
   const CpuTime copying = node.moving;
   node.moving = wanted - shares.others;
   node.copying_us += std::max(copying - node.moving, CpuTime{}).value;
-  node.moving = std::min(node.moving, length);  // nobody copies more than one CPU can
+  node.moving = std::min(node.moving, length);  // no thread copies more than one CPU can
   node.others += shares.others;
   node.roamed += std::min(node.roaming, shares.others);
   node.busy_us += shares.busy.value;
@@ -415,8 +415,8 @@ std::vector<placement::Permille> HostCpus::crowding_on(const placement::Node& no
   return crowding(uses, time);
 }
 
-/// What threads of the node wait for each other although all get what they want; `of_all` is what
-/// they want.
+/// How long threads of the node wait for each other although all get what they want; `of_all` is
+/// what they want.
 CpuTime HostCpus::queueing_on(NodeIndex node, std::int32_t cpus, CpuTime length, CpuTime others,
                               const std::vector<PinnedThread>& threads, CpuTime& of_all) {
   std::vector<CpuTime> wants;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the CPUs of a simulated host do: threads settle on nodes, run, and wait for memory.
 ///
-/// Approach: a while at a time. vCPUs that are pinned nowhere go where the kernel's load balancer
-/// has them (sim_load_balancer.h), others' load without a node goes where CPUs are idle, every node
-/// shares out its CPUs (sim_cpus.h), QEMU's own threads and what the host does first; remote
-/// memory, crowded caches (sim_caches.h) and wake-ups from node to node (sim_talks.h) cost part of
-/// the time that was given. Which CPU within a node a thread runs on is simulated only on nodes
-/// where some thread may not run on all of them.
+/// Approach: one while at a time. Unpinned vCPUs go where the kernel's load balancer puts them
+/// (sim_load_balancer.h), other load without a node goes where CPUs are idle, every node shares out
+/// its CPUs (sim_cpus.h), first to QEMU's own threads and the host; remote memory, crowded caches
+/// (sim_caches.h) and wake-ups across nodes (sim_talks.h) cost part of the time that was given. The
+/// CPU on which a thread runs within a node is simulated only if some thread there may not run on
+/// all of them.
 ///
 /// Properties:
-///  - time a thread wanted is time it ran or waited; what is told as waiting is also what it queued
-///    for a while and then ran after all, as in the kernel's run_delay;
+///  - the time a thread wanted is the time it ran or waited; reported waiting also includes time
+///    that it queued before it ran after all, as in the kernel's run_delay;
 ///  - no VM runs longer than its limit.
 #pragma once
 
@@ -26,10 +26,10 @@ namespace vmnuma::tools {
 
 class HostCpus {
  public:
-  /// Of all others' loads those without a node are this object's, the others the nodes' own.
+  /// Of the other loads, this object has those without a node; the rest belong to the nodes.
   HostCpus(const std::vector<OtherLoad>& others, std::uint64_t seed, std::size_t nodes);
 
-  /// Takes over the others' loads of that epoch.
+  /// Applies the other loads of that epoch.
   void begin_epoch(HostState& host, std::int64_t epoch);
   void run(HostState& host, placement::CpuTime length);
 
@@ -39,9 +39,9 @@ class HostCpus {
     SimVm* vm;
     std::size_t vcpu;
     std::int64_t weight;        ///< at least 1
-    placement::CpuTime beside;  ///< what QEMU's own threads want while it runs
+    placement::CpuTime beside;  ///< what QEMU's own threads want meanwhile
   };
-  /// What a while came to; most whiles are like the one before.
+  /// The result of a while; most whiles are like the one before.
   struct Queue {
     std::int32_t cpus = 0;
     placement::CpuTime length;

@@ -12,10 +12,10 @@ using placement::NodeIndex;
 
 namespace {
 
-/// Memory that a second of CPU time touches until all is touched.
+/// Memory that a second of CPU time touches until everything is touched.
 constexpr Bytes kTouchedPerSecond = placement::kMiB * 256;
 
-/// All memory of a cell is used alike, so any of its vCPUs that run uses the page next.
+/// All memory of a cell is used uniformly, so any of its running vCPUs may use the page next.
 void take_hinting_fault(HostState& host, SimVm& vm, std::int64_t page,
                         const std::vector<std::size_t>& runnable,
                         const std::vector<SimNumaScanner::Share>& nodes) {
@@ -39,7 +39,7 @@ void take_hinting_fault(HostState& host, SimVm& vm, std::int64_t page,
   if (!vm.scanner->fault(page, static_cast<std::int32_t>(user), *from, vcpu.node, nodes)) {
     return;
   }
-  // A page is allocated within the cpuset of the task that takes the fault (prepare_alloc_pages).
+  // Pages are allocated within the cpuset of the faulting task (prepare_alloc_pages).
   if (!host.memory_may_be_on(vm, vcpu.node) || host.is_busy(vm, page, /*manner=*/1) ||
       !host.memory.move(vm.owner, page, vcpu.node)) {
     vm.scanner->move_failed();
@@ -119,7 +119,7 @@ void touch_memory(HostState& host, SimVm& vm) {
 }
 
 void balance_memory(const HostState& host, SimVm& vm) {
-  // Mappings with an explicit policy are skipped (vma_policy_mof), and those of huge pages.
+  // Mappings with an explicit policy are skipped (vma_policy_mof), and so are huge pages.
   if (vm.spec.memory >= kSimPage && !vm.spec.huge_pages &&
       (vm.description.numatune == placement::NumatuneMode::kNone ||
        vm.description.numatune == placement::NumatuneMode::kRestrictive)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a simulated host is made of: VMs with their vCPUs, nodes with their CPUs, and memory.
+/// The state of a simulated host: VMs with their vCPUs, nodes with their CPUs, and memory.
 ///
-/// Read and changed by what goes on there: host_cpus.h, host_memory.h, sim_libvirt.h, sim_kernel.h
-/// and sim_host.h, each of which says what it does.
+/// Read and changed by host_cpus.h, host_memory.h, sim_libvirt.h, sim_kernel.h and sim_host.h, each
+/// of which says what it does.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@
 
 namespace vmnuma::tools {
 
-/// One page migration call that moved something.
+/// One page migration call that moved pages.
 struct PageMove {
   placement::Microseconds at;
   placement::VmId vm;
   placement::NodeId to;
   placement::Bytes moved;
-  placement::Bytes free_told;  ///< what a mover was last told to be free there, less what all have
-                               ///< moved there since
+  placement::Bytes free_told;  ///< free memory there as last reported to a mover, less what all
+                               ///< have moved there since
   placement::Bytes left;       ///< free there afterwards
   bool huge_pages = false;     ///< from pool to pool, which leaves the nodes' free memory alone
 };
@@ -39,7 +39,7 @@ struct SimVcpu {
   placement::NodeIndex node = placement::kNoNode;
   placement::CpuTime wants;     ///< in this while
   placement::CpuTime ran;       ///< in this while
-  placement::CpuTime overhead;  ///< of its run time, that went into faults and copies; not yet told
+  placement::CpuTime overhead;  ///< run time spent on faults and copies; not yet reported
   placement::CpuTime queued;    ///< since it came to this node
   std::vector<placement::NodeIndex> places;  ///< where it may run
   std::int64_t ran_us = 0;
@@ -56,13 +56,13 @@ struct SimVm {
   placement::VmProcess process;
   std::vector<SimVcpu> vcpus;
   Random random{0};  ///< of its load
-  Random users{0};   ///< of the vCPU that uses a page next
+  Random users{0};   ///< draws the vCPU that uses a page next
   std::int64_t load_pct = 0;
   std::int64_t beside_us = 0;             ///< of threads other than vCPUs, since it started
   std::int64_t throttled_us = 0;          ///< by its limit, since it started
   std::int64_t turn = 0;                  ///< of interleaved memory
   std::optional<SimNumaScanner> scanner;  ///< if the kernel balances it
-  placement::NodeIndex prefers = placement::kNoNode;  ///< where the kernel would have its threads
+  placement::NodeIndex prefers = placement::kNoNode;  ///< where the kernel prefers its threads
   bool places_are_known = false;
   bool refuses_pins = false;
   bool pages_busy = false;
@@ -74,13 +74,13 @@ struct SimNode {
   std::vector<placement::Cpu> cpus;  ///< all, also offline ones
   std::vector<OtherLoad> other_loads;
   std::int64_t other_pct = 0;   ///< in this epoch, of loads that stay on the node
-  placement::CpuTime roaming;   ///< what loads of no node want here, in this while
-  placement::CpuTime moving;    ///< time that page moves took and nobody has had to wait for yet
+  placement::CpuTime roaming;   ///< what loads without a node want here, in this while
+  placement::CpuTime moving;    ///< time of page moves that no thread has waited for yet
   placement::Bytes moved;       ///< to and from, in this while
   std::int64_t busy_us = 0;     ///< since the host started
   std::int64_t copying_us = 0;  ///< of it, time that page moves took
   placement::CpuTime others;    ///< in this epoch
-  placement::CpuTime roamed;    ///< of it, at most what loads of no node took
+  placement::CpuTime roamed;    ///< of it, at most what loads without a node used
 };
 
 struct HostState {
@@ -91,23 +91,23 @@ struct HostState {
   SimMemory memory;
   std::map<placement::VmId, SimVm> vms;
   SimTalks talks;
-  std::vector<PageMove> moves;  ///< since they were last asked for
+  std::vector<PageMove> moves;  ///< since they were last taken
   bool domains_changed = true;  ///< since libvirt was last asked
 
-  /// Nothing if it does not run.
+  /// Null if it does not run.
   [[nodiscard]] SimVm* find(const placement::VmId& vm);
-  /// How many of its vCPUs each node ran last. It must run.
+  /// How many of its vCPUs each node last ran. It must be running.
   [[nodiscard]] std::vector<std::int32_t> vcpus_on(const placement::VmId& vm) const;
 
   [[nodiscard]] bool memory_may_be_on(const SimVm& vm, placement::NodeIndex node) const;
   [[nodiscard]] std::vector<placement::NodeIndex> memory_nodes_for(const SimVm& vm) const;
 
-  /// Copying a page; within a node at 10 GB/s, further away longer in proportion to distance.
+  /// Time to copy a page; within a node at 10 GB/s, further away longer in proportion to distance.
   [[nodiscard]] placement::Microseconds copy_time(placement::NodeIndex from,
                                                   placement::NodeIndex to) const;
-  /// It takes bandwidth of both nodes, and time of a CPU of the target.
+  /// A copy takes bandwidth of both nodes, and time of a CPU of the target.
   void note_copy(placement::NodeIndex from, placement::NodeIndex to, placement::CpuTime time);
-  /// The page does not yield; of the same page always the same, in each `manner` of its own.
+  /// The page cannot be moved; for the same page always the same answer, per `manner`.
   [[nodiscard]] bool is_busy(const SimVm& vm, std::int64_t page, std::uint64_t manner) const;
 };
 
@@ -115,7 +115,7 @@ struct HostState {
 void set_pin(std::vector<placement::Pin>& pins, std::int32_t number,
              const std::vector<placement::CpuId>& cpus);
 
-/// The guest cell whose memory the vCPU uses.
+/// The guest cell of the memory that the vCPU uses.
 [[nodiscard]] std::size_t cell_of(const SimVm& vm, std::size_t vcpu);
 
 }  // namespace vmnuma::tools

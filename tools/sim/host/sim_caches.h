@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What neighbours on a last-level cache cost on a simulated host.
 ///
-/// Problem: a VM whose data fit the cache loses it to one that sweeps through memory on the next
-/// core, and the kernel spreads threads over all caches of a node. Approach: what others' threads
-/// wait for memory pushes lines out of the caches they run on; a thread's own waiting grows by the
-/// share of its caches' time that they do so. Where a node has one cache nothing can be done about
-/// it, and it is in the VM's `stall` already.
+/// Problem: a VM with data that fit the cache loses it to one that sweeps through memory on the
+/// next core, and the kernel spreads threads over all caches of a node. Approach: while threads of
+/// other VMs wait for memory, they evict lines from the caches they run on; a thread's own waiting
+/// grows by the share of its caches' time in which they do so. If a node has only one cache,
+/// nothing can be done about it, and it is included in the VM's `stall`.
 ///
 /// Properties:
 ///  - threads of one VM cost each other nothing;
-///  - who waits for no memory costs nobody anything and pays nothing;
-///  - nobody's waiting more than doubles (kMostCrowding). How much it grows is assumed, not
-///    measured on any machine.
+///  - a thread that does not wait for memory costs other threads nothing and pays nothing;
+///  - no thread's waiting more than doubles (kMostCrowding). The amount is assumed, not measured on
+///    any machine.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 
 namespace vmnuma::tools {
 
-/// What waiting grows by if others wait for memory on a cache all the time.
+/// How much waiting grows if other VMs wait for memory on a cache all the time.
 inline constexpr placement::Permille kMostCrowding{1000};
 
 /// A thread on one node for a while.
@@ -31,7 +31,7 @@ struct CacheUse {
   std::vector<placement::CpuTime> on_cache;  ///< how long it ran on the CPUs of each
 };
 
-/// By how much each thread's waiting grows, in the order of `threads`. `time` is that of each
+/// By how much each thread's waiting grows, in the order of `threads`. `time` is the time of each
 /// cache's CPUs.
 [[nodiscard]] std::vector<placement::Permille> crowding(
     const std::vector<CacheUse>& threads, const std::vector<placement::CpuTime>& time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The time of whoever is using the simulated host's ports.
+/// The time of the caller of the simulated host's ports.
 ///
 /// Calls take virtual time: the daemon sets the clock before a step and finds it advanced
 /// afterwards.

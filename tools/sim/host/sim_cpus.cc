@@ -35,8 +35,8 @@ NodeShares share_node(std::int32_t cores, std::int32_t cpus, CpuTime length, Cpu
 }
 
 CpuTime queueing(std::int32_t cpus, CpuTime length, const std::vector<CpuTime>& wants) {
-  // Probabilities as 2^30ths. Of `free` CPUs, those that full threads leave, k are used with
-  // probability used[k]; who waits in the mean is what idles in the mean beyond free - sum.
+  // Probabilities as 2^30ths. Of the `free` CPUs that full threads leave, k are used with
+  // probability used[k]; the mean waiting is the mean idle time beyond free - sum.
   constexpr std::int64_t kOne = std::int64_t{1} << 30U;
   std::int64_t free = cpus;
   std::vector<std::int64_t> some;
@@ -78,7 +78,7 @@ class CpuSlices {
   CpuSlices(const std::vector<std::int32_t>& cores, CpuTime length)
       : cores_(cores), length_(length), used_(cores.size()) {}
 
-  /// The emptiest of these CPUs that has time left; nothing if none has.
+  /// The emptiest of these CPUs with time left; nothing if there is none.
   [[nodiscard]] std::optional<std::size_t> emptiest(const std::vector<std::size_t>& cpus) const {
     std::optional<std::size_t> best;
     for (const std::size_t cpu : cpus) {
@@ -94,7 +94,7 @@ class CpuSlices {
     of_core_[cores_[cpu]] += taken;
     return taken;
   }
-  /// What `time` on a CPU was worth, once all is given out.
+  /// What `time` on a CPU was worth, after everything is given out.
   [[nodiscard]] CpuTime served(std::size_t cpu, CpuTime time) const {
     const auto threads = std::count(cores_.begin(), cores_.end(), cores_[cpu]);
     const placement::Supply core{length_, length_ * threads, CpuTime{}, kSimSmtGainPct};

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How the kernel of a simulated host shares out the CPUs of one node for a while.
 ///
-/// Approach: where every thread may run on all CPUs of the node, threads share the node's thread
-/// time by weight, none gets more than one CPU or more than it wants (CFS with group weights,
-/// spread perfectly over the CPUs of the node). What others take comes first. Time that is not
-/// given is waited for. Threads that share cores get less done in their time
-/// (placement/capacity.h). Where some may not, time is given out in small slices: the thread that
-/// has had least for its weight takes one on the emptiest of its CPUs that idles then, by
-/// preference on a core of which no thread is busy, and each core is worth by itself what its busy
-/// threads leave of it. Properties: what all ran and others took is at most the thread time; nobody
-/// waits while a CPU that it may use is idle (but for queueing()); nobody runs where it may not.
+/// Approach: if every thread may run on all CPUs of the node, threads share the node's thread time
+/// by weight; none gets more than one CPU or more than it wants (CFS with group weights, spread
+/// perfectly over the CPUs of the node). Other load comes first. Time that is not given is waited
+/// for. Threads that share cores get less done in their time (placement/capacity.h). If some thread
+/// may not run everywhere, time is given out in small slices: the thread that has had least for its
+/// weight takes one on the emptiest idle one of its CPUs, preferably on an idle core, and each core
+/// is worth by itself what its busy threads leave of it. Properties: run time and other load
+/// together are at most the thread time; no thread waits while a CPU that it may use is idle
+/// (except for queueing()); no thread runs where it may not.
 #pragma once
 
 #include <cstddef>
@@ -30,24 +30,24 @@ struct ThreadDemand {
 
 struct NodeShares {
   std::vector<placement::CpuTime> ran;  ///< in the order of the threads
-  /// What of it was worth in core time, thread by thread; empty: as `served` to `busy` for all.
+  /// The core time that it was worth, per thread; empty: `served` / `busy` for all.
   std::vector<placement::CpuTime> served_of;
   /// How long each thread ran on each CPU; empty: evenly on all.
   std::vector<std::vector<placement::CpuTime>> on_cpu;
-  placement::CpuTime others;  ///< what others took
-  placement::CpuTime busy;    ///< thread time that was used, by all
+  placement::CpuTime others;  ///< used by other load
+  placement::CpuTime busy;    ///< thread time that was used in total
   placement::CpuTime served;  ///< what that is worth in core time
 };
 
-/// `cores` and `cpus` are the node's, `length` the while, `others` what others want of it.
+/// `cores` and `cpus` are the node's, `length` is the while, `others` what other load wants of it.
 [[nodiscard]] NodeShares share_node(std::int32_t cores, std::int32_t cpus,
                                     placement::CpuTime length, placement::CpuTime others,
                                     const std::vector<ThreadDemand>& threads);
 
-/// What threads wait in run queues although all get what they want in the end, which the kernel's
-/// run_delay counts like any other waiting: they want their time at moments of their own, and with
-/// some chance more of them at once than there are CPUs. In all, beside what does not fit in the
-/// mean. `wants` is what each wants of `length`, others included.
+/// How long threads wait in run queues although all get what they want in the end, which the
+/// kernel's run_delay counts like any other waiting: each wants its time at moments of its own, and
+/// sometimes more of them at once than there are CPUs. In total, in addition to what does not fit
+/// on average. `wants` is what each wants of `length`, including other load.
 [[nodiscard]] placement::CpuTime queueing(std::int32_t cpus, placement::CpuTime length,
                                           const std::vector<placement::CpuTime>& wants);
 

@@ -13,10 +13,10 @@ using placement::Microseconds;
 
 namespace {
 
-/// 2025-01-01, when every simulation begins.
+/// 2025-01-01, the beginning of every simulation.
 constexpr std::int64_t kBeginUnixS = 1'735'689'600;
 constexpr std::int64_t kMinuteS = 60;
-/// Between two calls of work() lies at most an epoch; no call of a port takes no time.
+/// Limit for one work(): calls are at most an epoch apart, and no port call takes zero time.
 constexpr std::int64_t kMostSteps = 10'000'000;
 
 }  // namespace

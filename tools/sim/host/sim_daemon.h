@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The balancer on a simulated host: the shipped controller and executor, driven in virtual time.
 ///
-/// Problem: what is simulated must be what runs, and a daemon must be able to die at any moment.
-/// Approach: this class does what balancer/service does with threads and timers, and nothing else:
-/// libvirt's news, samples and the executor's events go to the controller, its effects to the
-/// executor. What a daemon keeps in its database outlives stop() and start().
+/// Problem: the simulation must run the shipped code, and a daemon must be able to die at any
+/// moment. Approach: this class does what balancer/service does with threads and timers, and
+/// nothing else: libvirt's news, samples and the executor's events go to the controller, its
+/// effects to the executor. What a daemon keeps in its database survives stop() and start().
 ///
 /// Properties:
-///  - the executor's steps are made in order, one after the other, each beginning not before the
-///    former ended;
-///  - no decision is taken here.
+///  - the executor's steps are made one after the other, none beginning before the previous one
+///    ended;
+///  - no decision is made here.
 #pragma once
 
 #include <cstdint>
@@ -30,49 +30,49 @@
 
 namespace vmnuma::tools {
 
-/// What the daemon said and did since it was last asked.
+/// What the daemon said and did since the last report.
 struct DaemonReport {
   std::vector<migration::Order> orders;
   std::vector<migration::ActionEvent> events;
   std::vector<balancer::OutcomeMeasured> outcomes;
   std::vector<balancer::LogLine> log;
-  std::int64_t homes = 0;  ///< that it had remembered or forgotten
+  std::int64_t homes = 0;  ///< number of homes it remembered or forgot
 };
 
-/// Its members are the daemon, while it runs, and what outlives one that is killed.
+/// Members: the daemon, while it runs, and what outlives a killed one.
 class SimDaemon {
  public:
   SimDaemon(const placement::Options& options, placement::PlacementStrategy strategy, SimHost& host,
             SimClock& clock);
 
-  /// Starts it, or starts it again after stop().
+  /// Starts it, or restarts it after stop().
   void start(placement::Microseconds now);
-  /// It dies, without a chance to do anything.
+  /// Kills it, without a chance to do anything.
   void stop();
   [[nodiscard]] bool running() const { return running_ != nullptr; }
 
-  /// What the history knows of a VM's load in the minutes before the simulation's first.
+  /// What the history knows of a VM's load in the minutes before the simulation starts.
   void remember_load(const placement::VmId& vm, const std::vector<placement::Permille>& minutes);
   /// An epoch's readings have been taken.
   void tick(placement::Sample sample);
-  /// Tells what libvirt has told, if it has.
+  /// Passes on libvirt's news, if there are any.
   void refresh_domains();
   void change_topology();
   /// libvirt stopped answering, or answers again; also to be called while the daemon does not run.
   void lose_libvirt(bool lost);
-  /// Makes all steps of the executor that begin before that time.
+  /// Makes all steps of the executor that begin before `until`.
   void work(placement::Microseconds until);
 
   /// Only while it runs.
   [[nodiscard]] const balancer::Controller& controller() const { return running_->controller; }
-  /// Gives it a command of the control socket. Only while it runs.
+  /// Sends it a command of the control socket. Only while it runs.
   [[nodiscard]] Result<balancer::Answer> ask(const balancer::Command& command);
   [[nodiscard]] bool executor_idle() const { return !running_ || running_->executor.idle(); }
   [[nodiscard]] SimJournal& journal() { return journal_; }
   /// The executor made more steps than it can have had reason to.
   [[nodiscard]] bool span_round() const { return span_round_; }
   [[nodiscard]] DaemonReport take_report();
-  /// Records from now on if it runs, else from its start on; also across its restarts.
+  /// Records from now on if it runs, otherwise from its start; continues across its restarts.
   void record(bool anonymize);
   /// Lines of the recording since the last call, each with its end.
   [[nodiscard]] std::vector<std::string> take_recording();
@@ -95,8 +95,8 @@ class SimDaemon {
   SimHost& host_;
   SimClock& clock_;
   SimJournal journal_;
-  std::map<placement::ClientId, placement::NodeId> homes_;  ///< as the database has them
-  balancer::Originals originals_;                           ///< as it can be read from there
+  std::map<placement::ClientId, placement::NodeId> homes_;  ///< as stored in the database
+  balancer::Originals originals_;                           ///< as stored there
   std::map<placement::VmId, placement::VmProcess> released_;
   std::vector<balancer::Reservation> reservations_;
   std::unique_ptr<Running> running_;

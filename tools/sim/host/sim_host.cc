@@ -36,7 +36,7 @@ SimMemory::Counts ordinary_pages_of(const ScenarioHost& host) {
   return pages;
 }
 
-/// CPUs as the kernel numbers them on most machines: first threads of all cores, then second ones.
+/// CPUs numbered as the kernel does on most machines: first threads of all cores, then second ones.
 placement::Topology make_topology(const ScenarioHost& host) {
   placement::Topology topology;
   topology.distances = host.distances;
@@ -56,7 +56,7 @@ placement::Topology make_topology(const ScenarioHost& host) {
     }
     for (std::int32_t thread = 0; thread < node.threads_per_core; ++thread) {
       for (std::int32_t core = first_core; core < first_core + node.cores; ++core) {
-        // Cores of one cache follow each other.
+        // Cores of one cache are consecutive.
         const std::int32_t cache = (core - first_core) * node.caches / node.cores;
         made.cpus.push_back(
             {CpuId{thread * all_cores + core}, core, node.id.value * node.caches + cache});
@@ -118,8 +118,8 @@ void describe(SimVm& vm) {
   }
 }
 
-/// Client by client on the nodes it is found pinned on, as an administrator or a balancer that ran
-/// before has left it.
+/// Client by client on the nodes on which it is found pinned, as left by an administrator or an
+/// earlier balancer.
 void pin_as_found(SimVm& vm, const HostState& host, bool prefer_ht) {
   if (vm.spec.pinned_on.empty()) {
     return;
@@ -144,7 +144,7 @@ void pin_as_found(SimVm& vm, const HostState& host, bool prefer_ht) {
   description.io_thread_pins = {{1, description.emulator_pin}};
 }
 
-/// The first CPU of each vCPU's node: which of these it is matters to nobody.
+/// The first CPU of each vCPU's node: the exact CPU does not matter.
 std::vector<placement::CpuId> last_cpus(const SimVm& vm, const placement::Topology& topology) {
   std::vector<placement::CpuId> cpus;
   for (const SimVcpu& vcpu : vm.vcpus) {
@@ -320,7 +320,7 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
                             state_.topology.nodes[node].huge_pages, state_.nodes[node].copying_us});
     const auto cpus = static_cast<std::int64_t>(state_.nodes[node].cpus.size());
     for (std::int64_t i = 0; i < cpus; ++i) {
-      // Evenly, and never backwards when the node's time grows.
+      // Evenly, and never decreasing when the node's time grows.
       sample.cpus.push_back({state_.nodes[node].cpus[static_cast<std::size_t>(i)].id,
                              (state_.nodes[node].busy_us + cpus - 1 - i) / cpus});
     }

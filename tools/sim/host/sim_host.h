@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A host that does not exist: VMs whose vCPUs share CPUs and whose pages lie on nodes.
+/// A simulated host: VMs with vCPUs that share CPUs and pages that lie on nodes.
 ///
-/// Problem: decisions can only be judged where everything about the host is known, time costs
-/// nothing and every run is the same. Approach: virtual time in short whiles. In each, CPUs run
-/// threads (host_cpus.h), and memory is touched and balanced where these run (host_memory.h). The
-/// ports below the executor, libvirt's and the kernel's, act on the same state and take time on the
+/// Problem: decisions can only be judged if everything about the host is known, time costs nothing
+/// and every run is the same. Approach: virtual time in short whiles. In each, CPUs run threads
+/// (host_cpus.h), and memory is touched and balanced where these run (host_memory.h). The ports
+/// below the executor, libvirt's and the kernel's, act on the same state and take time on the
 /// worker's clock (sim_libvirt.h, sim_kernel.h).
 ///
 /// Properties: equal calls give equal answers; memory is neither lost nor made.
@@ -26,16 +26,16 @@
 
 namespace vmnuma::tools {
 
-/// Its functions are what a scenario has happen to a host, and what those who watch see of it.
+/// Its functions are what a scenario does to a host, and what observers see of it.
 class SimHost final : public stats::DomainInventory {
  public:
-  /// `clock` is that of the worker that uses the ports. `prefer_ht` as in Options: how wide VMs
+  /// `clock` belongs to the worker that uses the ports. `prefer_ht` as in Options: how wide VMs
   /// that are found placed are split.
   SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, SimClock& clock);
   SimHost(const SimHost&) = delete;
   SimHost& operator=(const SimHost&) = delete;
 
-  /// Of the VM that is started as number `number`, from 0.
+  /// The id of the VM that is started as number `number`, from 0.
   [[nodiscard]] static placement::VmId id_of_started(std::size_t number);
 
   [[nodiscard]] SimLibvirt& libvirt() { return libvirt_; }
@@ -43,46 +43,47 @@ class SimHost final : public stats::DomainInventory {
 
   // What happens to the host.
   placement::VmId start(const ScenarioVm& vm);
-  /// Nothing if it does not run.
+  /// Does nothing if it does not run.
   void stop(const placement::VmId& vm);
-  /// Every vCPU wants so much of a CPU from now on, whatever its VM was started with. Nothing if it
-  /// does not run.
+  /// From now on every vCPU wants that much of a CPU, whatever its VM was started with. Does
+  /// nothing if the VM does not run.
   void set_load(const placement::VmId& vm, std::int64_t pct);
-  /// Two running VMs wake each other so often from now on, until one of them stops.
+  /// From now on two running VMs wake each other that often, until one of them stops.
   void let_talk(const placement::VmId& one, const placement::VmId& other, std::int64_t per_second) {
     state_.talks.add(one, other, per_second);
   }
-  /// The kernel balances the VM's memory and threads from now on, as far as they are not bound.
+  /// From now on the kernel balances the VM's memory and threads, as far as they are not bound.
   void balance_numa(const placement::VmId& vm);
-  /// Takes over the loads of that epoch.
+  /// Applies the loads of that epoch.
   void begin_epoch(std::int64_t epoch);
   void run(placement::Microseconds length);
 
-  // What goes wrong, until it is taken back with false.
-  /// One of the VM's faults: refuses_pins, pages_busy, finds_no_memory, slow_pins. Nothing if it
-  /// does not run.
+  // What goes wrong, until it is undone with false.
+  /// One of the VM's faults: refuses_pins, pages_busy, finds_no_memory, slow_pins. Does nothing if
+  /// it does not run.
   void set(const placement::VmId& vm, bool SimVm::*fault, bool begins);
   void take_memory(placement::NodeId node, bool take);
   void set_online(placement::NodeId node, bool online);
-  /// So many of the node's cores go offline, the last ones; all if it has no more, or `cores` is 0.
+  /// Takes that many of the node's cores offline, the last ones; all if it has no more, or `cores`
+  /// is 0.
   void take_cores(placement::NodeId node, std::int32_t cores);
 
   // What there is to see.
   [[nodiscard]] const placement::Topology& topology() const { return state_.topology; }
-  /// The same with the distances that the firmware says.
+  /// The topology with the firmware's distances.
   [[nodiscard]] placement::Topology firmware_topology() const;
   [[nodiscard]] bool distances_are_measured() const { return distances_are_measured_; }
-  /// Once an epoch; of `spilling` the last CPUs, too.
+  /// Once an epoch; for VMs in `spilling` also the last CPUs.
   [[nodiscard]] placement::Sample sample(std::int64_t sequence, placement::Microseconds now,
                                          const std::set<placement::VmId>& spilling = {});
   /// Something changed since the last refresh().
   [[nodiscard]] bool domains_changed() const { return state_.domains_changed; }
   [[nodiscard]] bool runs(const placement::VmId& vm) const { return state_.vms.contains(vm); }
-  /// The VM as libvirt has it now. It must run.
+  /// The VM as libvirt has it now. It must be running.
   [[nodiscard]] const placement::VmDescription& description(const placement::VmId& vm) const {
     return state_.vms.at(vm).description;
   }
-  /// How many of its vCPUs each node ran last. It must run.
+  /// How many of its vCPUs each node last ran. It must be running.
   [[nodiscard]] std::vector<std::int32_t> vcpus_on(const placement::VmId& vm) const {
     return state_.vcpus_on(vm);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The journal of a simulated daemon: what it wrote down outlives it.
+/// The journal of a simulated daemon, which outlives the daemon.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ constexpr Microseconds kReadTime{100};
 constexpr std::int64_t kQueriedPagesPerMicrosecond = 5;
 /// A page migration call first drains every CPU's page lists.
 constexpr Microseconds kDrainTime{150};
-/// What the kernel's ten passes over a page that does not yield cost.
+/// The cost of the kernel's ten passes over a page that cannot be moved.
 constexpr Microseconds kBusyPageTime{50};
 
 constexpr std::uint64_t kFirstAddress = std::uint64_t{1} << 40U;
@@ -83,7 +83,7 @@ Result<void> SimKernel::check(const VmProcess& process) {
   return find(process).map([](SimVm* /*vm*/) {});
 }
 
-/// As QEMU maps them, the first cell highest.
+/// As QEMU maps them, the first cell at the highest address.
 std::int64_t SimKernel::pages_below(const SimVm& vm, std::size_t cell) const {
   return host_.memory.pages(vm.owner) - host_.memory.first_page(vm.owner, cell + 1);
 }
@@ -159,7 +159,8 @@ struct SimKernel::Call {
   bool ran_full = false;
 };
 
-/// Moves what is queued. False if the call ends here: pages did not yield, or the target is full.
+/// Moves what is queued. False if the call ends here: pages could not be moved, or the target is
+/// full.
 bool SimKernel::flush(Call& call) {
   std::int64_t failed = 0;
   for (const std::size_t i : call.queued) {
@@ -178,7 +179,7 @@ bool SimKernel::flush(Call& call) {
     }
   }
   if (failed > 0) {
-    // Statuses of this batch are not written, even of pages that moved.
+    // Statuses of this batch are not written, even those of pages that moved.
     call.result.not_moved += failed;
     return false;
   }
@@ -222,7 +223,7 @@ Result<MoveResult> SimKernel::move(const VmProcess& process,
       call.queued.push_back(tried);
       continue;
     }
-    // Whatever cannot be queued makes the kernel move what is.
+    // A page that cannot be queued makes the kernel move those queued so far.
     call.result.statuses[tried] = !from ? -EFAULT : *from == *to ? node.value : -EBUSY;
     goes_on = flush(call);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The kernel of a simulated host, as a page mover meets it.
+/// The kernel of a simulated host, as a page mover sees it.
 ///
-/// Page moves keep to the habits of move_pages(2) of Linux 6.1 (mm/migrate.c), also the awkward
-/// ones, and take time on the worker's clock. Property: memory is neither lost nor made.
+/// Page moves reproduce the behaviour of move_pages(2) of Linux 6.1 (mm/migrate.c), quirks
+/// included, and take time on the worker's clock. Property: memory is neither lost nor created.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class SimKernel final : public migration::PageMover {
   /// `host` must outlive it.
   explicit SimKernel(HostState& host) : host_(host) {}
 
-  /// Pins all threads of the VM at once by a write to its cpuset, past libvirt. Error: not-found.
+  /// Pins all threads of the VM at once by writing its cpuset, bypassing libvirt. Error: not-found.
   [[nodiscard]] Result<void> bind(const placement::VmId& vm,
                                   const std::vector<placement::CpuId>& cpus);
 
@@ -42,9 +42,9 @@ class SimKernel final : public migration::PageMover {
   struct Call;  ///< a page migration call
 
   [[nodiscard]] Result<SimVm*> find(const placement::VmProcess& process);
-  /// Pages that are mapped below this cell's.
+  /// Number of pages mapped below this cell's.
   [[nodiscard]] std::int64_t pages_below(const SimVm& vm, std::size_t cell) const;
-  /// -1 if the address is none of the VM's.
+  /// -1 if the address is not the VM's.
   [[nodiscard]] std::int64_t page_at(const SimVm& vm, std::uint64_t address) const;
   [[nodiscard]] bool flush(Call& call);
 

@@ -166,7 +166,7 @@ Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vecto
     vm->description.numatune = NumatuneMode::kRestrictive;
     vm->description.numatune_nodes = nodes;
     host_.domains_changed = true;
-    // The kernel copies at once what lies outside, and libvirt waits for it.
+    // The kernel copies everything outside at once, and libvirt waits for it.
     for (std::int64_t page = 0; page < host_.memory.pages(vm->owner); ++page) {
       const std::optional<NodeIndex> from = host_.memory.place(vm->owner, page);
       if (!from || std::find(allowed.begin(), allowed.end(), *from) != allowed.end()) {

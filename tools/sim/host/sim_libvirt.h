@@ -16,7 +16,7 @@ class SimLibvirt final : public migration::DomainControl {
   /// `host` must outlive it.
   explicit SimLibvirt(HostState& host) : host_(host) {}
 
-  /// Of all VMs: each pin takes long. VMs of which it does only: SimVm::slow_pins.
+  /// Each pin takes long, for all VMs. For single VMs: SimVm::slow_pins.
   void slow_down(bool slow) { slow_ = slow; }
   /// Changes of pins and memory nodes fail.
   void lose(bool lost) { lost_ = lost; }

@@ -37,7 +37,7 @@ struct SimLoadBalancer::Host {
   [[nodiscard]] CpuTime idle(NodeIndex node) const {
     return length * topology.nodes[node].cpu_count() - busy[node];
   }
-  /// Of the node's CPUs, in thousandths.
+  /// Share of the node's CPUs, in thousandths.
   [[nodiscard]] std::int64_t load(NodeIndex node, CpuTime more) const {
     const std::int64_t all = length.value * topology.nodes[node].cpu_count();
     return (busy[node] + more).value * 1000 / std::max<std::int64_t>(all, 1);
@@ -52,7 +52,7 @@ struct SimLoadBalancer::Host {
     }
     return cpus;
   }
-  /// Even a thread that is idle now will want something later.
+  /// A thread that is idle now will also want something later.
   [[nodiscard]] CpuTime need(const FloatingThread& thread) const {
     return std::max(thread.wants, length / 100);
   }
@@ -84,7 +84,7 @@ void SimLoadBalancer::start(Host& host) {
                                             return host.load(a, host.need(thread)) <
                                                    host.load(b, host.need(thread));
                                           }));
-      // It counts as what it will want, so that threads that start together spread.
+      // It counts with what it will want, so that threads that start together spread.
       host.busy[thread.node] += host.need(thread) - thread.wants;
     }
   }

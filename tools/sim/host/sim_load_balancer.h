@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which node a thread runs on that may run on several: what the kernel of a simulated host does.
+/// The node on which a thread runs that may run on several: what the kernel of a simulated host
+/// does.
 ///
-/// Problem: a host that is left alone is neither balanced perfectly nor at once, and whoever floats
-/// loses its caches. Approach: between nodes only what Linux 6.1's CFS does (kernel/sched/fair.c
-/// and sd_init() in kernel/sched/topology.c), a while at a time; within a node threads are spread
-/// perfectly (sim_cpus.h). For two nodes there is a domain of all nodes that are no further apart;
-/// its weight is the number of its CPUs.
+/// Problem: a host that is left alone is neither balanced perfectly nor at once, and a floating
+/// thread loses its caches. Approach: between nodes only what Linux 6.1's CFS does
+/// (kernel/sched/fair.c and sd_init() in kernel/sched/topology.c), one while at a time; within a
+/// node threads are spread perfectly (sim_cpus.h). For two nodes there is a domain of all nodes
+/// that are no further apart; its weight is the number of its CPUs.
 ///  - A new thread starts on the least loaded node (find_idlest_group).
 ///  - An idle CPU looks for waiting threads in a domain every `weight` ms (min_interval). So a
-///  thread
-///    that has waited so long is pulled to a node with idle time, the nearest first. One that
-///    leaves the node that NUMA balancing prefers for it is pulled after cache_nice_tries = 2 more
-///    looks and the one that is counted before it (migrate_degrades_locality).
+///    thread that has waited so long is pulled to a node with idle time, the nearest first. One
+///    that leaves the node that NUMA balancing prefers for it is pulled after cache_nice_tries = 2
+///    more looks and the one that is counted before it (migrate_degrades_locality).
 ///  - Nodes with idle CPUs are evened out by the number of these: half of the difference moves,
-///  unless
-///    the calmer node runs at most an eighth of its CPUs and the half is not more than 2
+///    unless the calmer node runs at most an eighth of its CPUs and the half is not more than 2
 ///    (imb_numa_nr, NUMA_IMBALANCE_MIN).
-///  - Where no CPU is idle, CPUs look every 16 times as long (busy_factor), and threads move until
-///  the
-///    loads differ by less than 17 % (imbalance_pct).
+///  - If no CPU is idle, CPUs look at intervals 16 times as long (busy_factor), and threads move
+///    until the loads differ by less than 17 % (imbalance_pct).
 ///  - A thread goes back to the node that NUMA balancing prefers for it as soon as a CPU is idle
-///  there,
-///    or changes places with one that would rather be here (task_numa_migrate).
+///    there, or changes places with one that would rather be here (task_numa_migrate).
 ///
 /// Properties:
 ///  - a thread runs only where it may;
 ///  - equal calls give equal answers;
-///  - nobody is moved where all nodes are equally loaded and nobody waits.
+///  - no thread is moved if all nodes are equally loaded and no thread waits.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +48,8 @@ class SimLoadBalancer {
  public:
   explicit SimLoadBalancer(std::uint64_t seed) : random_(seed) {}
 
-  /// A while of this length begins. Changes `node` of threads that go elsewhere. `busy` is what all
-  /// threads that are on a node want of it, those in `threads` that have a node included.
+  /// A while of this length begins. Changes `node` of threads that move. `busy` is what all threads
+  /// on a node want of it, including those in `threads` that have a node.
   void pass(placement::CpuTime length, const placement::Topology& topology,
             std::vector<placement::CpuTime> busy, std::vector<FloatingThread>& threads);
 

@@ -13,7 +13,7 @@ using placement::NodeIndex;
 
 namespace {
 
-/// Cells are as even as can be, larger ones first.
+/// Cells are as even as possible, larger ones first.
 std::int64_t cell_start(std::int64_t pages, std::int64_t cells, std::int64_t cell) {
   return cell * (pages / cells) + std::min(cell, pages % cells);
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The memory of a simulated host: which node every page of every VM lies on.
+/// The memory of a simulated host: the node of every page of every VM.
 ///
-/// Problem: page moves are to be carried out for real, page by page, by code that believes it talks
+/// Problem: page moves must be carried out for real, page by page, by code that believes it talks
 /// to a kernel. Approach: one byte for each page of 2 MiB names its node; counts per node and cell
-/// are kept beside it. A page that is touched first comes from the node that is asked for, or from
-/// the nearest that has one free, as with the kernel's default policy. Pages that are set aside as
-/// huge ones (hugetlbfs) are a second pool of each node, and an owner's pages are all of one pool.
+/// are kept as well. A page touched for the first time comes from the requested node, or from the
+/// nearest with a free one, as with the kernel's default policy. Pages set aside as huge ones
+/// (hugetlbfs) are a second pool of each node, and all pages of an owner are from one pool.
 ///
-/// Terms: Owner: a VM, by the number it got at add(). Cell: an equal part of an owner's pages in
+/// Terms: Owner: a VM, by the number passed to add(). Cell: an equal part of an owner's pages in
 /// the order of their addresses; an owner without guest NUMA has one.
 ///
 /// Properties:
 ///  - a page is on one node or on none;
-///  - counts and free memory agree with the pages at all times (audit);
-///  - nothing is taken that a node does not have.
+///  - counts and free memory always agree with the pages (audit);
+///  - no more is taken than a node has.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@ class SimMemory {
   /// Pages per node.
   using Counts = std::vector<std::int64_t>;
 
-  /// Ordinary pages of each node, the distances between them, row by row, and huge pages; without
-  /// these there are none.
+  /// Ordinary pages of each node, the distances between nodes, row by row, and huge pages; if these
+  /// are missing there are none.
   SimMemory(Counts pages, const std::vector<std::int32_t>& distances, Counts huge_pages = {});
 
   void add(Owner owner, std::int64_t pages, std::int32_t cells, SimPool pool = SimPool::kOrdinary);
@@ -48,10 +48,10 @@ class SimMemory {
   /// `allowed` that has one. Takes less if there are no more.
   void touch(Owner owner, std::size_t cell, std::int64_t pages, placement::NodeIndex near,
              const std::vector<placement::NodeIndex>& allowed);
-  /// Moves one page. False if it is nowhere, or the node has none free.
+  /// Moves one page. False if it is on no node, or the target has none free.
   bool move(Owner owner, std::int64_t page, placement::NodeIndex to);
 
-  /// Something else takes all ordinary pages that are free on the node, until it gives them back.
+  /// All free ordinary pages of the node are taken by something else, until given back.
   void take_away(placement::NodeIndex node);
   void give_back(placement::NodeIndex node);
 
@@ -76,7 +76,7 @@ class SimMemory {
   [[nodiscard]] Counts counts(Owner owner) const;
   [[nodiscard]] std::int64_t untouched_pages(Owner owner, std::size_t cell) const;
 
-  /// Counts every page anew. A sentence about the first thing that does not add up, or nothing.
+  /// Recounts every page. A sentence about the first inconsistency, or nothing.
   [[nodiscard]] std::optional<std::string> audit() const;
 
  private:

@@ -2,23 +2,23 @@
 /// The kernel's automatic NUMA balancing of one VM's memory, as Linux 6.1 does it.
 ///
 /// Approach: the scanner unmaps a portion of the VM's memory at a time; the next vCPU that uses a
-/// page of it takes a hinting fault, which counts whether the page was near and may move it there.
-/// After each pass over all memory the period between portions is adapted. All constants and rules
-/// are those of kernel/sched/fair.c of 6.1: portions of 256 MB (numa_balancing_scan_size), a first
-/// one after 1 s (scan_delay), a period from 1 s (scan_period_min) divided by the portions that are
-/// resident, but 100 ms at least (task_scan_min, MAX_SCAN_WINDOW), to 60 s divided likewise
-/// (task_scan_max); times the threads that share the memory (task_scan_start: numa_group). A pass
-/// in which less than 70 % of the faults were near shortens it by up to 7 tenths, one with more
-/// lengthens it by up to 3 tenths, one without faults or with failed moves doubles it
+/// page of it takes a hinting fault, which counts whether the page was near and may move it to the
+/// vCPU. After each pass over all memory the period between portions is adapted. All constants and
+/// rules are those of kernel/sched/fair.c of 6.1: portions of 256 MB (numa_balancing_scan_size), a
+/// first one after 1 s (scan_delay), a period from 1 s (scan_period_min) divided by the portions
+/// that are resident, but 100 ms at least (task_scan_min, MAX_SCAN_WINDOW), to 60 s divided
+/// likewise (task_scan_max); times the threads that share the memory (task_scan_start: numa_group).
+/// A pass in which less than 70 % of the faults were near shortens it by up to 7 tenths, one with
+/// more lengthens it by up to 3 tenths, one without faults or with failed moves doubles it
 /// (update_task_scan_period). A page moves to a vCPU that uses it twice in a row, at first also if
-/// nobody has used it before; one that several share moves if the last user was on the same node
+/// no vCPU has used it before; one that several share moves if the last user was on the same node
 /// and three quarters of the VM's time for each byte there exceed those here
-/// (should_numa_migrate_memory). 6.1 has no limit of the rate of moves (it went in 4.20).
+/// (should_numa_migrate_memory). 6.1 has no rate limit for moves (it was removed in 4.20).
 ///
 /// Terms: *portion* - what one scan unmaps. *Pass* - scans of all memory once.
 ///
 /// Properties:
-///  - a VM that does not run is not scanned;
+///  - an idle VM is not scanned;
 ///  - memory that is all near is scanned ever more slowly;
 ///  - equal calls give equal answers.
 #pragma once
@@ -32,8 +32,8 @@
 namespace vmnuma::tools {
 
 /// What a hinting fault costs the vCPU that takes it: an exit for the page that is no longer mapped
-/// and a fault through get_user_pages. Assumed, as nobody publishes it for a page of 2 MiB under
-/// KVM; the copy of a page that moves comes on top.
+/// and a fault through get_user_pages. Assumed, as it is not published for a page of 2 MiB under
+/// KVM; copying a page that moves comes on top.
 inline constexpr placement::CpuTime kHintingFault{10};
 
 class SimNumaScanner {
@@ -41,10 +41,11 @@ class SimNumaScanner {
   /// `threads` share the memory of `pages` simulated pages.
   SimNumaScanner(std::int64_t pages, std::int32_t threads);
 
-  /// Time passes in which the threads ran for `ran` in all; how many pages are unmapped next.
+  /// Time passes in which the threads ran for `ran` in total; returns how many pages are unmapped
+  /// next.
   [[nodiscard]] std::int64_t pages_due(placement::CpuTime length, placement::CpuTime ran,
                                        std::int64_t resident_pages);
-  /// The next page to be unmapped; -1 once in a while, when a pass has ended.
+  /// The next page to unmap; -1 whenever a pass has ended.
   [[nodiscard]] std::int64_t next_page();
 
   /// How much of the VM's time and of its memory is on a node.
@@ -52,13 +53,13 @@ class SimNumaScanner {
     std::int64_t run = 0;
     std::int64_t memory = 0;
   };
-  /// A thread on node `to` uses a page of node `from` that was unmapped. True if it shall move.
+  /// A thread on node `to` uses an unmapped page of node `from`. True if it should move.
   [[nodiscard]] bool fault(std::int64_t page, std::int32_t thread, placement::NodeIndex from,
                            placement::NodeIndex to, const std::vector<Share>& nodes);
-  /// It could not.
+  /// The move failed.
   void move_failed() { ++failed_; }
 
-  /// So many passes have ended.
+  /// How many passes have ended.
   [[nodiscard]] std::int64_t passes() const { return passes_; }
   [[nodiscard]] std::int64_t period_ms() const { return period_ms_; }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How VMs on a simulated host talk to each other, and what that costs them.
 ///
-/// Problem: whether it was worth bringing two VMs together can only be judged where wake-ups from
-/// node to node cost something. Approach: two VMs that are told to talk wake each other so often as
-/// long as both want to run; vCPUs of both are as likely to be met on any of their nodes, and a
-/// wake-up of a vCPU on another node takes kCrossing of run time that does no work, half of it from
-/// each VM. That is assumed, not measured on any machine: an interrupt to another socket, and a few
-/// cache lines that have to come from there.
+/// Problem: whether it was worth bringing two VMs together can only be judged if wake-ups across
+/// nodes cost something. Approach: two talking VMs wake each other at the given rate as long as
+/// both want to run; the vCPUs involved are equally likely to be any of theirs, and a wake-up of a
+/// vCPU on another node takes kCrossingNs of run time without work, half of it from each VM. That
+/// is assumed, not measured on any machine: an interrupt to another socket, and a few cache lines
+/// that have to come from there.
 ///
 /// Properties:
-///  - counters never go back;
-///  - on one node nobody loses anything.
+///  - counters never decrease;
+///  - on one node no VM loses anything.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +25,18 @@
 
 namespace vmnuma::tools {
 
-/// What a wake-up from node to node takes, in nanoseconds.
+/// Cost of a wake-up across nodes, in nanoseconds.
 inline constexpr std::int64_t kCrossingNs = 1300;
 
 class SimTalks {
  public:
   void add(const placement::VmId& one, const placement::VmId& other, std::int64_t per_second);
-  /// With everybody.
+  /// Removes all its talks.
   void remove(const placement::VmId& vm);
 
   /// How many vCPUs of a VM are on each node; all 0 if it does not want to run.
   using VcpusOn = std::function<std::vector<std::int32_t>(const placement::VmId&)>;
-  /// Time passes; what each VM loses in it.
+  /// Time passes; returns what each VM loses in it.
   [[nodiscard]] std::map<placement::VmId, placement::CpuTime> pass(placement::CpuTime length,
                                                                    const VcpusOn& vcpus_on);
 

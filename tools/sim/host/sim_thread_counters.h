@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Performance counters of the threads of a simulated host: what each vCPU reads from memory.
+/// Performance counters of the threads of a simulated host: reads from memory per vCPU.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ CpuTime wanted_by(const VmTruth& vm) {
   return wanted;
 }
 
-/// Every VM's fair share of the host, as if that were one large node.
+/// Every VM's fair share of the host, treated as one large node.
 std::vector<CpuTime> entitlements(const EpochTruth& truth) {
   placement::Supply host{{}, {}, {}, kSimSmtGainPct};
   for (NodeIndex node = 0; node < truth.topology.nodes.size(); ++node) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What really happened in an epoch, which only a simulation knows, and figures made of it.
+/// What really happened in an epoch, which only a simulation knows, and figures derived from it.
 ///
 /// Problem: the balancer must not be judged by its own measurements. Approach: the simulated host
 /// keeps for every vCPU what it wanted, got and lost; the figures follow the definitions of the
 /// balancer (entitlement by reservations, then by weighted max-min, owed = what it was entitled to
-/// and did not get) but start from these. They take the host as one large node, whatever nodes a
+/// and did not get) but start from these. They treat the host as one large node, whatever nodes a
 /// VM is confined to, because other policies confine no VM.
 #pragma once
 
@@ -22,7 +22,7 @@ struct VcpuTruth {
   placement::CpuTime wanted;                       ///< at most what the VM's limit leaves it
   placement::CpuTime ran;                          ///< thread time
   placement::CpuTime waited;                       ///< as the kernel counts it (run_delay)
-  placement::CpuTime served;                       ///< what that was worth in core time
+  placement::CpuTime served;                       ///< what `ran` was worth in core time
   placement::CpuTime
       stalled;  ///< of `served`, lost to far or busy memory, a crowded cache or far wake-ups
 };
@@ -38,7 +38,7 @@ struct VmTruth {
 struct EpochTruth {
   placement::CpuTime length;
   placement::Topology topology;            ///< at the end
-  std::vector<placement::CpuTime> others;  ///< per node, what nobody's vCPUs used
+  std::vector<placement::CpuTime> others;  ///< per node, what no vCPU used
   /// Of it, at most what could have been used on any other node.
   std::vector<placement::CpuTime> roaming;
   std::vector<VmTruth> vms;  ///< ascending id; those that ran at the end
@@ -52,7 +52,7 @@ struct VmFigures {
   placement::CpuTime entitled;
   placement::CpuTime owed;
   placement::CpuTime stalled;
-  placement::Bytes local;  ///< memory on the nodes where its vCPUs are, each with its part
+  placement::Bytes local;  ///< memory on the nodes of its vCPUs, each with its part
   placement::Bytes resident;
 };
 

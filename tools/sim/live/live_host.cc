@@ -54,7 +54,7 @@ void LiveHost::begin_epoch() {
       libvirt_is_lost_ = begins;
     }
   });
-  (void)host_.take_moves();  // kept for the checks of simulations
+  (void)host_.take_moves();  // only the checks of simulations need them
 }
 
 void LiveHost::run_until(Microseconds time) {
@@ -67,7 +67,7 @@ void LiveHost::run_until(Microseconds time) {
       at_ = end;
     }
     if (course_.next_strike().value_or(at_ + length) <= at_) {
-      (void)course_.strike();  // the daemon does not die of it
+      (void)course_.strike();  // the daemon is not affected
     }
     if (at_ == course_.time_of(epoch_ + 1)) {
       ++epoch_;
@@ -143,7 +143,7 @@ Result<std::string> LiveHost::play(const balancer::PlayCommand& command) {
 
 /// By name, or by UUID.
 Result<VmId> LiveHost::find(const std::string& vm) {
-  const auto running = host_.refresh().value();  // libvirt is not asked
+  const auto running = host_.refresh().value();  // libvirt is not involved
   std::vector<std::string_view> names;
   for (const placement::VmDescription& description : running) {
     if (description.name == vm || placement::to_text(description.id) == vm) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A simulated host for a daemon that runs on it in real time, as on a real one.
+/// A simulated host on which a daemon runs in real time, as on a real one.
 ///
-/// Problem: what the daemon does on a NUMA host is to be seen and played with where there is none.
-/// Approach: the host of the simulator (sim_host.h) and what a scenario has happen to it
-/// (scenario_course.h), behind the port that the service has its host through. Whoever asks
-/// something of it first brings it up to the present, in the whiles in which simulations run: up to
-/// the moment for a reading, up to the last whole while for anything else, as the executor works
-/// between whiles there. A call that takes time on the simulated host returns after that time.
-/// After the scenario's last epoch its loads go on as they are, those that repeat for ever.
+/// Problem: to see and try out what the daemon does on a NUMA host without having one. Approach:
+/// the simulator's host (sim_host.h) and the course of a scenario (scenario_course.h), behind the
+/// service's port for its host. Every call first brings the host up to the present, in the whiles
+/// of simulations: up to the moment for a reading, up to the last whole while for anything else, as
+/// the executor works between whiles there. A call that takes time on the simulated host returns
+/// after that time. After the scenario's last epoch its loads go on as they are, and repeating ones
+/// keep repeating.
 ///
-/// What only a simulation can do does not happen: a daemon that restarts, and a history from before
-/// the start. Properties:
-///  - what happens to the host is what the scenario says, at its epochs, however often and by how
-///    many threads it is asked;
-///  - nothing of it is touched by two threads at a time;
-///  - a call waits outside the lock, so a slow libvirt holds up no reading.
+/// What only a simulation can do is left out: restarting the daemon, and a history from before the
+/// start. Properties:
+///  - the host follows the scenario, epoch by epoch, however often and by however many threads it
+///    is called;
+///  - no part of it is accessed by two threads at a time;
+///  - calls wait outside the lock, so a slow libvirt delays no reading.
 #pragma once
 
 #include <functional>
@@ -30,13 +30,13 @@
 
 namespace vmnuma::tools {
 
-/// The time of the simulated host, and how it passes for who waits for it.
+/// The time of the simulated host, and how to wait for it to pass.
 struct LiveClock {
   std::function<placement::Microseconds()> now;
   std::function<void(placement::Microseconds)> wait;
 };
 
-/// Most of its functions are the ports of a host, a line each.
+/// Most of its functions are the ports of a host, one line each.
 class LiveHost final : public balancer::Host,
                        private migration::DomainControl,
                        private migration::PageMover,
@@ -45,7 +45,7 @@ class LiveHost final : public balancer::Host,
   struct Setup {
     Scenario scenario;
     balancer::HostTime time;
-    /// As `time` has it, or a test's.
+    /// The clock of `time`, or a test's.
     LiveClock clock;
     /// Told what happens to the host, in sentences. Any thread; must not call this object.
     std::function<void(const std::string&)> say;
@@ -56,7 +56,7 @@ class LiveHost final : public balancer::Host,
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::string host_name() const override { return scenario_.name; }
   [[nodiscard]] const placement::Topology& topology() const override { return found_topology_; }
-  /// There is nothing below it.
+  /// There are no files below it.
   [[nodiscard]] const std::string& root() const override { return root_; }
   [[nodiscard]] balancer::HostTime time() const override { return time_; }
   void watch(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
@@ -65,9 +65,9 @@ class LiveHost final : public balancer::Host,
   [[nodiscard]] balancer::HostReading read(const stats::SampleRequest& request) override;
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
   [[nodiscard]] std::vector<std::string> take_notices() override { return {}; }
-  /// A VM that is started has a name of its own; memory that no host of that size has is refused.
+  /// A started VM must have a unique name; memory that no host of that size has is refused.
   [[nodiscard]] Result<std::string> play(const balancer::PlayCommand& command) override;
-  /// Those of the scenario's distances, if the scenario lets them be measured.
+  /// The scenario's distances, if the scenario lets them be measured.
   [[nodiscard]] balancer::FoundLatencies find_latencies(
       const std::string& state_dir, const placement::Topology& topology,
       const std::vector<stats::MeasuredLatency>& known, const std::atomic<bool>& stop) override;
@@ -107,10 +107,11 @@ class LiveHost final : public balancer::Host,
   [[nodiscard]] Result<bool> has_memory_settings(const std::string& unit) override;
   [[nodiscard]] Result<void> remove_memory_settings(const std::string& unit) override;
 
-  /// What `call` returns, once the host is up to date, and after the time that it took there.
+  /// Returns what `call` returns, once the host is up to date, and after the time that it took
+  /// there.
   template <class Call>
   auto act(Call call);
-  // With the lock.
+  // With the lock held.
   [[nodiscard]] placement::Microseconds whole_whiles(placement::Microseconds time) const;
   void run_until(placement::Microseconds time);
   void begin_epoch();
@@ -137,12 +138,12 @@ class LiveHost final : public balancer::Host,
   ScenarioCourse course_;
   placement::Topology told_topology_;
   placement::Microseconds at_;  ///< how far the host has run, since its start
-  std::int64_t epoch_ = 0;      ///< that it is in
+  std::int64_t epoch_ = 0;      ///< the current one
   bool libvirt_is_lost_ = false;
   bool change_is_told_ = false;
 };
 
-/// The clock that goes with the time of a host.
+/// The clock for the host's kind of time.
 [[nodiscard]] LiveClock live_clock(const balancer::HostTime& time);
 
 }  // namespace vmnuma::tools

@@ -33,7 +33,7 @@ PolicyVm* find(PolicyHost& host, const placement::VmId& id) {
 
 }  // namespace
 
-/// Full cores: it sizes clients by them, too.
+/// Full cores: clients are sized by them, too.
 CpuTime EsxiPolicy::capacity(const PolicyHost& host, NodeIndex node) const {
   return std::max(host.epoch_length() * host.topology().nodes[node].core_count(), CpuTime{1});
 }
@@ -204,7 +204,7 @@ void EsxiPolicy::follow_memory(PolicyHost& host) {
     const PolicyVm& vm = *find(host, client.vm);
     const std::int64_t resident = vm.resident().value;
     if (client.home == kNoNode || resident == 0 || client.vcpus != vm.vcpus) {
-      continue;  // which memory is whose part of a wide VM is not known
+      continue;  // a wide VM's memory cannot be assigned to its clients
     }
     for (const NodeIndex node : host.homes()) {
       const std::int64_t better =
@@ -260,7 +260,7 @@ void EsxiPolicy::balance(PolicyHost& host) {
   const bool swapped = !moved && host.epoch() % kSwapEvery == 0 && swap_two(host);
   if (!moved && !swapped && host.epoch() % static_cast<std::int64_t>(kFairnessEpochs) == 0 &&
       imbalance_pct(host, lately) >= kImbalancePct) {
-    (void)move_one(host, /*long_term=*/true);  // if there is nobody, nobody gets a turn
+    (void)move_one(host, /*long_term=*/true);  // if there is no client, none gets a turn
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The kernel's automatic NUMA balancing, without pins.
 ///
-/// The scheduler itself does it, and the simulated host has it (host/sim_numa_scanner.h says what
-/// of Linux 6.1, and what it costs). VMs begin as nobody placed them. All that this policy does is
-/// to switch it on.
+/// The scheduler itself does it, and the simulated host implements it (host/sim_numa_scanner.h says
+/// what of Linux 6.1, and what it costs). VMs begin unplaced (policy.h). All that this policy does
+/// is to switch it on.
 #pragma once
 
 #include "tools/sim/policies/policy.h"

@@ -9,7 +9,8 @@ using placement::NodeIndex;
 
 namespace {
 
-/// Sets of nodes by size, then by number: what the topology manager's bit masks are tried in.
+/// Sets of nodes by size, then by number: the order in which the topology manager tries its bit
+/// masks.
 std::vector<std::vector<NodeIndex>> sets_of(const std::vector<NodeIndex>& nodes) {
   constexpr std::size_t kMostNodes = 8;  // the topology manager refuses larger hosts
   const std::size_t count = std::min(nodes.size(), kMostNodes);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// numad, 20150602, as its manual and behaviour are known.
+/// numad, 20150602, by its manual and known behaviour.
 ///
-/// It looks every 15 s, or 5 s after it has moved somebody, and moves at most one process a time.
-/// Candidates use more than 300 MB and half a CPU; what one needs is the most it used in its last 8
-/// looks. Never bound ones come first, largest CPU time times memory first, then those that it has
-/// not looked at for longest; one that was looked at rests for 300 s. A node counts
-/// (10 x needed + 4 x spare memory) x (6 x needed + spare CPU); a second thread of a core is a
-/// fifth of a CPU, a node is to be used to 85 %, and what the process has there already is given
-/// back to it, by 17/16 if it is not bound and 5/4 if it is. Nodes are added, each divided by the
-/// square of its distance to the first, until the need is met. All threads are bound to them by one
-/// write of the cpuset, past libvirt, and all memory is moved there as fast as the kernel can;
-/// until that is done numad does nothing else. VMs begin as nobody placed them. Left out: its
-/// effects on khugepaged, that it takes a host's nodes to be equal, and that its CPU limit needs
-/// QEMU to be called qemu-kvm.
+/// It looks every 15 s, or 5 s after it has moved a process, and moves at most one process at a
+/// time. Candidates use more than 300 MB and half a CPU; a process needs the most that it used in
+/// its last 8 looks. Never bound ones come first, largest CPU time times memory first, then those
+/// not evaluated for longest; an evaluated one rests for 300 s. A node's score is (10 x needed + 4
+/// x spare memory) x (6 x needed + spare CPU); a second thread of a core is a fifth of a CPU, a
+/// node is to be used to 85 %, and what the process already uses there is credited, by 17/16 if it
+/// is not bound and 5/4 if it is. Nodes are added, each divided by the square of its distance to
+/// the first, until the need is met. All threads are bound to them by one write to the cpuset,
+/// bypassing libvirt, and all memory is moved there as fast as the kernel can; until that is done
+/// numad does nothing else. VMs begin unplaced (policy.h). Left out: its effects on khugepaged, its
+/// assumption that all nodes of a host are equal, and that its CPU limit only works if QEMU is
+/// called qemu-kvm.
 #pragma once
 
 #include <cstdint>

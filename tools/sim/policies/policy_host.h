@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A simulated host as a policy sees and changes it.
 ///
-/// Readings are those of the last epoch, out of the same samples that the balancer gets. Changes
-/// are made through the ports that the executor uses, one after the other by one worker, and take
-/// the time and cost the VMs what the executor's do; only what is arranged before a VM starts is
-/// there at once.
+/// Readings are those of the last epoch, from the same samples that the balancer gets. Changes are
+/// made through the executor's ports, one after the other by one worker, and take as long and cost
+/// the VMs as much as the executor's; only what is arranged before a VM starts takes effect at
+/// once.
 ///
 /// Properties:
 ///  - nothing is known that could not be read on a host;
-///  - changes are made in the order in which they were asked for, each beginning not before the
-///    former ended; a newer pin of a thread takes the place of an older one that has not begun;
+///  - changes are made in the order of the requests, none beginning before the previous one ended;
+///    a newer pin of a thread replaces an older one that has not begun;
 ///  - pages move as the kernel moves them, and what cannot move stays.
 #pragma once
 
@@ -39,7 +39,7 @@ struct PolicyVm {
   std::vector<placement::Bytes> memory;        ///< per node
   std::vector<placement::NodeIndex> on;        ///< nodes it is pinned to; empty: anywhere
   std::vector<placement::NodeIndex> found_on;  ///< nodes it was pinned to when it started
-  std::vector<std::int32_t> vcpus_on;          ///< per node, where they ran last
+  std::vector<std::int32_t> vcpus_on;          ///< per node, where they last ran
   bool memory_moves = true;                    ///< not bound by its definition
   std::int64_t age = 0;                        ///< epochs since it was first seen
 
@@ -59,30 +59,31 @@ class PolicyHost {
   [[nodiscard]] placement::CpuTime epoch_length() const { return length_; }
   [[nodiscard]] std::vector<PolicyVm>& vms() { return vms_; }  ///< ascending id
   [[nodiscard]] placement::Bytes free(placement::NodeIndex node) const { return free_[node]; }
-  /// Time that the node's CPUs were busy, with whatever.
+  /// Time that the node's CPUs were busy with anything.
   [[nodiscard]] placement::CpuTime busy(placement::NodeIndex node) const { return busy_[node]; }
   /// Nodes with CPUs and memory.
   [[nodiscard]] std::vector<placement::NodeIndex> homes() const;
 
-  /// The VM was started with its threads pinned to these nodes, or to none of them. At once and for
-  /// nothing; only for a VM of age 0.
+  /// The VM was started with its threads pinned to these nodes, or to none of them. Takes effect at
+  /// once and costs nothing; only for a VM of age 0.
   void start_pinned(PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes);
   /// The same for the vCPUs first .. first + count - 1.
   void start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t count,
                     placement::NodeIndex node);
   /// Pins the vCPUs first .. first + count - 1 to one node, one after the other through libvirt.
   void pin_vcpus(PolicyVm& vm, std::int32_t first, std::int32_t count, placement::NodeIndex node);
-  /// Writes these nodes' CPUs into the cpuset of the VM, past libvirt: one write for all threads.
+  /// Writes these nodes' CPUs into the cpuset of the VM, bypassing libvirt: one write for all
+  /// threads.
   void bind(PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes);
-  /// Moves pages that then lie on none of the nodes there, at most so many bytes.
+  /// Moves pages that are then on none of the nodes to them, at most that many bytes.
   void move_memory(const PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes,
                    placement::Bytes most);
-  /// The kernel's automatic NUMA balancing of the VM, from now on.
+  /// From now on the kernel's automatic NUMA balancing is on for the VM.
   void balance_by_kernel(const PolicyVm& vm) { host_.balance_numa(vm.id); }
-  /// Changes that were asked for have not all been made.
+  /// Not all requested changes have been made.
   [[nodiscard]] bool has_work() const { return !changes_.empty(); }
 
-  /// Makes all changes that begin before that time.
+  /// Makes all changes that begin before `until`.
   void work(placement::Microseconds until);
 
  private:
@@ -107,7 +108,7 @@ class PolicyHost {
     std::size_t turn = 0;
   };
   using Change = std::variant<Pin, Bind, Move>;
-  /// Each makes a part of the change. False if there is more of it.
+  /// Each makes a part of the change. False if more is left of it.
   [[nodiscard]] bool step(const Pin& pin);
   [[nodiscard]] bool step(const Bind& bind);
   [[nodiscard]] bool step(Move& move);
@@ -116,7 +117,7 @@ class PolicyHost {
   SimHost& host_;
   SimClock& clock_;
   std::deque<Change> changes_;
-  placement::Microseconds asked_at_;  ///< the last epoch's begin
+  placement::Microseconds asked_at_;  ///< beginning of the last epoch
   placement::Microseconds free_at_;   ///< when the last change ended
   std::int64_t epoch_ = 0;
   placement::CpuTime length_;

@@ -10,16 +10,16 @@
 
 namespace vmnuma::tools {
 
-/// Where they are for the program that runs, in the build as well as when installed: in ../share
-/// beside its directory.
+/// Their directory for the running program, in the build as well as when installed: in ../share
+/// relative to its directory.
 [[nodiscard]] std::string scenario_directory();
 
 /// All scenarios of the directory, by name. Errors: of reading the directory and of each file.
 [[nodiscard]] Result<std::vector<Scenario>> list_scenarios(const std::string& directory);
 
-/// The scenario in the file `name`, that on standard input for "-", or if there is no such file the
-/// one of that name in the directory. Errors: not-found (with the nearest name there is), and those
-/// of read_scenario.
+/// The scenario in the file `name`, on standard input for "-", or if there is no such file, the one
+/// of that name in the directory. Errors: not-found (with the nearest name there is), and those of
+/// read_scenario.
 [[nodiscard]] Result<Scenario> find_scenario(const std::string& name, const std::string& directory);
 
 }  // namespace vmnuma::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Chance that is the same everywhere.
+/// Random numbers that are the same everywhere.
 ///
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): 64 bits
 /// of state, integers only, so that equal seeds give equal runs with every library and compiler.
@@ -30,7 +30,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// A stream of its own for the `which`-th user of a seed.
+/// An independent stream for the `which`-th user of a seed.
 [[nodiscard]] inline Random random_for(std::uint64_t seed, std::uint64_t which) {
   Random mixer(seed);
   return Random(mixer.next() ^ Random(which).next());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a simulation is told: a host, the VMs that come and go on it, and what goes wrong.
+/// The input of a simulation: a host, the VMs that come and go on it, and what goes wrong.
 ///
 /// A value; vmnuma-scenario(5) is its file format and says what every field means. Times are
 /// counted in epochs from 0.
@@ -28,7 +28,7 @@ struct ScenarioNode {
   std::int32_t cores = 0;  ///< 0: a node without CPUs
   std::int32_t threads_per_core = 1;
   placement::Bytes memory;      ///< 0: a node without memory
-  placement::Bytes huge_pages;  ///< of it, what is set aside as huge pages of 2 MiB
+  placement::Bytes huge_pages;  ///< part of it that is set aside as huge pages of 2 MiB
   std::int32_t caches = 1;      ///< last-level ones, each of equally many cores
   bool operator==(const ScenarioNode&) const = default;
 };
@@ -45,11 +45,11 @@ struct OtherLoad {
 struct ScenarioHost {
   std::vector<ScenarioNode> nodes;      ///< ascending id
   std::vector<std::int32_t> distances;  ///< as SLIT counts, row by row, in the order of `nodes`
-  /// What the firmware says of them instead; empty: the truth.
+  /// What the firmware reports instead; empty: the truth.
   std::vector<std::int32_t> firmware_distances;
   /// The daemon measures them, as the service does.
   bool distances_are_measured = true;
-  bool counts_reads = false;  ///< its CPUs count VMs' reads from memory, as ReadTurns asks them
+  bool counts_reads = false;  ///< its CPUs count VMs' reads from memory for ReadTurns
   std::vector<OtherLoad> others;
   bool operator==(const ScenarioHost&) const = default;
 };
@@ -57,7 +57,7 @@ struct ScenarioHost {
 /// Whether memory is set aside as huge pages on any node.
 [[nodiscard]] bool has_huge_pages(const ScenarioHost& host);
 
-/// From this epoch on every vCPU wants so much of a CPU.
+/// From this epoch on every vCPU wants that much of a CPU.
 struct LoadStep {
   std::int64_t from = 0;
   std::int64_t pct = 0;
@@ -73,30 +73,30 @@ struct ScenarioVm {
   std::int32_t shares = 1024;
   std::optional<std::int64_t> limit_pct;  ///< CPU quota of all vCPUs together, of one CPU
   std::vector<LoadStep> load;             ///< ascending `from`
-  std::int64_t load_repeats = 0;          ///< epochs after which it begins again; 0: never
-  std::int64_t noise_pct = 0;             ///< by how much the load wavers from epoch to epoch
+  std::int64_t load_repeats = 0;          ///< epochs after which it starts again; 0: never
+  std::int64_t noise_pct = 0;             ///< by how much the load varies from epoch to epoch
   placement::Permille stall{300};
-  placement::Permille qemu{15};                 ///< what QEMU's own threads use beside its vCPUs
+  placement::Permille qemu{15};                 ///< what QEMU's own threads use besides its vCPUs
   std::int32_t cells = 0;                       ///< guest NUMA cells of equal size; 0 = none
   bool huge_pages = false;                      ///< all its memory is on these
   std::vector<placement::NodeId> pinned_on;     ///< found pinned there, client by client
   std::vector<placement::NodeId> placed_on;     ///< all its memory is there at its start
-  std::vector<migration::NodeBytes> memory_on;  ///< or so much of it
+  std::vector<migration::NodeBytes> memory_on;  ///< or that much of it
   placement::NumatuneMode numatune = placement::NumatuneMode::kNone;
   placement::VmPolicy policy;
   bool operator==(const ScenarioVm&) const = default;
 };
 
 enum class FaultKind {
-  kVmVanishes,     ///< the VM's process dies in the midst of the epoch
+  kVmVanishes,     ///< the VM's process dies in the middle of the epoch
   kPinRefused,     ///< the VM's last vCPU cannot be pinned elsewhere
   kPagesBusy,      ///< some of the VM's pages cannot be moved
   kNoMemory,       ///< something else takes all free memory of the node, or none is left for the VM
   kSlowLibvirt,    ///< each change of a pin takes seconds, for all VMs or for one
   kStaleSample,    ///< readings of the VM, of the node's memory, or those of all CPUs, are missing
-  kDaemonRestart,  ///< the balancer dies in the midst of the epoch and comes back later
+  kDaemonRestart,  ///< the balancer dies in the middle of the epoch and comes back later
   kNodeOffline,    ///< the node's CPUs are taken away, or some of its cores
-  kLibvirtGone,    ///< libvirt does not answer: no pin can be changed, and none is told of
+  kLibvirtGone,    ///< libvirt does not answer: pins can be neither changed nor read
 };
 [[nodiscard]] constexpr auto names(FaultKind) {
   return names_in_order<FaultKind>("vm-vanishes", "pin-refused", "pages-busy", "no-memory",
@@ -110,11 +110,11 @@ struct Fault {
   std::optional<std::size_t> vm;  ///< index in Scenario::vms
   std::optional<placement::NodeId> node;
   std::int64_t epochs = 0;  ///< how long it lasts
-  std::int32_t cores = 0;   ///< of kNodeOffline: so many of the node's cores; 0: all
+  std::int32_t cores = 0;   ///< for kNodeOffline: that many of the node's cores; 0: all
   bool operator==(const Fault&) const = default;
 };
 
-/// VMs of which every two wake each other so often.
+/// VMs of which every two wake each other that often.
 struct ScenarioTalk {
   std::vector<std::size_t> vms;  ///< indices in Scenario::vms
   std::int64_t wakeups_per_second = 0;
@@ -129,9 +129,9 @@ struct Scenario {
   std::int64_t epochs = 0;
   ScenarioHost host;
   placement::Options options;
-  /// Of VMs whose policy has none of its own.
+  /// For VMs without a strategy in their policy.
   placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
-  std::int64_t known_minutes = 0;  ///< of the VMs' loads before the start, as a history has them
+  std::int64_t known_minutes = 0;  ///< of the VMs' loads before the start, as in a history
   std::vector<ScenarioVm> vms;
   std::vector<ScenarioTalk> talks;
   std::vector<Fault> faults;

@@ -35,7 +35,7 @@ constexpr std::int64_t kStandardFault = 10;
 constexpr std::int64_t kRemoteDistance = 21;
 constexpr std::int64_t kMostKnownMinutes = 14 * 24 * 60;
 
-/// A function for each table of a scenario file and each kind of value.
+/// One function per table of a scenario file and per kind of value.
 class ScenarioParser {
  public:
   ScenarioParser(const std::string& file, Problems& problems) : problems_(problems) {
@@ -78,7 +78,7 @@ class ScenarioParser {
   }
 
  private:
-  /// The value of an enumeration by its name; complains of any other.
+  /// The value of an enumeration by its name; complains about any other.
   template <Named Enum>
   static std::optional<Enum> choice(const TableReader& reader, std::string_view key,
                                     Enum first = Enum{}) {
@@ -174,7 +174,7 @@ class ScenarioParser {
     scenario_.host.counts_reads = host.truth("counts_reads");
   }
 
-  /// Row by row; what is there before a problem, if there is one.
+  /// Row by row; if there is a problem, what precedes it.
   std::vector<std::int32_t> read_matrix(const TableReader& host, const char* key) {
     const std::size_t count = scenario_.host.nodes.size();
     std::vector<std::int32_t> distances;
@@ -246,7 +246,7 @@ class ScenarioParser {
     }
   }
 
-  /// One, or `count` of them, which differ in their names and in what is left to chance.
+  /// One, or `count` of them, which differ in their names and in random values.
   void read_vms(const toml::table& table) {
     const TableReader reader(problems_, table, " in [[vm]]",
                              {"name",
@@ -321,7 +321,7 @@ class ScenarioParser {
     scenario_.vms.push_back(std::move(vm));
   }
 
-  /// Refuses what no host of this size could start.
+  /// Rejects what no host of this size could start.
   void check_size(const TableReader& reader, const ScenarioVm& vm) const {
     Bytes all;
     for (const ScenarioNode& node : scenario_.host.nodes) {

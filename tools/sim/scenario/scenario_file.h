@@ -11,12 +11,12 @@
 namespace vmnuma::tools {
 
 /// Reads the text of a scenario file. `file` is its path, for messages and the scenario's name.
-/// Error: invalid-argument, with one line "FILE:LINE: what" for everything that is wrong: keys that
-/// do not exist (with the nearest that does), values of the wrong kind or out of range, VMs and
-/// nodes that are not there.
+/// Error: invalid-argument, with one line "FILE:LINE: what" per problem: keys that do not exist
+/// (with the nearest that does), values of the wrong kind or out of range, VMs and nodes that do
+/// not exist.
 [[nodiscard]] Result<Scenario> parse_scenario(std::string_view text, const std::string& file);
 
-/// The same from a file of at most 1 MiB. Errors also: not-found, permission-denied, io.
+/// Reads a file of at most 1 MiB. Errors also: not-found, permission-denied, io.
 [[nodiscard]] Result<Scenario> read_scenario(const std::string& path);
 
 }  // namespace vmnuma::tools

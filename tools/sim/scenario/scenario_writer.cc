@@ -170,7 +170,7 @@ void add_policy(Lines& lines, const placement::VmPolicy& policy) {
   if (!policy.nodes.empty()) {
     lines.add("nodes", list_text(policy.nodes));
   }
-  // Those that have the same name and the same words in both files.
+  // Those with the same name and the same values in both files.
   for (const std::string_view name :
        {"memory_mode", "consolidate", "do_not_move", "strategy", "cpu_binding", "cpu_policy",
         "class", "reservation", "locality_weight"}) {

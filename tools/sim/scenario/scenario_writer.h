@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Writing scenario files, vmnuma-scenario(5).
 ///
-/// Approach: what has its default value is left out, so that a file says what is special about its
-/// scenario. Spells of `on_off`, which are drawn when a file is read, are written as the steps of
-/// `load` that they became.
+/// Approach: default values are left out, so that a file shows what is special about its scenario.
+/// Spells of `on_off`, which are drawn when a file is read, are written as the steps of `load` that
+/// they became.
 ///
 /// Properties:
-///  - what is read back is equal, but for the name, which is the file's.
+///  - what is read back is equal, except for the name, which is the file's.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Strict reading of TOML tables: every key must be known, every value of its kind and in range.
 ///
-/// Problem: a misspelt key that is ignored makes a scenario that is not the one that was meant.
-/// Approach: a TableReader is made with all keys that its table may have and complains about others
-/// at once; each get function complains about a wrong kind or range and gives the default instead,
-/// so that one run finds everything that is wrong.
+/// Problem: ignoring a misspelt key gives a scenario that was not meant. Approach: a TableReader is
+/// constructed with all keys that its table may have and complains about others at once; each get
+/// function complains about a wrong kind or range and returns the default instead, so that one run
+/// finds all problems.
 #pragma once
 
 #include <cstdint>

@@ -24,24 +24,24 @@ template <class T>
 enum class LoadShape { kSteady, kBurst, kOnOff, kAntiPhase, kShift, kChurn, kIrregular };
 inline constexpr std::int64_t kLoadShapes = 7;
 
-/// Gives the VM a load of that shape. `which` tells VMs apart that go against each other.
+/// Gives the VM a load of that shape. `which` distinguishes VMs with opposite phases.
 void draw_load(ScenarioVm& vm, LoadShape shape, std::size_t which, std::int64_t epochs,
                Random& random);
 
-/// A VM without load, that would fit onto some nodes of the host.
+/// A VM without load, which would fit onto some nodes of the host.
 [[nodiscard]] ScenarioVm random_vm(const ScenarioHost& host, Random& random);
 
-/// Something special about a VM: where it is found, its shares, quota, reservation, group, cells,
+/// Something special about a VM: its initial place, shares, quota, reservation, group, cells,
 /// memory.
 void draw_trait(ScenarioVm& vm, const ScenarioHost& host, Random& random);
 
-/// What the firmware says of distances is not true, or is.
+/// Decides whether the firmware's distances are true.
 void draw_firmware(ScenarioHost& host, Random& random);
 
-/// What remote memory costs the VM, in per cent of what it costs one with the standard stall.
+/// The cost of remote memory for the VM, in per cent of that with the standard stall.
 [[nodiscard]] std::int32_t true_locality_weight(const ScenarioVm& vm);
 
-/// Minutes of a history: none mostly.
+/// Minutes of a history: usually none.
 [[nodiscard]] std::int64_t random_known_minutes(Random& random);
 
 [[nodiscard]] ScenarioTalk random_talk(const Scenario& scenario, Random& random);

@@ -18,7 +18,7 @@ constexpr std::int64_t kWorthTelling = 1000;
 }  // namespace
 
 Random random_of_climb(std::uint64_t seed, std::int64_t number) {
-  // random_for() takes its numbers in either order; no seed is as large as these.
+  // random_for() accepts its numbers in either order; no seed is as large as these.
   constexpr std::uint64_t kNoSeed = std::uint64_t{1} << 63U;
   return random_for(seed, kNoSeed + static_cast<std::uint64_t>(number));
 }
@@ -36,7 +36,7 @@ ClimbResult climb(std::uint64_t seed, std::int64_t number, std::string_view agai
     }
     return trial.behind;
   };
-  // Nobody is behind so much, so no peer is run: only for what must never be.
+  // No result is that far behind, so no peer is run: only for what must never happen.
   constexpr std::int64_t kUnheardOf = INT64_MAX;
   Scenario worst = random_scenario(random);
   std::int64_t most = behind(worst, INT64_MIN);

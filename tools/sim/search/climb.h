@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One climb: from the worst of a few random scenarios to a worse one, step by step, and then down
+/// One climb: from the worst of a few random scenarios to worse ones, step by step, and then down
 /// to the smallest that still shows it.
 ///
 /// Properties, each with a test: seed and number decide what is found; how long a climb takes is
@@ -15,7 +15,7 @@
 
 namespace vmnuma::tools {
 
-/// How much is tried in a climb.
+/// How much a climb tries.
 struct Effort {
   std::int64_t starts = 6;
   std::int64_t steps = 40;
@@ -27,7 +27,7 @@ struct ClimbResult {
   std::int64_t trials = 0;
 };
 
-/// Where its chance comes from: no two climbs, of one seed or of two, have the same.
+/// Its source of randomness: no two climbs, of one seed or of two, share it.
 [[nodiscard]] Random random_of_climb(std::uint64_t seed, std::int64_t number);
 
 /// A difference of less than one per cent of demand is none.

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::string_view kPrefix = "drawn-";
 constexpr std::int64_t kMostChanges = 5;
-/// Climbs have their numbers from half of all numbers on (climb.cc).
+/// Climbs have their numbers in the upper half of all numbers (climb.cc).
 constexpr std::uint64_t kNumbers = std::uint64_t{1} << 62U;
 
-/// Digits at the front of `text`, which they are taken from.
+/// Removes the digits at the front of `text` and returns them as a number.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -86,14 +86,14 @@ void set_no_huge_pages_aside(Scenario& scenario) {
   make_standard<&ScenarioVm::huge_pages>(scenario);
 }
 
-/// Every epoch another load.
+/// A different load every epoch.
 bool flickers(const ScenarioVm& vm) {
   return vm.load_repeats > 0 && vm.load_repeats <= 4;
 }
 bool repeats(const ScenarioVm& vm) {
   return vm.load_repeats > 4;
 }
-/// More often than any burst.
+/// More changes than any burst.
 bool is_irregular(const ScenarioVm& vm) {
   return vm.load_repeats == 0 && vm.load.size() > 3;
 }
@@ -149,7 +149,7 @@ void make_small(Scenario& scenario) {
     }
   }
 }
-/// More than 85 % of the host's memory is VMs'.
+/// VMs have more than 85 % of the host's memory.
 bool is_nearly_full(const Scenario& scenario) {
   Bytes all;
   Bytes used;
@@ -227,7 +227,7 @@ void set_nodes(Scenario& scenario) {
     node.*kMember = kValue;
   }
 }
-/// Everything four times as large.
+/// Makes everything four times as large.
 void widen_cores(Scenario& scenario) {
   for (ScenarioNode& node : scenario.host.nodes) {
     node.cores *= 4;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is special about a scenario, each with a way to take it away.
+/// The special features of a scenario, each with a way to remove it.
 ///
-/// Problem: why a scenario hurts is seen from what cannot be taken away from it without the hurt
-/// going away. Approach: a table of features; each says whether a scenario has it and makes one
-/// that has not, else as like as can be.
+/// Problem: a scenario's weakness is explained by the features that cannot be removed without the
+/// weakness disappearing. Approach: a table of features; each tells whether a scenario has it, and
+/// can turn the scenario into an otherwise similar one without it.
 ///
-/// Property: what was taken away is no longer there.
+/// Property: a removed feature is no longer there.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ struct Feature {
 
 [[nodiscard]] std::span<const Feature> features();
 
-/// Names of those that it has, in the order of the table.
+/// Names of its features, in the order of the table.
 [[nodiscard]] std::vector<std::string_view> features_in(const Scenario& scenario);
 
 }  // namespace vmnuma::tools

@@ -25,7 +25,7 @@ std::vector<std::int32_t> flat(std::size_t nodes, std::int32_t remote) {
   return distances;
 }
 
-/// Ten more for each step along the ring.
+/// Ten more per step along the ring.
 std::vector<std::int32_t> ring(std::size_t nodes) {
   std::vector<std::int32_t> distances;
   for (std::size_t from = 0; from < nodes; ++from) {
@@ -38,7 +38,7 @@ std::vector<std::int32_t> ring(std::size_t nodes) {
   return distances;
 }
 
-/// Halves of the host are packages.
+/// Each half of the host is a package.
 std::vector<std::int32_t> sub_numa(std::size_t nodes) {
   std::vector<std::int32_t> distances;
   for (std::size_t from = 0; from < nodes; ++from) {

@@ -53,7 +53,7 @@ void repair_host(ScenarioHost& host) {
   }
 }
 
-/// Of ordinary memory, or of huge pages.
+/// Either ordinary memory or huge pages.
 void repair_memory(Scenario& scenario, bool huge_pages) {
   Bytes room;
   for (const ScenarioNode& node : scenario.host.nodes) {
@@ -69,7 +69,7 @@ void repair_memory(Scenario& scenario, bool huge_pages) {
   }
   for (ScenarioVm& vm : scenario.vms) {
     if (vm.huge_pages == huge_pages && all > most) {
-      // In MiB, as bytes times bytes are too many for 64 bits.
+      // In MiB, as the product of bytes exceeds 64 bits.
       vm.memory = whole_pages(vm.memory * (most.value >> 20U) / (all.value >> 20U));
     }
   }
@@ -121,7 +121,7 @@ void repair_bound_memory(Scenario& scenario) {
   }
 }
 
-/// A load that does not repeat was as at its begin in all the time that is known.
+/// A load that does not repeat was constant at its first value during all the known time.
 void repair_load(ScenarioVm& vm, std::int64_t epochs, std::int64_t known) {
   vm.start = std::min(vm.start, epochs - 1);
   if (vm.stop && (*vm.stop <= vm.start || *vm.stop >= epochs)) {
@@ -152,7 +152,7 @@ void repair_cpu_time(ScenarioVm& vm) {
       vm.policy.anti_affinity_hard && !vm.policy.anti_affinity_group.empty();
 }
 
-/// No more is reserved than can be kept. In whole per cent, as they are written.
+/// No more is reserved than can be kept. In whole per cent, as written to files.
 void repair_reservations(Scenario& scenario) {
   std::int64_t most = 0;
   for (const ScenarioNode& node : scenario.host.nodes) {
@@ -175,7 +175,7 @@ bool is_possible(const Fault& fault, const Scenario& scenario) {
   return node_is_there && vm_is_there && fault.epoch < scenario.epochs;
 }
 
-/// One node at most may go offline, and another with CPUs must be left.
+/// At most one node may go offline, and another with CPUs must remain.
 void repair_faults(Scenario& scenario) {
   std::erase_if(scenario.faults, [&](const Fault& fault) { return !is_possible(fault, scenario); });
   for (Fault& fault : scenario.faults) {

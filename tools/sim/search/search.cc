@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTold{200};
 
-/// The climbs from `first` on, in their order.
+/// The climbs from `first` on, in order.
 std::vector<ClimbResult> run_round(const SearchPlan& plan, std::int64_t first,
                                    const std::function<void(std::int64_t climbs)>& climbed) {
   std::vector<ClimbResult> results(kClimbsPerRound);
@@ -25,7 +25,7 @@ std::vector<ClimbResult> run_round(const SearchPlan& plan, std::int64_t first,
   std::atomic<std::int64_t> next = 0;
   const auto work = [&] {
     for (std::int64_t i = next++; i < kClimbsPerRound; i = next++) {
-      // Nobody else has this one.
+      // Only this thread has this index.
       results[static_cast<std::size_t>(i)] = climb(plan.seed, first + i, plan.against, plan.effort);
       const std::lock_guard lock(mutex);
       ++done;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `vmnuma sim search`: looks for the scenarios in which the balancer does worst.
 ///
-/// Problem: scenarios written by those who wrote the planner flatter it. Approach: many independent
+/// Problem: scenarios written by the authors of the planner flatter it. Approach: many independent
 /// climbs (climb.h), in rounds of kClimbsPerRound, on as many threads as there are CPUs; their
 /// results are put together in the order of their numbers. Properties, each with a test:
-///  - seed and rounds decide the result, whatever the threads;
-///  - a search that is ended by time has found what one of so many rounds finds.
+///  - seed and rounds decide the result, however many threads there are;
+///  - a search ended by time has found what one of that many rounds finds.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct SearchResult {
   std::vector<Weakness> weaknesses;  ///< in the order of climbs
 };
 
-/// `goes_on` is asked before each round with the number of rounds done; `climbed` is told how many
-/// climbs are done, some times a second. Both by the caller's thread.
+/// `goes_on` is called before each round with the number of rounds done; `climbed` with the number
+/// of climbs done, a few times a second. Both in the caller's thread.
 [[nodiscard]] SearchResult search(const SearchPlan& plan,
                                   const std::function<bool(std::int64_t rounds)>& goes_on,
                                   const std::function<void(std::int64_t climbs)>& climbed);

@@ -11,7 +11,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// A minute: what is lost only until the balancer has looked around is no weakness.
+/// A minute: what is lost only until the balancer has oriented itself is no weakness.
 constexpr std::int64_t kFewestShrunkEpochs = 30;
 
 void remove_vm(Scenario& scenario, std::size_t vm) {
@@ -31,7 +31,7 @@ void remove_vm(Scenario& scenario, std::size_t vm) {
   }
 }
 
-/// Keeps the numbers of the others.
+/// The other nodes keep their numbers.
 void remove_node(Scenario& scenario, std::size_t node) {
   ScenarioHost& host = scenario.host;
   const std::size_t count = host.nodes.size();

@@ -13,7 +13,7 @@
 
 namespace vmnuma::tools {
 
-/// What the balancer is held against: `best`, the best of kPeers in each scenario; one of these;
+/// What the balancer is compared with: `best`, the best of kPeers in each scenario; one of these;
 /// or `optimal`, the bound.
 inline constexpr std::string_view kAgainstBest = "best";
 inline constexpr std::string_view kAgainstOptimal = "optimal";
@@ -23,13 +23,13 @@ struct Trial {
   SimulationResult ours;
   std::string opponent;  ///< the peer that loses least, or "bound"
   Percentage opponent_lost;
-  Percentage opponent_owed;  ///< of it; unknown, and 0, of the bound
-  /// Lost by the balancer less lost by the opponent, in thousandths of a per cent of demand. Where
+  Percentage opponent_owed;  ///< of it; unknown, and 0, for the bound
+  /// Lost by the balancer less lost by the opponent, in thousandths of a per cent of demand. If
   /// `enough` was not reached: an upper limit of it.
   std::int64_t behind = 0;
 };
 
-/// `against` is one of opponents(). Peers are not run where the balancer itself loses less than
+/// `against` is one of opponents(). Peers are not run if the balancer itself loses less than
 /// `enough` (in thousandths of a per cent).
 [[nodiscard]] Trial try_out(const Scenario& scenario, std::string_view against,
                             std::int64_t enough);

@@ -30,8 +30,8 @@ double hundredths(std::int64_t thousandths) {
   return static_cast<double>((thousandths + 5) / 10) / 100;
 }
 
-/// What stopped most often what would have gained something, and in how many epochs; empty if
-/// nothing did.
+/// The guard that most often stopped what would have gained something, and in how many epochs;
+/// empty if there was none.
 std::pair<std::string, std::int64_t> most_frequent_guard(const Scenario& scenario) {
   std::map<std::string, std::int64_t> stopped;
   Simulation simulation(scenario);
