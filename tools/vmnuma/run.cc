@@ -61,7 +61,7 @@ Result<std::string> text_for(const balancer::Command& command, const std::string
 /// Asks the daemon and prints what it answers.
 class Runner {
  public:
-  /// `exported`: how the host is printed, if not as it is. It may be null.
+  /// `exported`: how to print the host, if not as is. May be null.
   Runner(const balancer::Command& command, const ExportRun* exported, const Invocation& invocation,
          Surroundings& surroundings)
       : command_(command),
@@ -96,7 +96,7 @@ class Runner {
     return tools::ask(invocation_.socket_path, command, surroundings_.time_limit);
   }
 
-  /// The answer for people.
+  /// The answer as text for humans.
   [[nodiscard]] tl::expected<std::string, Refusal> readable_text(const std::string& result) const {
     const auto unreadable = [](Error error) {
       return Refusal{/*by_daemon=*/false, std::move(error)};
@@ -162,8 +162,8 @@ class Runner {
     return kExitOk;
   }
 
-  /// Prints the answer every epoch, or as often as was asked for, until something is wrong or
-  /// nobody wants to see more.
+  /// Prints the answer every epoch, or as often as requested, until something is wrong or the
+  /// output is no longer wanted.
   [[nodiscard]] int watch() {
     const std::string_view clear =
         surroundings_.out_is_terminal ? "\x1b[H\x1b[J" : "";  // ECMA-48 CUP, ED
@@ -215,7 +215,7 @@ class Runner {
                     fmt::format("{} to node {}", move.vm, move.node.value));
     const auto row =
         follow_action(invocation_, surroundings_, move.vm, *done->action,
-                      // What it took is in the history once the move has settled.
+                      // Its effect is in the history once the move has settled.
                       invocation_.json ? FollowUntil::kMeasured : FollowUntil::kEnded, [&] {
                         if (bar.is_shown()) {
                           show_transfer(*done->action, bar);
@@ -228,7 +228,7 @@ class Runner {
     return *row ? print_done(*done, **row) : kExitOk;
   }
 
-  /// The memory of an action that is on its way. That it cannot be had is no reason to end.
+  /// The memory of an action in flight. It is no reason to stop if it is not available.
   void show_transfer(std::int64_t action, ProgressBar& bar) const {
     const auto answer = ask(balancer::StatusRequest{});
     const auto status = answer ? decode_view<balancer::StatusView>(*answer)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Carries out what the command line asks for: asks the daemon and prints its answer.
+/// Carries out the command line: asks the daemon and prints its answer.
 ///
-/// Properties: what was asked for goes to standard output and nothing else does; an error is one
-/// message on standard error that says what is wrong; the exit code tells a refusal from a wrong
-/// command line and from an absent daemon.
+/// Properties: only the requested output goes to standard output; an error is one message on
+/// standard error that says what is wrong; the exit code distinguishes a refusal, a wrong command
+/// line and an absent daemon.
 #pragma once
 
 #include "tools/vmnuma/arguments/invocation.h"

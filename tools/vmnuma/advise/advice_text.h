@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Advice for people, and as JSON.
+/// Advice for humans, and as JSON.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace vmnuma::tools {
 
-/// All that `vmnuma advise` has to say of one VM.
+/// Everything that `vmnuma advise` has to say about one VM.
 struct AdvisedVm {
   placement::VmId id;
   std::string name;
   placement::Advice advice;
-  std::vector<placement::AdviceWarned> warnings;  ///< of its definition as it is
+  std::vector<placement::AdviceWarned> warnings;  ///< of its present definition
   std::string before;                             ///< its definition
-  std::string after;                              ///< the same as advised
+  std::string after;                              ///< the definition as advised
 };
 
-/// A paragraph for each line of advice, then a line for each warning.
+/// A paragraph per line of advice, then a line per warning.
 [[nodiscard]] std::string advice_text(const AdvisedVm& vm);
 
-/// One object: "vm", "changes" (whether the definition is not as advised), "topology", "cells",
-/// "advice" (about, what, reason, rule), "warnings" (kind, text) and "xml". On one line.
+/// One object: "vm", "changes" (whether the definition differs from the advice), "topology",
+/// "cells", "advice" (about, what, reason, rule), "warnings" (kind, text) and "xml". On one line.
 [[nodiscard]] std::string advice_json(const AdvisedVm& vm);
 
 }  // namespace vmnuma::tools

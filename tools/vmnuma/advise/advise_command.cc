@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma advise`: reads a definition and a host, asks placement/advice what the one should say on
-// the other, and prints that. Needs no daemon.
+// `vmnuma advise`: reads a definition and a host, asks placement/advice what the definition should
+// say on that host, and prints that. Needs no daemon.
 #include <iterator>
 #include <optional>
 #include <string>
@@ -39,14 +39,14 @@ using placement::AdviceHost;
 using placement::AdviceRequest;
 using placement::Bytes;
 
-/// Of x86; where the host does not say.
+/// On x86; if the host does not say.
 constexpr Bytes kUsualHugePage = placement::kMiB * 2;
 
 tl::unexpected<Error> wrong(std::string message) {
   return failure(ErrorCode::kInvalidArgument, std::move(message));
 }
 
-/// A definition of a VM that is nothing but so large.
+/// A definition of a VM with nothing but its size.
 Result<std::string> new_vm(const AdviseRun& run) {
   const auto memory = parse_memory(run.memory);
   if (!memory) {
@@ -69,7 +69,7 @@ Result<std::string> new_vm(const AdviseRun& run) {
       *memory / placement::kKiB.value, backing, *run.vcpus);
 }
 
-/// The definition that advice is asked for.
+/// The definition to advise on.
 Result<std::string> definition(const AdviseRun& run) {
   const int given = (run.vm.empty() ? 0 : 1) + (run.xml_path.empty() ? 0 : 1) + (run.vcpus ? 1 : 0);
   if ((run.apply || run.undo) && (run.vm.empty() || !run.host_paths.empty())) {
@@ -88,7 +88,7 @@ Result<std::string> definition(const AdviseRun& run) {
   return Virsh(run.uri).definition(run.vm, /*with_passwords=*/run.apply);
 }
 
-/// The host that is meant; this one counts threads as its daemon does.
+/// The host in question; this one counts threads as its daemon does.
 Result<AdviceHost> host_of(const AdviseRun& run, const balancer::Config& config) {
   if (run.host_paths.empty()) {
     return read_advice_host(run.root).map([&](AdviceHost host) {
@@ -107,7 +107,7 @@ Result<AdviceHost> host_of(const AdviseRun& run, const balancer::Config& config)
   return hosts.size() == 1 ? std::move(hosts.front()) : placement::common_host(hosts);
 }
 
-/// As the daemon finds it: the configuration's, the metadata's, and what the command line says.
+/// As for the daemon: from the configuration, the metadata, and the command line.
 Result<placement::VmPolicy> policy_of(const AdviseRun& run, const balancer::Config& config,
                                       const placement::VmDescription& vm) {
   const placement::VmPolicy* of_file = config.policy_of(vm.id, vm.name);
@@ -132,7 +132,7 @@ Result<placement::VmPolicy> policy_of(const AdviseRun& run, const balancer::Conf
   return policy;
 }
 
-/// What can be given to a VM whose policy names pools: the devices of them that this host has, and
+/// What can be given to a VM with device pools in its policy: this host's devices in them, and
 /// which VM has which. For another host no device is chosen.
 Result<void> read_pools(const AdviseRun& run, const balancer::Config& config,
                         const files::Directory& root, AdviceRequest& request) {
@@ -172,7 +172,7 @@ Result<AdvisedVm> advised(const AdviseRun& run, std::string xml) {
   if (!root) {
     return tl::unexpected(root.error());
   }
-  // Who may not read the daemon's configuration is advised by its defaults.
+  // Without permission to read the daemon's configuration, advice uses the defaults.
   const balancer::Config config =
       balancer::load_config(run.root + std::string(balancer::kDefaultConfigPath),
                             balancer::FileIs::kOptional)

@@ -26,7 +26,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Line by line: this diff is for people, not for patch(1).
+/// Line by line: this diff is for humans, not for patch(1).
 std::string printable_lines(std::string_view diff) {
   std::string lines;
   while (!diff.empty()) {

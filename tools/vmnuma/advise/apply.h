@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `vmnuma advise --apply` and `--undo`: the definition of a VM as advised, and back.
+/// `vmnuma advise --apply` and `--undo`: changes the definition of a VM as advised, and back.
 ///
-/// Properties: what runs is never changed; nothing is changed without an answer, or --yes; what was
-/// defined before is kept first, so that a failure in between loses nothing; passwords are not
+/// Properties: a running VM is never changed; nothing is changed without confirmation, or --yes;
+/// the old definition is saved first, so that a failure in between loses nothing; passwords are not
 /// shown.
 #pragma once
 
@@ -12,16 +12,16 @@
 
 namespace vmnuma::tools {
 
-/// Defines `vm`, read with passwords, as advised. Returns the exit code: kExitRefused also if the
+/// Redefines `vm`, read with passwords, as advised. Returns the exit code: kExitRefused also if the
 /// answer is no.
 [[nodiscard]] int apply_advice(const AdviseRun& run, const AdvisedVm& vm,
                                const Invocation& invocation, Surroundings& surroundings);
 
-/// Defines the VM as it was before the last apply_advice() that is not undone.
+/// Restores the definition from before the last apply_advice() that is not undone.
 [[nodiscard]] int undo_advice(const AdviseRun& run, const Invocation& invocation,
                               Surroundings& surroundings);
 
-/// Lists what undo_advice() could go back to, of all VMs.
+/// Lists what undo_advice() could restore, for all VMs.
 [[nodiscard]] int list_undo(const AdviseRun& run, const Invocation& invocation,
                             Surroundings& surroundings);
 

@@ -21,7 +21,7 @@ using placement::AdvisedBinding;
 using placement::Bytes;
 using placement::GuestCell;
 
-/// What of these formats takes whole MiB is given no less than was advised.
+/// Formats that take whole MiB get no less than was advised.
 std::int64_t mib_of(Bytes bytes) {
   return (bytes.value + placement::kMiB.value - 1) / placement::kMiB.value;
 }
@@ -39,14 +39,14 @@ std::string cpus_of(const GuestCell& cell) {
   return placement::to_list(ids);
 }
 
-// ---- what a format has no words for ----
+// ---- what a format cannot express ----
 
-/// What a format can say of a piece of advice. Nothing: all; else what is to be done beside it, or
-/// "" where nothing is.
+/// What a format cannot express of a piece of advice. Nothing: it can express all; otherwise what
+/// else to do, or "" if there is nothing to do.
 using Lacking = std::optional<std::string>;
 constexpr std::nullopt_t kSaid = std::nullopt;
 
-/// The numbers of a piece of advice of which its line names only the kind.
+/// The numbers in a piece of advice, if its line names only the kind.
 std::string values_in(AdviceAbout about, const Advice& advice) {
   std::vector<std::string> numbers;
   if (about == AdviceAbout::kDistances) {
@@ -62,12 +62,12 @@ std::string values_in(AdviceAbout about, const Advice& advice) {
   return numbers.empty() ? "" : fmt::format(" ({})", fmt::join(numbers, ", "));
 }
 
-/// A comment for each piece that `lacking` does not know to be said.
+/// A comment for each piece that the format cannot express according to `lacking`.
 std::string comments(const Advice& advice, Lacking (*lacking)(AdviceAbout, const Advice&)) {
   std::string text;
   for (const placement::AdviceLine& line : advice.lines) {
     if (line.about == AdviceAbout::kCache && !advice.shows_cache) {
-      continue;  // there is nothing to be said
+      continue;  // nothing to say
     }
     if (const Lacking remedy = lacking(line.about, advice)) {
       text += fmt::format("# {}: {}{}{}{}\n", name_of(line.about), line.what,
@@ -98,7 +98,7 @@ Lacking lacking_in_virt_install(AdviceAbout about, const Advice& /*advice*/) {
   return "";
 }
 
-/// Dies are more cores where a format has none.
+/// If a format has no dies, they become more cores.
 Lacking lacking_dies(const Advice& advice) {
   return advice.dies == 1 ? Lacking(kSaid) : "its dies are cores here";
 }
@@ -151,7 +151,7 @@ Lacking lacking_in_pve(AdviceAbout about, const Advice& advice) {
   return "";
 }
 
-/// KubeVirt shows the nodes of the CPUs that the pod is given.
+/// KubeVirt shows the nodes of the pod's CPUs.
 bool kubevirt_passes_nodes(const Advice& advice) {
   return advice.cells.size() > 1 && advice.page_size > Bytes{};
 }
@@ -253,7 +253,7 @@ std::string virt_install_arguments(const Advice& advice) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     text += lines[i] + (i + 1 < lines.size() ? " \\\n" : "\n");
   }
-  // Behind the last argument a comment ends no command.
+  // After the last argument a comment does not end the command.
   return text + comments(advice, lacking_in_virt_install);
 }
 
@@ -261,7 +261,7 @@ std::string nova_extra_specs(const Advice& advice) {
   std::string text = fmt::format("hw:cpu_sockets={}\nhw:cpu_cores={}\nhw:cpu_threads={}\n",
                                  advice.sockets, advice.cores * advice.dies, advice.threads);
   if (advice.threads > 1) {
-    // Without them the guest's threads float over all CPUs of a node.
+    // Without these the guest's threads float over all CPUs of a node.
     text += "hw:cpu_policy=dedicated\nhw:cpu_thread_policy=require\n";
   }
   if (advice.page_size > Bytes{}) {

@@ -11,9 +11,9 @@
 ///
 /// Distances are SLIT's, rows and columns in the order of the nodes. CPUs are those that VMs may
 /// use; CPUs with the same core share it, those with the same cache the last-level one.
-/// `free_bytes` and `free` are left out where they are not known. Properties: what is written is
-/// read as the same host; any text gives a host with a complete matrix and ascending nodes, or an
-/// error that names what is wrong.
+/// `free_bytes` and `free` are left out if unknown. Properties: what is written is read as the same
+/// host; any text gives a host with a complete matrix and ascending nodes, or an error that names
+/// the problem.
 #pragma once
 
 #include <string>
@@ -28,14 +28,14 @@ namespace vmnuma::tools {
 [[nodiscard]] std::string host_file_text(const placement::AdviceHost& host, const std::string& name,
                                          int indent);
 
-/// `file` is what messages call it. Error: corrupt.
+/// `file` is its name in messages. Error: corrupt.
 [[nodiscard]] Result<placement::AdviceHost> parse_host_file(std::string_view text,
                                                             std::string_view file);
 /// Errors: as parse_host_file(), and those of reading.
 [[nodiscard]] Result<placement::AdviceHost> read_host_file(const std::string& path);
 
 /// This host, from its files; `root` is its root directory. Free memory and pages are left out if
-/// one of them cannot be read. Errors: as stats::read_topology().
+/// either cannot be read. Errors: as stats::read_topology().
 [[nodiscard]] Result<placement::AdviceHost> read_advice_host(const std::string& root);
 
 }  // namespace vmnuma::tools

@@ -43,7 +43,7 @@ struct FileName {
   std::int64_t number = 0;
 };
 
-/// Of "UUID.NUMBER.xml"; nothing if it is another file.
+/// Parses "UUID.NUMBER.xml"; nothing for other files.
 std::optional<FileName> parse_name(std::string_view name) {
   constexpr std::string_view kEnd = ".xml";
   const std::size_t dot = name.find('.');
@@ -57,7 +57,7 @@ std::optional<FileName> parse_name(std::string_view name) {
   return vm && number ? std::optional(FileName{*vm, *number}) : std::nullopt;
 }
 
-/// What is kept in the folder, in no order.
+/// What is kept in the folder, unsorted.
 Result<std::vector<FileName>> kept_names(const std::string& folder) {
   return files::Directory::open(folder)
       .and_then([](const files::Directory& directory) { return directory.names(); })

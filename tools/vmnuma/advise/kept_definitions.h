@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What VMs were defined as before advice was applied.
+/// The definitions of VMs from before advice was applied.
 ///
-/// Problem: who applies advice must be able to go back, also twice. Approach: a folder with a file
-/// for each definition that was replaced, named by the VM's UUID and a number that grows. They hold
-/// passwords and are defined again, so the folder belongs to whom the program runs as, and nobody
-/// else may look into it or write there.
-/// Properties: what is kept is on the disk before anything is changed; the newest is taken first;
-/// the folder of another user is refused.
+/// Problem: applied advice must be reversible, also twice. Approach: a folder with one file per
+/// replaced definition, named by the VM's UUID and an increasing number. They contain passwords and
+/// may be defined again, so the folder belongs to the user that the program runs as, and is closed
+/// to all other users. Properties: what is kept is on disk before anything is changed; the newest
+/// is taken first; another user's folder is refused.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +19,8 @@
 
 namespace vmnuma::tools {
 
-/// The most bytes of a domain's XML that are read from a file: somewhat more than libvirt's
-/// protocol carries (REMOTE_STRING_MAX, remote/remote_protocol.x, 9.0).
+/// The most bytes of a domain's XML read from a file: somewhat more than libvirt's protocol carries
+/// (REMOTE_STRING_MAX, remote/remote_protocol.x, 9.0).
 inline constexpr std::size_t kMostXml = std::size_t{5} * 1024 * 1024;
 
 struct KeptDefinition {
@@ -29,13 +28,13 @@ struct KeptDefinition {
   std::string xml;
 };
 
-/// Keeps `xml`; the path of its file. Makes the folder if there is none. Errors: permission-denied
-/// (the folder is somebody else's, or open to others), those of files.
+/// Keeps `xml`; returns the path of its file. Creates the folder if there is none. Errors:
+/// permission-denied (the folder belongs to another user, or is open to others), those of files.
 [[nodiscard]] Result<std::string> keep_definition(const std::string& folder,
                                                   const placement::VmId& vm,
                                                   const std::string& xml);
 
-/// The newest that was kept of this VM. Errors: not-found, and as keep_definition().
+/// The newest definition kept for this VM. Errors: not-found, and as keep_definition().
 [[nodiscard]] Result<KeptDefinition> newest_definition(const std::string& folder,
                                                        const placement::VmId& vm);
 
@@ -45,11 +44,11 @@ struct KeptFile {
   std::int64_t kept_unix_s = 0;
 };
 
-/// All that is kept, by VM, the newest of each first; none if there is no folder. Errors: as
+/// Everything that is kept, by VM, newest first; none if there is no folder. Errors: as
 /// keep_definition().
 [[nodiscard]] Result<std::vector<KeptFile>> kept_definitions(const std::string& folder);
 
-/// A file that is not there any more is no error.
+/// It is no error if the file no longer exists.
 [[nodiscard]] Result<void> forget_definition(const std::string& path);
 
 }  // namespace vmnuma::tools

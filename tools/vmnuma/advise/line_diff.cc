@@ -15,7 +15,7 @@ namespace {
 using Lines = std::vector<std::string_view>;
 
 constexpr std::size_t kContext = 3;
-/// Cells of the table below, of four bytes each.
+/// Cells of the table below, four bytes each.
 constexpr std::size_t kMostCells = 16'000'000;
 
 Lines lines_of(std::string_view text) {
@@ -28,13 +28,13 @@ Lines lines_of(std::string_view text) {
   return lines;
 }
 
-/// A line of the diff: kept (both numbers count on), taken out or put in.
+/// A line of the diff: kept (both numbers advance), removed or inserted.
 struct Edit {
   char sign = ' ';
   std::string_view line;
 };
 
-/// By the longest common subsequence of what differs.
+/// By the longest common subsequence of the differing part.
 std::vector<Edit> edits_between(const Lines& a, const Lines& b) {
   std::size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) {

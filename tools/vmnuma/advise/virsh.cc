@@ -28,7 +28,7 @@ constexpr std::size_t kMostOutput = std::size_t{5} * 1024 * 1024;
 constexpr std::size_t kVmsAtOnce = 64;
 constexpr std::string_view kEndOfDomain = "</domain>\n";
 
-/// A file in memory with that text, to be read from its beginning: what is said here may be secret.
+/// A file in memory with that text, positioned at its beginning: the text may be secret.
 Result<FileDescriptor> memory_file(const std::string& text) {
   FileDescriptor file(memfd_create("vmnuma", MFD_CLOEXEC));
   if (file.get() < 0) {
@@ -123,7 +123,7 @@ Result<std::string> Virsh::run(const std::vector<std::string>& arguments,
 }
 
 Result<std::string> Virsh::definition(const std::string& vm, bool with_passwords) const {
-  // Everybody may look on a connection that cannot change anything; passwords are not shown there.
+  // Any user may look on a read-only connection; passwords are not shown there.
   return run(
       with_passwords
           ? std::vector<std::string>{"dumpxml", "--inactive", "--security-info", "--domain", vm}
@@ -139,7 +139,7 @@ Result<std::vector<std::string>> Virsh::all() const {
   std::vector<std::string> definitions;
   std::string_view vms = *listed;
   while (!vms.empty()) {
-    // Many by one virsh, and not so many that they are more than it may say.
+    // Many VMs per virsh, but not so many that its output exceeds the limit.
     std::string commands;
     for (std::size_t i = 0; i < kVmsAtOnce && !vms.empty(); ++i) {
       const std::string_view vm = vms.substr(0, vms.find('\n'));

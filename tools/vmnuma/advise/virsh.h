@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Definitions of VMs, read and written by virsh(1).
 ///
-/// Problem: a command that few call should not have every other one load libvirt and all that it
-/// needs, which takes 60 ms. Approach: virsh is run when it is needed, without a shell.
-/// Properties: only what libvirt keeps for a VM's next start is written, never what runs; no name
+/// Problem: for the sake of one rarely used command, the others should not have to load libvirt and
+/// its dependencies, which takes 60 ms. Approach: virsh is run when needed, without a shell.
+/// Properties: only a VM's definition for its next start is written, never the running VM; no name
 /// and no XML is taken for an option.
 #pragma once
 
@@ -14,26 +14,26 @@
 
 namespace vmnuma::tools {
 
-/// What a program says, run with these arguments and this standard input. Errors: not-found (there
-/// is no such program), io, or unavailable with its words on standard error if it fails.
+/// The output of a program, run with these arguments and this standard input. Errors: not-found
+/// (there is no such program), io, or unavailable with its standard error if it fails.
 [[nodiscard]] Result<std::string> output_of(const std::vector<std::string>& command,
                                             const std::string& input);
 
 class Virsh {
  public:
-  /// `program` is what is run, "virsh" but in tests.
+  /// `program` is what is run; "virsh" except in tests.
   explicit Virsh(std::string uri, std::string program = "virsh")
       : uri_(std::move(uri)), program_(std::move(program)) {}
 
-  /// As the next start of the VM (name or UUID) reads it; with passwords if it is to be written
-  /// back, which not everybody may see. Errors: as output_of().
+  /// The definition for the next start of the VM (name or UUID); with passwords if it is to be
+  /// written back, which not every user may see. Errors: as output_of().
   [[nodiscard]] Result<std::string> definition(const std::string& vm, bool with_passwords) const;
 
-  /// Of all VMs: each as its next start reads it, and those that run as they are now, in any order.
-  /// Errors: as output_of(), also if a VM goes away meanwhile.
+  /// All VMs: each as for its next start, and running ones also as they are now, in any order.
+  /// Errors: as output_of(), also if a VM disappears meanwhile.
   [[nodiscard]] Result<std::vector<std::string>> all() const;
 
-  /// Defines a VM anew; libvirt holds it against its schema first. Errors: as output_of().
+  /// Redefines a VM; libvirt checks it against its schema first. Errors: as output_of().
   [[nodiscard]] Result<void> define(const std::string& xml) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Options that many commands have, and how values are read that CLI11 does not know.
+/// Options shared by many commands, and the reading of values that CLI11 does not know.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline CLI::Validator in_range(std::int64_t smallest, std::int64_t largest) {
 
 inline constexpr std::int64_t kLongestWatch = 86'400;
 
-/// What options that several commands have put what they read into, and what is known of options.
+/// Where options shared by several commands put their values, and what is known about options.
 struct SharedOptions {
   std::int64_t watch = -1;  ///< not given; 0: without a number
   std::string format{kListFormats.front()};
@@ -39,7 +39,7 @@ struct SharedOptions {
   std::map<const CLI::Option*, Choices> choices;  ///< for the completions
 };
 
-/// "a, b, c" in as many lines as it takes beside the column of the options.
+/// "a, b, c" in as many lines as needed next to the column of the options.
 template <class Names>
 [[nodiscard]] std::string listed(const Names& names) {
   constexpr std::size_t kWidth = 54;
@@ -55,8 +55,7 @@ template <class Names>
   return text;
 }
 
-/// The option takes one of these. Its help shows them as its type, or below where they are too
-/// long.
+/// The option takes one of these. Its help shows them as its type, or below if they are too long.
 template <class Names>
 CLI::Option* take_one_of(CLI::Option* option, const Names& names, const char* type,
                          SharedOptions& shared) {
@@ -98,7 +97,7 @@ template <class T>
   return {};
 }
 
-/// Of an option that may not be there.
+/// For an option that may be missing.
 template <class T, class Value>
 [[nodiscard]] Result<void> read_one(const char* name, const std::optional<std::string>& text,
                                     Result<T> (*parse)(std::string_view), Value& value) {
@@ -113,7 +112,7 @@ template <class T, class Value>
   return {};
 }
 
-/// What text is the name of, of these.
+/// The index of the value named by `text`.
 [[nodiscard]] inline Result<std::size_t> find_choice(const char* name, const char* what,
                                                      const std::string& text,
                                                      const std::vector<std::string_view>& known) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the command line of `vmnuma` knows, for who completes words of it.
+/// The command line of `vmnuma` as a table, for completions.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct CommandInfo {
   std::string name;
   std::string help;
   std::vector<std::string> examples;  ///< lines as they are typed
-  std::vector<OptionInfo> options;    ///< its own; those of the commands above it are good as well
+  std::vector<OptionInfo> options;    ///< its own; those of the commands above it are valid as well
   std::vector<ArgumentInfo> arguments;
   std::vector<CommandInfo> commands;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the help of each command shows as examples.
+/// The examples in the help of each command.
 ///
-/// Properties: every command has one, and each is run against a daemon on a simulated host, both by
-/// tests/integration/service/check-examples, in this order and in one folder, with --sim behind
-/// `vmnuma`.
+/// Properties: every command has one, and each is run against a daemon on a simulated host;
+/// tests/integration/service/check-examples checks both, in this order and in one folder, with
+/// --sim after `vmnuma`.
 #pragma once
 
 #include <string_view>

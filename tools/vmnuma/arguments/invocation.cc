@@ -39,16 +39,16 @@ namespace {
 
 using balancer::Command;
 
-/// Commands that local commands belong to.
+/// Groups of local commands.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLocalGroups{
     {{"forecast", "Forecasts of what VMs will want"},
      {"config", "The daemon's configuration"},
      {"pve", "The hookscript for Proxmox VE"},
      {"sim", "The balancer on a simulated host"}}};
 
-/// The command line and where it puts what it reads. The last command that was given decides
-/// `make`. The many members are the words and options of the daemon's commands, which CLI11 wants
-/// to have a place each; commands that share one share its place.
+/// The command line and where it puts what it reads. The last command given decides `make`. The
+/// many members are the words and options of the daemon's commands, since CLI11 needs a place for
+/// each; commands that share an option share its place.
 class CommandLine {
  public:
   explicit CommandLine(std::int64_t now_unix_s) : now_unix_s_(now_unix_s) {
@@ -65,7 +65,7 @@ class CommandLine {
         "Exit status: 0 success, 1 refused, 2 usage error, 3 no daemon;\n"
         "doctor: 4 warnings, 5 errors.");
     app_.require_subcommand(0, 1);
-    app_.allow_extras();  // refused in unknown_word(), with a suggestion
+    app_.allow_extras();  // rejected in unknown_word(), with a suggestion
     add_reading_commands();
     std::apply([this](auto&... commands) { (add_local(commands), ...); }, locals_);
     add_options_commands();
@@ -77,11 +77,11 @@ class CommandLine {
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
     wants_json_errors_ = asks_for_json(arguments);
     std::vector<std::string> reversed = with_seconds_joined(as_options(arguments));
-    std::reverse(reversed.begin(), reversed.end());  // as CLI11 wants it
+    std::reverse(reversed.begin(), reversed.end());  // as CLI11 expects
     try {
       app_.parse(reversed);
     } catch (const CLI::Success& asked_for) {
-      // The help of a command that does not exist is not that of another one.
+      // The help of a command that does not exist must not be that of another one.
       const auto unknown = first_unknown_word();
       return unknown ? usage(unknown_word(*unknown))
                      : tl::unexpected(EarlyExit{kExitOk, text_for(asked_for)});
@@ -159,7 +159,7 @@ class CommandLine {
     return info;
   }
 
-  /// Below the help of each command: examples, and what else there is to say.
+  /// Below the help of each command: examples, and additional notes.
   void add_footers() {
     std::map<CLI::App*, std::string> footers;
     for (const Example& example : kExamples) {
@@ -257,7 +257,7 @@ class CommandLine {
     return words;
   }
 
-  /// Also of a line that is wrong.
+  /// Also for an invalid line.
   static bool asks_for_json(std::span<const std::string> arguments) {
     const auto end = std::find(arguments.begin(), arguments.end(), "--");
     for (auto word = arguments.begin(); word != end; ++word) {
@@ -269,7 +269,7 @@ class CommandLine {
     return false;
   }
 
-  /// What is said where a command of a command is missing.
+  /// The message for a missing subcommand.
   [[nodiscard]] std::string missing_command() const {
     const CLI::App* group = app_.get_subcommands().front();
     std::vector<std::string> names;
@@ -294,8 +294,8 @@ class CommandLine {
     return add_period(command, "--watch", shared_.watch, "Repeat every epoch, or every SECONDS");
   }
 
-  /// CLI11 would take any word behind "--watch" or "--follow" for its number, so it is given one by
-  /// "=".
+  /// CLI11 would take any word after "--watch" or "--follow" for its number, so it is given one
+  /// with "=".
   static std::vector<std::string> with_seconds_joined(std::span<const std::string> arguments) {
     const auto is_number = [](const std::string& text) {
       return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -675,7 +675,7 @@ class CommandLine {
     return out.str();
   }
 
-  /// That no command took.
+  /// The first word that no command took.
   [[nodiscard]] std::optional<std::string> first_unknown_word() const {
     for (std::string& word : app_.remaining(/*recurse=*/true)) {
       if (word != "--") {  // CLI11 leaves the end of the options there
@@ -733,7 +733,7 @@ class CommandLine {
   bool json_ = false;
   bool wants_json_errors_ = false;
   SharedOptions shared_;
-  std::map<CLI::App*, std::string> notes_;  ///< of commands, below their examples
+  std::map<CLI::App*, std::string> notes_;  ///< per command, below its examples
   bool once_ = false;
   bool wait_ = false;
   bool persist_ = false;

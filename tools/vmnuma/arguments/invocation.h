@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the command line asks for.
+/// The request on the command line.
 #pragma once
 
 #include <cstdint>
@@ -15,38 +15,38 @@
 
 namespace vmnuma::tools {
 
-/// How the program ends.
+/// Exit codes.
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitRefused = 1;      ///< the daemon said no, and why
+inline constexpr int kExitRefused = 1;      ///< the daemon refused, and said why
 inline constexpr int kExitUsage = 2;        ///< the command line is wrong
-inline constexpr int kExitUnreachable = 3;  ///< there is no daemon, or no sense in its answer
-inline constexpr int kExitWarning = 4;      ///< of `doctor`: its worst finding is a warning
-inline constexpr int kExitBroken = 5;       ///< of `doctor`: its worst finding is an error
+inline constexpr int kExitUnreachable = 3;  ///< there is no daemon, or its answer makes no sense
+inline constexpr int kExitWarning = 4;      ///< `doctor`: its worst finding is a warning
+inline constexpr int kExitBroken = 5;       ///< `doctor`: its worst finding is an error
 
 /// A command of the daemon, or one that the program carries out itself.
 using AnyCommand = WithLocalCommands<std::variant, balancer::Command, OptimalRun, OverviewRun>;
 
 struct Invocation {
-  std::string program = "vmnuma";  ///< what messages begin with
+  std::string program = "vmnuma";  ///< the prefix of messages
   std::string socket_path;
   bool json = false;
-  bool watch = false;              ///< again and again
-  ListFormat format{};             ///< of what is listed; `json` goes first
+  bool watch = false;              ///< repeat
+  ListFormat format{};             ///< of lists; `json` takes precedence
   ReportShape shape;               ///< of a table of `stats`
   std::int64_t watch_seconds = 0;  ///< how often; 0: every epoch
-  bool full_screen = false;        ///< of `top`, where there is a terminal
-  bool wait = false;               ///< of `move`: until it is done
+  bool full_screen = false;        ///< for `top`, if there is a terminal
+  bool wait = false;               ///< for `move`: until it is done
   AnyCommand command;
 };
 
-/// The end of a run that asks nothing of the daemon: help, version, a wrong command line.
+/// The end of a run that does not contact the daemon: help, version, a wrong command line.
 struct EarlyExit {
   int code = kExitOk;
   std::string text;  ///< for standard output if `code` is kExitOk, else for standard error
 };
 
-/// Reads the arguments of `vmnuma` (without the program's name). `now_unix_s` is what `--since 2h`
-/// counts from.
+/// Reads the arguments of `vmnuma` (without the program's name). `--since 2h` counts from
+/// `now_unix_s`.
 [[nodiscard]] tl::expected<Invocation, EarlyExit> parse_arguments(
     std::span<const std::string> arguments, std::int64_t now_unix_s);
 

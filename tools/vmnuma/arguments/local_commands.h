@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The commands that the program carries out itself, whatever it asks the daemon meanwhile.
+/// The commands that the program carries out itself, even if they query the daemon.
 ///
-/// All that the command line knows of one is in its struct: its place and help (`kName`), its
-/// options with the members that they fill (`describe`), and `run`, which returns the exit code and
-/// is in the command's own file. A struct that is listed in LocalCommands is a command.
+/// Everything that the command line knows about one is in its struct: its place and help (`kName`),
+/// its options with the members that they fill (`describe`), and `run`, which returns the exit code
+/// and is in the command's own file. A struct that is listed in LocalCommands is a command.
 ///
-/// A command that ends in ways of its own says so in `kExitStatus`.
+/// A command with exit codes of its own describes them in `kExitStatus`.
 ///
 /// `line.flag`, `line.text`, `line.number`, `line.choice`, `line.usually`, `line.since`,
 /// `line.texts`, `line.values` and `line.period` add options, `line.listing` the option -o,
-/// `line.either` says which two exclude each other, `line.argument`, `line.optional_argument` and
-/// `line.arguments` words, `line.watch` the option
-/// --watch (arguments/invocation.cc).
+/// `line.either` makes two exclude each other, `line.argument`, `line.optional_argument` and
+/// `line.arguments` add words, `line.watch` the option --watch (arguments/invocation.cc).
 #pragma once
 
 #include <array>
@@ -37,10 +36,10 @@ struct CommandName {
   std::string_view help;
 };
 
-/// `plan --optimal`, and what `repack` searches.
+/// `plan --optimal`, and the search of `repack`.
 struct OptimalRun {
   std::int64_t seconds = 5;        ///< for the search
-  std::int64_t gap = 1;            ///< so close is enough, in thousandths of what VMs want
+  std::int64_t gap = 1;            ///< stop when this close, in thousandths of what VMs want
   std::int64_t memory_mib = 2048;  ///< for the search
   template <class Line>
   void describe(Line& line) {
@@ -55,7 +54,7 @@ struct RepackRun {
   static constexpr CommandName kName{"", "repack", "Move all VMs to their best homes"};
   OptimalRun search;
   std::int64_t least_gain = 5;  ///< nothing is done for less, in thousandths of what VMs want
-  std::int64_t at_most = 100;   ///< so many clients move
+  std::int64_t at_most = 100;   ///< maximum number of clients that move
   template <class Line>
   void describe(Line& line) {
     search.describe(line);
@@ -114,7 +113,7 @@ struct ForecastTrainRun {
   static constexpr CommandName kName{"forecast", "train",
                                      "Learn from the history how to correct forecasts"};
   std::string history_path;
-  std::string model_path;  ///< empty: beside the history
+  std::string model_path;  ///< empty: next to the history
   template <class Line>
   void describe(Line& line) {
     line.text("--history", history_path, "FILE", "History file (default: the daemon's)");
@@ -123,7 +122,7 @@ struct ForecastTrainRun {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
-/// By what `list` sorts: by name, or the VMs first of which it is worst or most.
+/// Sort order of `list`: by name, or the worst or largest first.
 enum class ListOrder { kName, kLocality, kOwed, kLoad, kMemory };
 inline constexpr std::array<std::string_view, 5> kListOrders{"name", "locality", "owed", "load",
                                                              "memory"};
@@ -140,7 +139,7 @@ struct ListRun {
 
 struct EventsRun {
   static constexpr CommandName kName{"", "events", "What happened, one line per event"};
-  std::string vm;  ///< its name; empty: of all
+  std::string vm;  ///< its name; empty: all VMs
   balancer::Severity level = balancer::Severity::kInfo;
   std::optional<std::int64_t> since_unix_s;
   std::int64_t limit = 50;
@@ -165,7 +164,7 @@ struct OverviewRun {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
-/// What `advise` prints, if not as JSON.
+/// Output of `advise`, unless JSON.
 enum class AdviseFormat { kText, kXml, kDiff, kVirtInstall, kNova, kPve, kKubevirt };
 inline constexpr std::array<std::string_view, 7> kAdviseFormats{
     "text", "xml", "diff", "virt-install", "nova", "pve", "kubevirt"};
@@ -222,7 +221,7 @@ struct DoctorRun {
 struct ConfigShowRun {
   static constexpr CommandName kName{"config", "show",
                                      "The configuration in effect, and where it comes from"};
-  std::string path;  ///< empty: what counts for the daemon, or the daemon's if there is none
+  std::string path;  ///< empty: the running daemon's, or its file if none is running
   template <class Line>
   void describe(Line& line) {
     line.text("--config", path, "FILE", "Show what this file sets, not the daemon's configuration");
@@ -259,17 +258,17 @@ struct ReportRun {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
-/// What `export` prints.
+/// Output of `export`.
 enum class ExportFormat { kNodeResourceTopology, kPlacementInventories, kHost };
-/// What --format takes, in the order of ExportFormat.
+/// Values of --format, in the order of ExportFormat.
 inline constexpr std::array<std::string_view, 3> kExportFormats{"nrt", "openstack", "host"};
 
 struct ExportRun {
   static constexpr CommandName kName{"", "export", "Describe the host for a cluster's scheduler"};
   ExportFormat format{};
   std::optional<std::string> name;  ///< of the host; its own if left out
-  bool follow = false;              ///< on and on, whenever it has changed
-  std::int64_t follow_seconds = 0;  ///< how often it is looked at; 0: every epoch
+  bool follow = false;              ///< continue, printing on every change
+  std::int64_t follow_seconds = 0;  ///< how often to look; 0: every epoch
   std::string root = "/";           ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
@@ -320,8 +319,8 @@ struct SimRunRequest {
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> seed;
   std::string policy = "vmnuma";
-  std::optional<std::string> record;   ///< a file that is made
-  std::optional<std::string> explain;  ///< a VM; its explanation is then all that is printed
+  std::optional<std::string> record;   ///< a file to create
+  std::optional<std::string> explain;  ///< a VM; only its explanation is then printed
   template <class Line>
   void describe(Line& line) {
     line.argument("SCENARIO", scenario, "Name, file, - (standard input) or drawn-SEED-NUMBER");
@@ -348,10 +347,10 @@ struct SimListRequest {
 struct SimCompareRequest {
   static constexpr CommandName kName{"sim", "compare",
                                      "Run scenarios under other policies as well"};
-  std::vector<std::string> scenarios;  ///< all that come with the program if nothing is chosen
+  std::vector<std::string> scenarios;  ///< all that come with the program if empty
   std::optional<std::int64_t> epochs;
-  std::optional<std::int64_t> drawn;  ///< so many as well, drawn at random
-  std::int64_t seed = 1;              ///< of these
+  std::optional<std::int64_t> drawn;  ///< this many more, drawn at random
+  std::int64_t seed = 1;              ///< for these
   template <class Line>
   void describe(Line& line) {
     line.arguments("SCENARIO", scenarios, "As for `run` (default: all that come with the program)");
@@ -423,7 +422,7 @@ struct PvePlace {
 struct PveInstallRun {
   static constexpr CommandName kName{"pve", "install",
                                      "Install the hookscript, and show how to give it to VMs"};
-  std::vector<std::string> vmids;  ///< of VMs that get it now
+  std::vector<std::string> vmids;  ///< of VMs to get it now
   PvePlace place;
   std::string root = "/";  ///< the host's root directory
   template <class Line>
@@ -437,7 +436,7 @@ struct PveInstallRun {
 
 struct PveRemoveRun {
   static constexpr CommandName kName{"pve", "remove", "Remove the hookscript, once no VM uses it"};
-  std::vector<std::string> vmids;  ///< of VMs that lose it now
+  std::vector<std::string> vmids;  ///< of VMs to lose it now
   PvePlace place;
   std::string root = "/";  ///< the host's root directory
   template <class Line>
@@ -462,8 +461,7 @@ struct PveStatusRun {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
-/// In the order in which help lists them. OptimalRun is an option of `plan`, OverviewRun has no
-/// name.
+/// In the order of the help. OptimalRun is an option of `plan`, OverviewRun has no name.
 template <template <class...> class List, class... Others>
 using WithLocalCommands =
     List<Others..., ListRun, EventsRun, RepackRun, MakeRoomRun, ForecastShowRun, ForecastTrainRun,

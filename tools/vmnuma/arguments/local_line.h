@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What local_commands.h describes a command's words and options with.
+/// The interface with which local_commands.h describes a command's words and options.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 
 namespace vmnuma::tools {
 
-/// The options of one local command, as it lists them (local_commands.h). What needs more than
-/// CLI11 to be read is read by read(), once the line is known.
+/// The options of one local command, as it lists them (local_commands.h). Values that CLI11 cannot
+/// read itself are read by read(), once the line is known.
 class LocalLine {
  public:
   struct Range {
@@ -100,7 +100,7 @@ class LocalLine {
           .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
     });
   }
-  /// One of `known`, the value that it has by now if it is left out.
+  /// One of `known`; if missing, the present value.
   template <class Choice, std::size_t kCount>
   void usually(const char* name, Choice& value, const std::array<std::string_view, kCount>& known,
                const char* help) {
@@ -151,7 +151,7 @@ class LocalLine {
     });
   }
 
-  /// Error: the first text that does not say what it should.
+  /// Error: of the first text that is invalid.
   [[nodiscard]] Result<void> read() const {
     for (const auto& read : reads_) {
       if (Result<void> done = read(); !done) {
@@ -160,11 +160,11 @@ class LocalLine {
     }
     return {};
   }
-  /// Numbers that have a usual value.
+  /// Options with numbers that have a default.
   [[nodiscard]] const std::vector<CLI::Option*>& options() const { return options_; }
 
  private:
-  /// Of one option, as it was given.
+  /// The value of one option as given.
   struct Text {
     std::string text;
     std::vector<std::string> texts;

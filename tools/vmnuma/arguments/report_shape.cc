@@ -38,7 +38,7 @@ std::optional<std::size_t> column_of(const Report& report, std::string_view name
              : std::optional(static_cast<std::size_t>(found - report.columns.begin()));
 }
 
-/// The column with a row's number: of its group, or of the node in a table of nodes.
+/// The column with a row's number: that of its group, or of the node in a table of nodes.
 std::optional<std::size_t> id_column(const Report& report) {
   for (const char* name : {"groupID", "nodeID", "cpuNode"}) {
     if (const auto column = column_of(report, name)) {
@@ -48,8 +48,8 @@ std::optional<std::size_t> id_column(const Report& report) {
   return std::nullopt;
 }
 
-/// With the columns of ours, as far as the table has them: the VM's name in front of ESXi's, what
-/// is for others than VMs behind them.
+/// Adds our own columns, as far as the table has them: the VM's name before ESXi's columns, time of
+/// other processes after them.
 Report with_columns_of_ours(Report report) {
   const auto add = [&report](std::string_view name, bool in_front) {
     const auto found = std::find(report.extra_columns.begin(), report.extra_columns.end(), name);

@@ -13,7 +13,7 @@
 namespace vmnuma::tools {
 
 struct ReportShape {
-  std::vector<std::int64_t> ids;     ///< only rows of these groups, or nodes; all if empty
+  std::vector<std::int64_t> ids;     ///< only rows of these groups or nodes; all if empty
   std::string group;                 ///< only this group, by its name or number; all if empty
   std::vector<std::string> columns;  ///< only these, in this order; all if empty
   ListFormat format{};
@@ -21,8 +21,8 @@ struct ReportShape {
   bool operator==(const ReportShape&) const = default;
 };
 
-/// Whether a table of that type has what the shape asks for. Errors: not-found (no such column,
-/// with the nearest name), invalid-argument (rows that have no group or number).
+/// Checks that a table of that type has what the shape asks for. Errors: not-found (no such column,
+/// with the nearest name), invalid-argument (rows without a group or number).
 [[nodiscard]] Result<void> check_shape(const ReportShape& shape, const std::string& type);
 
 /// The table as text. `shape` must fit it: see check_shape().

@@ -49,7 +49,7 @@ tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
   invocation.shape.for_scripts = true;
   std::string type;
   CLI::App app;
-  app.allow_extras();  // refused below, in this program's words
+  app.allow_extras();  // rejected below, in this program's words
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("-t", type);
   app.add_option("-g", invocation.shape.group);

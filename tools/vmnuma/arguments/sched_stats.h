@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The command line of ESXi's sched-stats, for scripts that have it: what this program understands
-/// when it is called by that name.
+/// The command line of ESXi's sched-stats, for scripts that use it: what this program understands
+/// when called by that name.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace vmnuma::tools {
 
 /// Understands `-t TYPE`, `-g GROUP`, `-l ID,ID`, `-z COLUMN,COLUMN`, `-q` and `-h`, and `--socket
-/// PATH` of our own. Of the other switches there it says that they are not supported.
+/// PATH` of our own. Reports the other switches of sched-stats as not supported.
 [[nodiscard]] tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
     std::span<const std::string> arguments);
 

@@ -37,7 +37,7 @@ std::optional<std::int64_t> parse_age(std::string_view text) {
 
 /// A time of the local time zone, or nothing.
 std::optional<std::int64_t> parse_local(std::string_view text) {
-  // The rest of the longest form; checking it as UTC refuses what no calendar has.
+  // The rest of the longest form; checking it as UTC rejects impossible dates.
   constexpr std::string_view kRest = "0000-00-00 00:00:00";
   if (text.size() != 10 && text.size() != 16 && text.size() != 19) {
     return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<std::int64_t> parse_local(std::string_view text) {
   if (::gmtime_r(&time, &parts) == nullptr) {
     return std::nullopt;
   }
-  parts.tm_isdst = -1;  // the time zone knows
+  parts.tm_isdst = -1;  // the time zone decides
   return static_cast<std::int64_t>(std::mktime(&parts));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The arguments of `vmnuma what-if`, and what others share with it. Errors of all:
+/// The arguments of `vmnuma what-if`, partly shared with other commands. Errors of all:
 /// invalid-argument, quoting the text.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace vmnuma::tools {
 /// "vcpus=32,memory=128GiB", with "load=PCT" and "weight=N" if given; the order does not matter.
 [[nodiscard]] Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text);
 
-/// "web1=2", or "web1/1=2" for its client 1: a VM and the node it is to live on.
+/// "web1=2", or "web1/1=2" for its client 1: a VM and the node on which it is to live.
 [[nodiscard]] Result<balancer::MoveRequest> parse_move(std::string_view text);
 
 /// "Numa.MigThreshold=5".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma config show` and `config check`: what counts for the running daemon, and what it would
-// read if it started now, read as it does.
+// `vmnuma config show` and `config check`: what is in effect for the running daemon, and what it
+// would read if it started now, read the same way.
 #include <sstream>
 #include <string>
 #include <utility>
@@ -24,7 +24,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// With options that were set with --persist.
+/// Includes options that were set with --persist.
 Result<balancer::Config> read(const std::string& path) {
   return balancer::load_config(
              path.empty() ? std::string(balancer::kDefaultConfigPath) : path,
@@ -46,12 +46,12 @@ std::string notices_of(const balancer::Config& config) {
   return text;
 }
 
-/// A configuration and whose it is.
+/// A configuration and its source.
 struct ShownConfig {
   balancer::ConfigView view;
   std::string_view source;  ///< "daemon" or "file"
   std::string path;         ///< of its socket, or of the file
-  std::string why;          ///< it is not the daemon's; empty if it is, or was not asked for
+  std::string why;          ///< why it is not the daemon's; empty if it is, or was not requested
 };
 
 std::string shown_json(const ShownConfig& shown) {
@@ -92,7 +92,7 @@ int ConfigShowRun::run(const Invocation& invocation, Surroundings& surroundings)
   if (path.empty()) {
     const auto answer =
         ask(invocation.socket_path, balancer::ConfigRequest{}, surroundings.time_limit);
-    // The file is that of the host's own daemon, and of no other.
+    // The file belongs to the host's own daemon, and to no other.
     if (!answer &&
         (answer.error().by_daemon || invocation.socket_path != balancer::kDefaultSocketPath)) {
       return fail(invocation, surroundings, answer.error());

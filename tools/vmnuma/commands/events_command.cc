@@ -19,7 +19,7 @@ namespace {
 
 using balancer::EventsView;
 
-/// An answer as it was sent, and as it is read.
+/// An answer as sent, and as parsed.
 struct Answered {
   std::string json;
   EventsView view;
@@ -41,7 +41,7 @@ tl::expected<Answered, Refusal> ask_events(const Invocation& invocation,
       });
 }
 
-/// How long the daemon's epochs are.
+/// The length of the daemon's epochs.
 tl::expected<std::chrono::milliseconds, Refusal> epoch_of(const Invocation& invocation,
                                                           const Surroundings& surroundings) {
   return ask(invocation.socket_path, balancer::StatusRequest{}, surroundings.time_limit)
@@ -56,7 +56,7 @@ tl::expected<std::chrono::milliseconds, Refusal> epoch_of(const Invocation& invo
       });
 }
 
-/// What is printed of an answer that others have gone before.
+/// What is printed of an answer after earlier ones.
 std::string continued(const Answered& answered, const Invocation& invocation) {
   if (answered.view.events.empty()) {
     return "";
@@ -108,7 +108,7 @@ int EventsRun::run(const Invocation& invocation, Surroundings& surroundings) con
       return kExitOk;
     }
     answered = ask_events(invocation, surroundings, request);
-    if (answered && answered->view.last < request.after) {  // of a daemon that was started since
+    if (answered && answered->view.last < request.after) {  // from a daemon that was started since
       request.after = 0;
       answered = ask_events(invocation, surroundings, request);
     }

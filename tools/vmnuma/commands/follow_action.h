@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Waiting for the end of an action that the daemon has begun.
+/// Waits for the end of an action that the daemon has begun.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,10 @@
 
 namespace vmnuma::tools {
 
-/// How often the daemon is asked.
+/// How often the daemon is polled.
 inline constexpr std::chrono::milliseconds kPollInterval{500};
 
-/// kMeasured: until also what it took is known, which is some epochs after its end.
+/// kMeasured: also until its effect is known, which is some epochs after its end.
 enum class FollowUntil { kEnded, kMeasured };
 
 /// The action's row in the history once it is done; nothing if `surroundings.pause` says to stop.

@@ -9,7 +9,7 @@
 
 namespace vmnuma::tools {
 
-/// The model lies beside the history if none is named.
+/// The model is in the directory of the history unless a path is given.
 [[nodiscard]] inline std::filesystem::path model_or_default(const std::string& path,
                                                             const std::filesystem::path& history) {
   return path.empty() ? history.parent_path() / stats::kModelFile : std::filesystem::path(path);

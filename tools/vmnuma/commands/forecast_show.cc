@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma forecast show VM`: what a VM will want, and how good forecasts for it were.
+// `vmnuma forecast show VM`: what a VM will want, and how good its past forecasts were.
 //
-// Reads the history's file and the model beside it, and works without a daemon, too.
+// Reads the history's file and the model next to it; also works without a daemon.
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +39,7 @@ struct ForecastShown {
   std::string model;  ///< a sentence
 };
 
-/// The trained predictor, and what is to be said about it.
+/// The trained predictor, and what to say about it.
 std::pair<std::unique_ptr<placement::TrainedPredictor>, std::string> trained(
     const std::filesystem::path& path) {
   Result<placement::TreeModel> model = stats::read_model(path);

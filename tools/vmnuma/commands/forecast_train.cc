@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma forecast train`: a model from the history, in a process of its own.
 //
-// Problem: training takes seconds and a large library; the daemon has time for neither. Approach:
-// a timer calls this once a day. It reads the history, which it never changes, learns from all but
-// the last day, and judges itself by that day: who does not beat the histogram there is not
-// written.
+// Problem: training takes seconds and needs a large library; the daemon can afford neither.
+// Approach: a timer calls this once a day. It reads the history, which it never changes, learns
+// from all but the last day, and is judged by that day: a model that does not beat the histogram
+// there is not written.
 //
 // Properties:
 //  - the daemon's file is the old one or a better one;
@@ -39,9 +39,9 @@ using placement::LoadPast;
 using placement::Permille;
 using stats::Example;
 
-/// Of a few VMs over two days.
+/// From a few VMs over two days.
 constexpr std::size_t kLeastExamples = 1000;
-/// More take minutes to learn and teach nothing new; those of the last days stay.
+/// More would take minutes to learn and teach nothing new; those of the last days are kept.
 constexpr std::size_t kMostExamples = 200'000;
 
 struct Taught {
@@ -69,7 +69,7 @@ Result<Taught> read_examples(const std::filesystem::path& history) {
     return tl::unexpected(read.error());
   }
   for (const Example& example : set.examples()) {
-    // An example ends ten minutes after its own.
+    // An example ends ten minutes after its own minute.
     const bool is_late = example.minute > taught.last_minute - LoadPast::kDay;
     const bool is_between = !is_late && example.minute + placement::kForecastMinutes >
                                             taught.last_minute - LoadPast::kDay;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which history is meant by commands that read the file themselves.
+/// The history to use by commands that read the file themselves.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace vmnuma::tools {
 
-/// `named`, if it is; else where the daemon says, or would be if it cannot be asked.
+/// `named`, if not empty; otherwise the daemon's, or its default if it cannot be asked.
 [[nodiscard]] std::string history_file(const std::string& named, const Invocation& invocation,
                                        const Surroundings& surroundings);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma list`: one line a VM.
+// `vmnuma list`: one line per VM.
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -26,7 +26,7 @@ namespace {
 using balancer::Figure;
 using Json = nlohmann::ordered_json;
 
-/// A VM with what its clients come to. Figures are of the last epoch.
+/// A VM with the totals of its clients. Figures are of the last epoch.
 struct Row {
   std::string vm;
   std::string vm_uuid;
@@ -55,7 +55,7 @@ Figure permille(const Row& row, const placement::VmFigureInfo& info) {
   return share ? Figure(share->value) : Figure();
 }
 
-/// Adds what may not be known: the sum is not known then.
+/// Adds a value that may be unknown: then the sum is unknown.
 void add(Figure& sum, const Figure& part) {
   sum = sum && part ? Figure(*sum + *part) : Figure();
 }
@@ -96,7 +96,7 @@ Row row_of(const balancer::VmView& vm, std::int64_t epoch_ms) {
   return row;
 }
 
-/// Those of which it is not known are last.
+/// VMs with an unknown value come last.
 void sort_rows(std::vector<Row>& rows, ListOrder order) {
   const auto by = [&rows](Figure Row::*figure, std::int64_t sign) {
     std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma make-room`: room on one node for a VM that is to start.
+// `vmnuma make-room`: makes room on one node for a VM that is to start.
 //
 // Approach: the moves are found as `plan --optimal` finds them, in a process of its own
-// (outlook_apart.h); with --do the daemon is given them one step after the other (step_by_step.h).
-// At the end the daemon is asked whether the room is there. Properties:
-//  - without --do nothing is changed, and with it nothing before it is confirmed, by --yes or an
-//  answer;
-//  - where nothing needs to move nobody is asked;
-//  - where no moves help the exit code says so.
+// (outlook_apart.h); with --do the daemon gets them step by step (step_by_step.h). At the end the
+// daemon is asked whether the room is there. Properties:
+//  - without --do nothing is changed, and with it nothing before a confirmation, by --yes or an
+//    answer;
+//  - if nothing needs to move, nothing is asked;
+//  - if no moves help, the exit code says so.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -47,10 +47,10 @@ using nlohmann::ordered_json;
 using placement::Bytes;
 using placement::NodeId;
 
-/// Memory that has left a node is seen with the next reading or the one after it.
+/// Memory that has left a node shows in the next reading or the one after it.
 constexpr int kPollsForRoom = 12;
 
-/// What was asked for, before it is known which nodes the host has.
+/// What was requested, before it is known which nodes the host has.
 struct Asked {
   std::int32_t vcpus = 1;
   Bytes memory;
@@ -109,14 +109,14 @@ Result<Asked> asked_by(const MakeRoomRun& run) {
     if (!node) {
       return tl::unexpected(node.error());
     }
-    if (node->value >= 0) {  // else it is near to none, or nobody knows to which
+    if (node->value >= 0) {  // else it is near to none, or the node is unknown
       asked.devices.push_back(*node);
     }
   }
   return asked;
 }
 
-/// On this host.
+/// The request in terms of this host.
 RoomWanted wanted_on(const Outlook& outlook, const Asked& asked) {
   RoomWanted wanted{asked.vcpus, asked.memory, asked.page_size, {}};
   const placement::Topology& topology = outlook.snapshot.topology;
@@ -130,7 +130,7 @@ RoomWanted wanted_on(const Outlook& outlook, const Asked& asked) {
   return wanted;
 }
 
-/// As JSON in the first line and for people after it.
+/// As JSON in the first line and as text after it.
 std::string shown(const RoomMade& room, const RoomWanted& wanted, const Outlook& outlook) {
   return json_of(room, wanted, outlook) + text_of(room, wanted, outlook);
 }
@@ -234,7 +234,7 @@ class RoomCommand {
                          node);
   }
 
-  /// Whether the daemon would find the room by now; it is given some epochs to see it.
+  /// Whether the daemon would find the room by now; allows it some epochs to notice.
   [[nodiscard]] bool has_room() const {
     for (int polls = 0; polls < kPollsForRoom; ++polls) {
       const auto answer =

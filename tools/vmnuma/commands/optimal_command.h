@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `vmnuma plan --optimal`: what would be best, how far from it the host is, and the way there.
+/// `vmnuma plan --optimal`: the best homes, how far from them the host is, and the way there.
 ///
-/// Approach: it is found in a process of its own (outlook_apart.h). Where the solver fails, the
-/// answer is what the planner comes to, and the reason is said. Property: nothing is changed.
+/// Approach: the search runs in a process of its own (outlook_apart.h). If the solver fails, the
+/// answer is the planner's result, with the reason. Property: nothing is changed.
 #pragma once
 
 #include <string>
@@ -13,8 +13,7 @@
 
 namespace vmnuma::tools {
 
-/// What was found for the host as the daemon sees it, as text for people or as JSON
-/// (optimal_text.h).
+/// The result for the host as the daemon sees it, as text for humans or as JSON (optimal_text.h).
 [[nodiscard]] tl::expected<std::string, Refusal> find_optimal_plan(
     const Invocation& invocation, const OptimalRun& search, bool json,
     const Surroundings& surroundings);

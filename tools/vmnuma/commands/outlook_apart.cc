@@ -14,7 +14,7 @@ namespace {
 
 using balancer::Outlook;
 
-/// Beyond its own limit, until a search that does not end by itself is ended.
+/// Time beyond its own limit until a search that does not end by itself is ended.
 constexpr std::chrono::seconds kGrace{5};
 
 Refusal wrong(Error error) {
@@ -48,8 +48,8 @@ Result<Outlook> outlook_of(const std::string& line) {
   return header->controller->outlook();
 }
 
-/// How a process of its own begins its answer: with what was asked for, with what the daemon would
-/// say, or with why there is neither.
+/// The first byte of the process's answer: the result, what the daemon refused, or why there is
+/// neither.
 constexpr char kFound = '+';
 constexpr char kRefused = '-';
 constexpr char kWrong = '!';

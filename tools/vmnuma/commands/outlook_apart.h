@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What can be found out from the daemon's state, found out in a process of its own.
+/// Computations on the daemon's state, in a process of its own.
 ///
 /// Problem: a solver may take long, need much memory or fail, and the daemon must do none of that.
-/// Approach: the daemon tells its state, as in the first line of a recording; everything else is
-/// done here, in a process of its own with limits on time and memory, which also reads that state.
+/// Approach: the daemon sends its state, as in the first line of a recording; everything else is
+/// done here, in a process of its own with limits on time and memory, which also parses that state.
 /// Property: nothing is changed.
 #pragma once
 
@@ -19,14 +19,14 @@
 namespace vmnuma::tools {
 
 struct OutlookSearch {
-  std::int64_t seconds = 0;     ///< that it takes at most by itself
-  std::int64_t memory_mib = 0;  ///< that it may need
+  std::int64_t seconds = 0;     ///< its own time limit
+  std::int64_t memory_mib = 0;  ///< its own memory limit
   std::function<std::string(const balancer::Outlook&)> make;
-  /// In the place of `make` where that came to no end, with the reason.
+  /// Called instead of `make` if that did not finish, with the reason.
   std::function<std::string(const balancer::Outlook&, const std::string& trouble)> otherwise;
 };
 
-/// What is made of the host as the daemon sees it. Errors: those of asking; busy if the daemon has
+/// The result for the host as the daemon sees it. Errors: those of asking; busy if the daemon has
 /// no outlook yet; corrupt.
 [[nodiscard]] tl::expected<std::string, Refusal> make_apart(const Invocation& invocation,
                                                             const OutlookSearch& search,

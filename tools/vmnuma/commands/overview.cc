@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma` alone: how the host is, in a line, and the commands that are wanted most.
+// `vmnuma` alone: the state of the host in a line, and the most wanted commands.
 #include <string>
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 // `vmnuma record` and `vmnuma replay`.
 //
 // `record` writes a recording of the daemon into a new file until enough epochs are over or it is
-// interrupted. `replay` makes the plans of a recording again and says whether they are the same; it
-// asks no daemon, and ends with kExitRefused if a plan differs or the file is damaged, with
+// interrupted. `replay` recomputes the plans of a recording and says whether they are the same; it
+// needs no daemon, and ends with kExitRefused if a plan differs or the file is damaged, with
 // kExitUsage if it is no recording or an option is wrong.
 #include <chrono>
 #include <filesystem>
@@ -59,7 +59,7 @@ class Recording {
     if (!view) {
       return failed(surroundings_, view.error());
     }
-    // Only now, so that no file is left behind where the daemon says no.
+    // Only now, so that no file is left behind if the daemon refuses.
     Result<RecordingFile> file = RecordingFile::create(asked_.path);
     if (!file) {
       (void)ask(balancer::RecordStopRequest{view->recording});  // what matters is said below
@@ -183,7 +183,7 @@ std::string replay_text(const balancer::ReplayReport& report) {
   return out;
 }
 
-/// What the process that replays wants said, shown and returned.
+/// What the replaying process wants shown and returned.
 struct Told {
   int code = kExitOk;
   std::string message;
@@ -210,7 +210,7 @@ Result<Told> decoded(const std::string& text) {
 Told replayed(files::LineReader& file, const ReplayRun& run, const Invocation& invocation,
               Surroundings& surroundings) {
   const std::string& path = run.path;
-  std::error_code unknown;  // then there is no bar
+  std::error_code unknown;  // if set, there is no bar
   const std::uintmax_t size = std::filesystem::file_size(path, unknown);
   ProgressBar bar(surroundings, invocation, "replay");
   std::int64_t bytes = 0;

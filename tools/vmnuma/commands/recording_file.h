@@ -11,12 +11,11 @@
 
 namespace vmnuma::tools {
 
-/// Written line by line, so that what is there is whole at any time.
+/// Written line by line, so that it is complete at any time.
 class RecordingFile {
  public:
-  /// Makes the file, readable for its owner only; what is written goes to that file, whatever its
-  /// name comes to mean. Errors: invalid-argument (it exists already),
-  /// not-found, permission-denied, io.
+  /// Creates the file, readable for its owner only; lines go to that file even if its name is
+  /// reused. Errors: invalid-argument (it exists already), not-found, permission-denied, io.
   [[nodiscard]] static Result<RecordingFile> create(const std::string& path);
 
   /// Each line with its '\n'. Errors: no-space, io.

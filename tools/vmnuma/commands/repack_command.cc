@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma repack`: takes the host to the best homes, step by step.
 //
-// Problem: the planner improves a few homes at a time and may rest where a larger change would
-// bring more; such a change costs copying, so somebody must say when. Approach: the search of
-// `plan --optimal`, then its steps as orders to the daemon, each waited for before the next is
-// given.
+// Problem: the planner improves a few homes at a time and may stop where a larger change would gain
+// more; such a change costs copying, so an administrator must decide when. Approach: the search of
+// `plan --optimal`, then its steps as orders to the daemon, each awaited before the next is given.
 //
-// Properties: nothing is moved where the gain is below what was asked for; those of step_by_step.h.
+// Properties: nothing is moved if the gain is below the requested one; those of step_by_step.h.
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,7 +30,7 @@ namespace {
 using balancer::MoveTogetherRequest;
 using nlohmann::ordered_json;
 
-/// What the search found, as its JSON tells (optimal_text.h).
+/// The result of the search, from its JSON (optimal_text.h).
 struct Way {
   std::int64_t demand_ms = 0;  ///< per epoch
   std::int64_t lost_now_ms = 0;
@@ -95,7 +94,7 @@ class Repacker {
   }
 
  private:
-  /// For people, as things happen.
+  /// Tells the user, as things happen.
   void say(const std::string& sentence) {
     if (!invocation_.json && !sentence.empty()) {
       surroundings_.out << wrapped(sentence, /*indent=*/0) << std::flush;

@@ -56,7 +56,7 @@ bool write_all(int fd, const std::string& text) {
   return true;
 }
 
-/// What the child does. Ends it.
+/// The child's work. Ends the child.
 [[noreturn]] void be_the_child(const std::function<std::string()>& work, const ApartLimits& limits,
                                pid_t parent, int answer) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -73,12 +73,12 @@ bool write_all(int fd, const std::string& text) {
     ::_exit(write_all(answer, work()) ? 0 : kNotTold);
   } catch (const std::bad_alloc&) {
     ::_exit(kNoMemory);
-  } catch (...) {  // solvers throw what they like
+  } catch (...) {  // solvers may throw anything
     ::_exit(kThrew);
   }
 }
 
-/// Reads to the end, or until the time is up.
+/// Reads to the end, or until time is up.
 Result<std::string> read_until(int fd, Clock::time_point end) {
   std::string text;
   std::array<char, 65536> buffer{};
@@ -114,7 +114,7 @@ std::optional<Error> why_it_failed(int status) {
         return Error{ErrorCode::kUnavailable, 0, "it could not be started or heard"};
     }
   }
-  // Without memory left, libraries written in C tend to end like this.
+  // Out of memory, libraries written in C tend to end like this.
   return Error{ErrorCode::kUnavailable, 0,
                fmt::format("it was ended by the signal {}", ::strsignal(WTERMSIG(status)))};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Work in a process of its own, so that it can be given limits and may fail.
+/// Work in a process of its own, so that it can be limited and may fail.
 #pragma once
 
 #include <chrono>
@@ -18,10 +18,10 @@ struct ApartLimits {
   std::optional<std::chrono::seconds> cpu_time = {};
 };
 
-/// What `work` returns. The process is a copy of this one, made when it has one thread only; its
-/// standard output goes nowhere, and it ends with this one or when its time is up. Errors: busy (it
-/// was not ready in time), no-space (no memory left), unavailable (it ended in some other way, such
-/// as for having used up its CPU time), io.
+/// The result of `work`. The process is a copy of this one, which must have only one thread; its
+/// standard output is discarded, and it ends with this one or when its time is up. Errors: busy
+/// (not ready in time), no-space (out of memory), unavailable (it ended in some other way, such as
+/// by using up its CPU time), io.
 [[nodiscard]] Result<std::string> run_apart(const std::function<std::string()>& work,
                                             const ApartLimits& limits);
 

@@ -8,7 +8,7 @@
 
 namespace vmnuma::tools {
 
-/// `effort` goes into each climb. Exit codes: kExitOk; kExitRefused if something was violated that
+/// `effort` applies to each climb. Exit codes: kExitOk; kExitRefused if something was violated that
 /// must always hold; kExitUsage if the directory cannot be written, or there is no such opponent.
 [[nodiscard]] int search_scenarios(const SimSearchRequest& request, const Effort& effort,
                                    const Invocation& invocation, Surroundings& surroundings);

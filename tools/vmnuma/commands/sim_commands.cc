@@ -34,13 +34,13 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// How often the tables are shown in a run, besides at its end.
+/// How often the tables are shown during a run, besides at its end.
 constexpr std::int64_t kTimesShown = 5;
 constexpr std::chrono::milliseconds kWatchedEpoch{200};
 constexpr std::size_t kWatchedNews = 12;
 
 int failed(Surroundings& surroundings, const Error& error) {
-  // A scenario may have several errors, one a line.
+  // A scenario may have several errors, one per line.
   std::istringstream lines(error.message);
   for (std::string line; std::getline(lines, line);) {
     surroundings.err << "vmnuma: " << printable(line) << '\n';
@@ -49,7 +49,7 @@ int failed(Surroundings& surroundings, const Error& error) {
   return kExitUsage;
 }
 
-/// What the command line calls a scenario.
+/// The scenario with this name on the command line.
 Result<Scenario> scenario_of(const std::string& name, const std::string& scenarios) {
   if (std::optional<Scenario> drawn = drawn_scenario(name)) {
     return *std::move(drawn);
@@ -88,7 +88,7 @@ std::string vm_table(const SimulationResult& result) {
   return table.text();
 }
 
-/// Prints a run as it goes.
+/// Prints a run as it progresses.
 class Progress {
  public:
   Progress(Surroundings& surroundings, const Invocation& invocation, std::int64_t epochs,
@@ -101,7 +101,7 @@ class Progress {
                            : std::chrono::seconds(invocation.watch_seconds)),
         every_(std::max<std::int64_t>(epochs / kTimesShown, 1)) {}
 
-  /// False if nobody wants to see more.
+  /// False if the output is no longer wanted.
   [[nodiscard]] bool show(Simulation& simulation) {
     const std::int64_t epoch = simulation.epoch() - 1;
     for (const std::string& line : simulation.news()) {
@@ -147,7 +147,7 @@ class Progress {
   std::vector<std::string> news_;
 };
 
-/// What `explain` answers in the simulated host.
+/// The answer of `explain` on the simulated host.
 int explain(Simulation& simulation, const std::string& vm, bool json, Surroundings& surroundings) {
   const Result<balancer::Answer> answer = simulation.ask(balancer::ExplainRequest{vm});
   if (!answer) {
@@ -165,7 +165,7 @@ int explain(Simulation& simulation, const std::string& vm, bool json, Surroundin
   return kExitOk;
 }
 
-/// The command that says why a VM is where it is, at best one that was moved.
+/// The command that explains why a VM is where it is, preferably one that was moved.
 std::string next_step(const SimRunRequest& request, const SimulationResult& result) {
   if (result.vms.empty()) {
     return "";
@@ -183,8 +183,8 @@ std::string next_step(const SimRunRequest& request, const SimulationResult& resu
   return fmt::format("Next, ask why: {} --explain {}\n", command, text::shell_word(vm.name));
 }
 
-/// What is simulated. Error: a policy or a scenario that does not exist, or a policy that has
-/// nothing of what is asked for.
+/// What is simulated. Error: a policy or a scenario that does not exist, or a policy that does not
+/// support what was requested.
 Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request, bool watch,
                                                   const std::string& scenarios) {
   std::unique_ptr<Policy> policy = make_policy(request.policy);
@@ -265,7 +265,7 @@ Listing::Cell share_cell(Percentage share) {
   return cell(fmt::format("{:.2f}", static_cast<double>(share.value) / 1000));
 }
 
-/// A row a policy, with the bound behind those of its scenario.
+/// A row per policy, with the bound after those of its scenario.
 Listing comparison_rows(const std::vector<ScenarioComparison>& comparisons) {
   Listing listing;
   listing.columns = {{"scenario", "SCENARIO"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `vmnuma sim`: the balancer on a host that does not exist. Asks no daemon.
+/// `vmnuma sim`: the balancer on a simulated host. Needs no daemon.
 #pragma once
 
 #include <string>

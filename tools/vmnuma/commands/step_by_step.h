@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Moves that the daemon is given one step after the other, each once the one before it is done.
+/// Moves given to the daemon step by step, each after the previous one is done.
 ///
-/// Terms: *step* - clients that go at the same time, because none has room before. Properties:
-///  - a step is given only if everybody in it lives where it lived when the way was found;
-///  - at the first one that fails, and after an interruption, no further step is begun;
-///  - what was done so far is told in any case.
+/// Terms: *step* - clients that move at the same time, because none of them has room alone.
+/// Properties:
+///  - a step is given only if every client in it still lives where it did when the way was found;
+///  - after the first failure or an interruption no further step is begun;
+///  - what was done so far is reported in any case.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +30,14 @@ struct StepsTaken {
   std::optional<Refusal> refusal;  ///< of the step after these
 };
 
-/// Goes on until the step with which more than `at_most` clients would have moved. `say` is given
-/// sentences for people as things happen.
+/// Stops before the step with which more than `at_most` clients would have moved. `say` gets
+/// sentences for the user as things happen.
 [[nodiscard]] StepsTaken take_steps(const Invocation& invocation, Surroundings& surroundings,
                                     const std::vector<balancer::MoveTogetherRequest>& steps,
                                     std::int64_t at_most,
                                     const std::function<void(const std::string&)>& say);
 
-/// Of an array of steps as optimal_text.h and make_room_text.h write them. May throw what
+/// From an array of steps in the format of optimal_text.h and make_room_text.h. May throw what
 /// nlohmann::json throws.
 [[nodiscard]] std::vector<balancer::MoveTogetherRequest> steps_from(
     const nlohmann::ordered_json& steps);

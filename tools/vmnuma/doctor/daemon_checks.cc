@@ -75,7 +75,7 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
                         {"systemctl reload vmnumad"}});
   }
   for (const balancer::DegradedView& missing : status->degraded) {
-    // Others have a check of their own (host_checks.h, libvirt_checks.h), with the cure.
+    // The others have a check of their own (host_checks.h, libvirt_checks.h), with the fix.
     if (missing.source != "libvirt" && missing.source != "cgroup" &&
         missing.source != "schedstat" &&
         (is_about_another_host(*status) ||

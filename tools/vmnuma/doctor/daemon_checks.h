@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How the daemon fares: by what it says of itself, and by what the kernel says of its rights.
+/// The state of the daemon: by its own report, and by what the kernel says about its rights.
 #pragma once
 
 #include <vector>
@@ -12,15 +12,15 @@
 
 namespace vmnuma::tools {
 
-/// `status` is its answer, or why there is none; `version` that of this program.
+/// `status` is its answer, or why there is none; `version` is this program's.
 [[nodiscard]] std::vector<Finding> check_daemon(const Result<balancer::StatusView>& status,
                                                 std::string_view version);
 
-/// Whether its host is a simulated or a recorded one: the files of this one say nothing about it.
+/// Whether its host is simulated or recorded: the files of this one say nothing about it.
 [[nodiscard]] bool is_about_another_host(const balancer::StatusView& status);
 
 /// The capabilities of the process that answers (proc(5), /proc/PID/status: CapEff;
-/// linux/capability.h): no other is meant by its answer, whoever else runs a vmnumad.
+/// linux/capability.h), and of no other vmnumad on the host.
 [[nodiscard]] Finding check_rights(const files::Directory& root, const Result<Peer>& daemon);
 
 }  // namespace vmnuma::tools

@@ -22,8 +22,7 @@ using files::Directory;
 using placement::CpuId;
 using placement::NodeId;
 
-/// What guests' traffic leaves through: bridges, the datapath of Open vSwitch, macvtaps and vDPA
-/// devices.
+/// The exits of guests' traffic: bridges, the datapath of Open vSwitch, macvtaps and vDPA devices.
 std::set<std::string> ways_out(const files::Directory& root) {
   constexpr std::string_view kUpper = "upper_";
   std::set<std::string> ways;
@@ -54,7 +53,7 @@ std::set<std::string> ways_out(const files::Directory& root) {
 struct UsedDevice {
   std::string what;  ///< "PCI device 0000:3b:00.0 belongs to VM 'web1', which is on node 1"
   std::vector<stats::Carrier> carriers;
-  std::vector<NodeId> near;  ///< ascending; empty: not known
+  std::vector<NodeId> near;  ///< ascending; empty: unknown
 };
 
 UsedDevice shared_device(const std::string& name, std::vector<stats::Carrier> carriers) {
@@ -66,7 +65,7 @@ UsedDevice shared_device(const std::string& name, std::vector<stats::Carrier> ca
   return {fmt::format("{} is on {}", name, stats::on_nodes_text(near)), std::move(carriers), near};
 }
 
-/// As a shared one unless it is known which VM has it, and where that lives.
+/// Treated as shared unless it is known which VM has it, and where that lives.
 UsedDevice passed_through(const std::string& address, std::vector<stats::Carrier> carriers,
                           const Result<balancer::HostView>& host) {
   const std::string name = "PCI device " + address;

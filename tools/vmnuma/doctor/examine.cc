@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma doctor`: all checks of this host, and how the program ends.
-// Prints what it finds. Ends with kExitOk if nothing is worse than a note, else with kExitWarning
-// or kExitBroken.
+// `vmnuma doctor`: runs all checks of this host and prints the findings. Ends with kExitOk if
+// nothing is worse than a note, else with kExitWarning or kExitBroken.
 #include <iterator>
 #include <utility>
 #include <vector>

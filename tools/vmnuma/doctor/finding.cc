@@ -14,7 +14,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-constexpr std::size_t kFindingIndent = 21;  // of what stands beside the two words
+constexpr std::size_t kFindingIndent = 21;  // of what stands next to the two words
 
 Style style_of(Severity severity) {
   switch (severity) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What `vmnuma doctor` finds: one finding a check, also where all is well.
+/// The results of `vmnuma doctor`: one finding per check, also if all is well.
 #pragma once
 
 #include <string>
@@ -27,17 +27,17 @@ struct Finding {
   std::string_view check;  ///< one word: "cgroup"
   Severity severity{};
   std::string what;                ///< a sentence
-  std::string mend;                ///< a sentence: how it is put right; empty if nothing has to be
-  std::vector<std::string> lines;  ///< for the shell or a file, as they are to be written there
+  std::string mend;                ///< a sentence: how to fix it; empty if nothing has to be fixed
+  std::vector<std::string> lines;  ///< for the shell or a file, to be copied literally
   bool operator==(const Finding&) const = default;
 };
 
-/// The worst there is; kOk of nothing.
+/// The worst severity; kOk for an empty list.
 [[nodiscard]] Severity worst_of(const std::vector<Finding>& findings);
 
-/// One line a finding, and below what is not well how to mend it. With `colours` for a terminal.
+/// One line per finding, followed by the fix if something is wrong. With `colours` for a terminal.
 [[nodiscard]] std::string text_of(const std::vector<Finding>& findings, bool colours);
-/// A row a finding, with how to mend it and without the lines for the shell.
+/// A row per finding, with the fix and without the lines for the shell.
 [[nodiscard]] Listing listing_of(const std::vector<Finding>& findings);
 /// {"worst":"warning","findings":[{"check":...,"severity":...,"what":...,"mend":...,"lines":[]}]}
 [[nodiscard]] std::string json_of(const std::vector<Finding>& findings);

@@ -196,7 +196,7 @@ Finding check_counters(const files::Directory& root) {
             "",
             {}};
   }
-  // Above what the kernel itself knows, distributions refuse also those with CAP_PERFMON.
+  // At levels above the kernel's own, distributions also refuse processes with CAP_PERFMON.
   const std::string text = root.read("proc/sys/kernel/perf_event_paranoid").value_or("");
   const auto paranoid = whole_number<int>(text.substr(0, text.find('\n')));
   if (paranoid.value_or(0) > 2) {

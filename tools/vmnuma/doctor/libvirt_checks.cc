@@ -31,7 +31,7 @@ bool exists(const Directory& root, std::string_view path) {
   return std::filesystem::exists(root.path_of(path.substr(1)), problem);
 }
 
-/// What `uri` has after "NAME=", up to the next '&' or blank; empty if it has no such part.
+/// The part of `uri` after "NAME=", up to the next '&' or blank; empty if there is none.
 std::string_view parameter(std::string_view uri, std::string_view name) {
   const std::size_t at = uri.find(name);
   if (at == std::string_view::npos) {
@@ -41,7 +41,7 @@ std::string_view parameter(std::string_view uri, std::string_view name) {
   return value.substr(0, value.find_first_of("& "));
 }
 
-/// The socket that systemd has for it: of the daemon whose units are installed.
+/// The systemd socket of the daemon with installed units.
 std::string_view unit_of(const Directory& root) {
   return exists(root, "/usr/lib/systemd/system/virtqemud.socket") ? kModular : kWhole;
 }

@@ -2,9 +2,9 @@
 /// Which of libvirt's daemons manages the VMs, and whether it can be reached. `root` is the host's
 /// root directory.
 ///
-/// libvirt is one daemon, libvirtd, or modular: virtqemud manages QEMU's VMs then, and nobody here
-/// needs virtnetworkd and the others. systemd starts either by its socket, and both end when they
-/// have been idle for two minutes (libvirt 9.0 and 11.3, src/remote/libvirtd.service.in and
+/// libvirt is one daemon, libvirtd, or modular: then virtqemud manages QEMU's VMs, and virtnetworkd
+/// and the others are not needed here. systemd starts either by its socket, and both end after two
+/// idle minutes (libvirt 9.0 and 11.3, src/remote/libvirtd.service.in and
 /// src/qemu/virtqemud.service.in), so a socket matters and a process does not.
 #pragma once
 
@@ -23,14 +23,14 @@ struct LibvirtDaemon {
   std::string socket;     ///< "/run/libvirt/libvirt-sock"
 };
 
-/// The daemon that `uri` leads to: the one whose socket or mode it names, else virtqemud if its
-/// socket exists, alive or not (libvirt 9.0, src/remote/remote_sockets.c, remoteGetUNIXSocket).
+/// The daemon that `uri` leads to: the one with the socket or mode that it names, else virtqemud if
+/// its socket exists, alive or not (libvirt 9.0, src/remote/remote_sockets.c, remoteGetUNIXSocket).
 [[nodiscard]] LibvirtDaemon libvirt_daemon_of(const files::Directory& root, std::string_view uri);
 
-/// True if somebody listens on the socket (proc(5), /proc/net/unix).
+/// True if a process listens on the socket (proc(5), /proc/net/unix).
 [[nodiscard]] bool is_listened_on(const files::Directory& root, std::string_view socket);
 
-/// `status` is an answer of the daemon that balances this host.
+/// `status` is the answer of the daemon that balances this host.
 [[nodiscard]] Finding check_libvirt(const files::Directory& root,
                                     const balancer::StatusView& status);
 

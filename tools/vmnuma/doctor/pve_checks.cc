@@ -28,7 +28,7 @@ Finding check_adapter(const Result<balancer::StatusView>& status) {
   return {"pve", Severity::kOk, "VMs of Proxmox VE are balanced where the daemon runs", "", {}};
 }
 
-/// Its group and further ones (proc(5), /proc/PID/status).
+/// Whether the group is its primary or a supplementary one (proc(5), /proc/PID/status).
 bool is_in_group(std::string_view status, gid_t group) {
   while (auto line = stats::take_line(status)) {
     for (const std::string_view label : {"Gid:", "Groups:"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What matters on a node of Proxmox VE. `root` is the host's root directory.
+/// Checks for a node of Proxmox VE. `root` is the host's root directory.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace vmnuma::tools {
 
-/// Whether the daemon balances its VMs and may read their configurations, the hookscript and who
-/// has it, and who is left alone; of other hosts nothing is found.
+/// Whether the daemon balances its VMs and may read their configurations, the hookscript and which
+/// VMs have it, and which VMs are left alone; no findings on other hosts.
 [[nodiscard]] std::vector<Finding> check_pve(const files::Directory& root,
                                              const Result<balancer::StatusView>& status,
                                              const Result<Peer>& daemon);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the kernel lets threads of VMs run, beside pins. `root` is the host's root directory. Each
-/// check yields exactly one finding, whatever it finds.
+/// What other than pins decides where threads of VMs run. `root` is the host's root directory. Each
+/// check yields exactly one finding.
 #pragma once
 
 #include "stats/files/directory.h"
@@ -12,9 +12,9 @@ namespace vmnuma::tools {
 [[nodiscard]] Finding check_kernel_balancing(const files::Directory& root);
 /// A sched_ext scheduler (stats/linux/kernel_scheduling.h).
 [[nodiscard]] Finding check_sched_ext(const files::Directory& root);
-/// Cache-aware scheduling (there, too), and what becomes of it without NUMA balancing.
+/// Cache-aware scheduling (likewise), and its state without NUMA balancing.
 [[nodiscard]] Finding check_cache_scheduling(const files::Directory& root);
-/// CPUs that are kept from VMs (stats/topology/cpu_isolation.h), and those that only look like it.
+/// CPUs that are reserved from VMs (stats/topology/cpu_isolation.h), and those that only seem so.
 [[nodiscard]] Finding check_isolation(const files::Directory& root);
 
 }  // namespace vmnuma::tools

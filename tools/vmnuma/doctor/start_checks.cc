@@ -23,7 +23,7 @@ constexpr std::string_view kShippedHook = "usr/share/vmnuma/libvirt-hook";
 constexpr std::string_view kAbstraction = "etc/apparmor.d/abstractions/libvirt-qemu";
 constexpr std::string_view kLocalAbstraction = "etc/apparmor.d/local/abstractions/libvirt-qemu";
 
-/// How both are put in place by hand; the Debian package does it by itself.
+/// How to put both in place by hand; the Debian package does it automatically.
 std::vector<std::string> numad_lines() {
   return {"dpkg-divert --add --rename /usr/bin/numad",
           fmt::format("install -m 755 /{} /{}", kOurNumad, kNumad)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The definitions of the VMs that run, as the daemon judges them.
+/// The definitions of the running VMs, as judged by the daemon.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace vmnuma::tools {
 
-/// One finding for each thing in a VM's definition that will hurt, or one that there is none. Of a
-/// host that the daemon does not tell about nothing is found.
+/// One finding per thing in a VM's definition that will hurt, or one saying that there is none. No
+/// findings on a host about which the daemon does not report.
 [[nodiscard]] std::vector<Finding> check_definitions(const Result<balancer::HostView>& host);
 
 }  // namespace vmnuma::tools

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host in the words of two cluster schedulers.
+/// The host in the formats of two cluster schedulers.
 ///
-/// Problem: who schedules over many hosts must know what each node of each host has, and does not
-/// read what the daemon answers. Approach: a pure function for each format, from the daemon's view
-/// of the host to one JSON document.
+/// Problem: a cluster scheduler must know what each node of each host has, and does not understand
+/// the daemon's answers. Approach: a pure function per format, from the daemon's view of the host
+/// to one JSON document.
 ///
-/// Terms: what a VM was *promised* is its vCPUs and memory on the homes of its clients and the
-/// devices that are passed through to it, whatever it uses now. Properties, each with a test:
+/// Terms: a VM is *promised* its vCPUs and memory on the homes of its clients and the devices
+/// passed through to it, whatever it uses now. Properties, each with a test:
 ///  - the document follows the published schema, also on a host without memory or CPUs on a node;
-///  - of a node whose readings are missing nothing is offered, and nothing anywhere until it is
-///  known which VMs run;
-///  - nothing is offered that is promised to a VM, or that is not free;
+///  - nothing is offered on a node with missing readings, and nothing anywhere until the running
+///    VMs are known;
+///  - what is promised to a VM or not free is not offered;
 ///  - equal views, equal bytes.
 #pragma once
 
@@ -28,11 +28,11 @@ struct ExportedHost {
   HostResources resources = {};
 };
 
-/// How a document is laid out.
+/// The layout of a document.
 enum class JsonLayout { kOneLine, kIndented };
 
-/// True for a name that an object of Kubernetes may have: an RFC 1123 subdomain of at most 253
-/// characters (kubernetes/website, "Object Names and IDs").
+/// True for a valid name of a Kubernetes object: an RFC 1123 subdomain of at most 253 characters
+/// (kubernetes/website, "Object Names and IDs").
 [[nodiscard]] bool is_object_name(std::string_view name);
 
 /// A NodeResourceTopology of topology.node.k8s.io/v1alpha2
@@ -44,15 +44,15 @@ enum class JsonLayout { kOneLine, kIndented };
 ///  - the distances that decisions use as costs,
 ///  - load and shortage as attributes.
 /// `topologyManagerPolicy` and `topologyManagerScope` (kubernetes-sigs/scheduler-plugins at
-/// 903da7df, pkg/noderesourcetopology/nodeconfig) are those of a VM that asks for nothing, as each
-/// VM has a policy of its own; `topologyPolicies` says the same to readers of before. `name` must
-/// be an object's name.
+/// 903da7df, pkg/noderesourcetopology/nodeconfig) are those of a VM without requests, as each VM
+/// has a policy of its own; `topologyPolicies` says the same to older readers. `name` must be a
+/// valid object name.
 [[nodiscard]] std::string node_resource_topology(const ExportedHost& exported, JsonLayout layout);
 
-/// For each node a resource provider "HOST_NUMAn" of OpenStack's placement and its inventories, as
-/// the bodies of POST /resource_providers and PUT /resource_providers/{uuid}/inventories
+/// Per node a resource provider "HOST_NUMAn" of OpenStack's placement and its inventories, as the
+/// bodies of POST /resource_providers and PUT /resource_providers/{uuid}/inventories
 /// (openstack/placement at 7ad9ef07, placement/schemas/; classes of os-resource-classes 1.1.0).
-/// Inventories are what there is, not what is left: placement itself counts allocations.
+/// Inventories are totals, not what is left: placement itself counts allocations.
 [[nodiscard]] std::string placement_inventories(const ExportedHost& exported, JsonLayout layout);
 
 }  // namespace vmnuma::tools

@@ -21,7 +21,7 @@ int export_host(const ExportRun& run, const Invocation& invocation, Surroundings
   if (!host) {
     return fail(invocation, surroundings, host.error(), kExitRefused);
   }
-  // Who may not read the daemon's configuration exports its defaults.
+  // Without permission to read the daemon's configuration, the defaults are exported.
   host->prefer_ht =
       balancer::load_config(std::string(balancer::kDefaultConfigPath), balancer::FileIs::kOptional)
           .value_or(balancer::Config{})

@@ -7,9 +7,9 @@
 
 namespace vmnuma::tools {
 
-/// The document with its newline. Without a name of its own the host has the kernel's, in small
-/// letters for Kubernetes. Errors: invalid-argument if that cannot be a name there; those of
-/// opening the host's root directory.
+/// The document with its newline. Without a given name the host has the kernel's, in lower case for
+/// Kubernetes. Errors: invalid-argument if that is not a valid name there; those of opening the
+/// host's root directory.
 [[nodiscard]] Result<std::string> export_text(const ExportRun& run, balancer::HostView host,
                                               JsonLayout layout);
 

@@ -17,10 +17,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Until the daemon has said how long its epochs are.
+/// Used until the daemon has reported the length of its epochs.
 constexpr milliseconds kUsualEpoch{2000};
 
-/// A host of which all is known that the document is about.
+/// The host, once everything in the document is known about it.
 Result<balancer::HostView> look(const Invocation& invocation, const Surroundings& surroundings) {
   auto answer = ask(invocation.socket_path, balancer::HostRequest{}, surroundings.time_limit);
   if (!answer) {

@@ -44,7 +44,7 @@ std::vector<VfioDevice> read_devices(const files::Directory& root) {
     const auto read = [&](std::string_view name) {
       return driver->read(fmt::format("{}/{}", address, name)).value_or("");
     };
-    // The driver's own files are beside its devices.
+    // The driver's own files are next to its devices.
     const auto vendor =
         address.find(':') == std::string::npos ? std::nullopt : pci_id(read("vendor"));
     const auto device = vendor ? pci_id(read("device")) : std::nullopt;

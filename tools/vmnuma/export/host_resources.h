@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an export needs of this host beside the daemon's answer: the huge pages that are free now,
-/// whoever has the others, and the PCI devices that a guest may be given.
+/// What an export needs from this host in addition to the daemon's answer: the huge pages that are
+/// free now, and the PCI devices that a guest may be given.
 ///
-/// A device counts if it is bound to vfio-pci: others belong to a driver of the host, and nobody
-/// has said that guests may have them.
+/// A device counts if it is bound to vfio-pci: others belong to a driver of the host, and nothing
+/// says that guests may have them.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@
 
 namespace vmnuma::tools {
 
-/// A PCI device that is bound to vfio-pci.
+/// A PCI device bound to vfio-pci.
 struct VfioDevice {
   std::string address;  ///< "0000:3b:00.0"
-  std::string kind;     ///< vendor and device as lspci -n has them, in small letters: "10de-1eb8"
+  std::string kind;     ///< vendor and device as in lspci -n, in lower case: "10de-1eb8"
   placement::NodeId node;
 };
 
 struct HostResources {
-  /// Bytes, by node and page size in bytes; what could not be read is absent.
+  /// Bytes, by node and page size in bytes; unreadable ones are absent.
   std::map<std::pair<placement::NodeId, std::int64_t>, std::int64_t> free_huge_pages;
-  std::vector<VfioDevice> devices;  ///< by address; those that are on no certain node are left out
+  std::vector<VfioDevice> devices;  ///< by address; those without a known node are left out
 };
 
 /// Reads the pools that the view has and all devices. `root` is the host's root directory. Formats:

@@ -46,7 +46,7 @@ std::string huge_pages_name(std::int64_t page_bytes) {
   return fmt::format("hugepages-{}{}i", amount, kUnits[unit]);
 }
 
-/// Nothing is offered where readings are missing.
+/// Nothing is offered if readings are missing.
 bool is_offered(const HostView& host, const NodeView& node) {
   return node.known && host.vms_known;
 }
@@ -121,8 +121,8 @@ Json attribute(const char* name, std::string_view value) {
   return {{"name", name}, {"value", value}};
 }
 
-/// What a VM without a policy of its own gets, in the kubelet's words; what others ask for is
-/// theirs.
+/// What a VM without a policy of its own gets, in the kubelet's terms; other VMs may request
+/// otherwise.
 Json attributes_of(const HostView& host) {
   const placement::VmPolicy unasked;
   const bool whole = unasked.topology_scope == placement::TopologyScope::kVm;

@@ -25,7 +25,7 @@ Json inventory(std::int64_t total, std::int64_t reserved) {
           {"step_size", 1}, {"allocation_ratio", 1.0}};
 }
 
-/// A class of which there is nothing has no inventory: its total would have to be 1 at least.
+/// A class with nothing in it has no inventory: its total would have to be at least 1.
 Json inventories_of(const balancer::NodeView& node) {
   Json inventories = Json::object();
   if (node.cpus > 0) {
@@ -45,7 +45,7 @@ Json inventories_of(const balancer::NodeView& node) {
 std::string placement_inventories(const ExportedHost& exported, JsonLayout layout) {
   Json providers = Json::array();
   for (const balancer::NodeView& node : exported.host.nodes) {
-    // A provider that was only just made is of generation 0.
+    // A newly created provider has generation 0.
     providers.push_back(
         {{"resource_provider",
           {{"name", fmt::format("{}_NUMA{}", exported.name, node.node.value)}}},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma pve install`, `remove` and `status`: the hookscript of Proxmox VE, and the VMs that have
-// it. What is in /etc/pve belongs to the whole cluster: only qm(1) changes it, and only for VMs
-// that were named on the command line.
+// it. /etc/pve belongs to the whole cluster: only qm(1) changes it, and only for VMs named on the
+// command line.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -95,7 +95,7 @@ Result<NodeSeen> look_at(const std::string& root, const std::vector<std::string>
   return NodeSeen{std::move(*directory), std::move(*vms), std::move(*chosen)};
 }
 
-/// One after the other; the first that fails is the last.
+/// One after the other; stops after the first failure.
 Result<void> run_all(const std::vector<std::vector<std::string>>& commands) {
   for (const std::vector<std::string>& command : commands) {
     if (const auto done = output_of(command, ""); !done) {

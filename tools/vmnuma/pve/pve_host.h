@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A node of Proxmox VE as far as hookscripts are concerned: its VMs, and ours in a storage's
+/// A node of Proxmox VE as far as hookscripts are concerned: its VMs, and our script in a storage's
 /// snippets.
 ///
-/// Problem: a VM has one hookscript at most, and does not start where that is missing
-/// (qm.conf(5): hookscript). Approach: who puts ours in place or takes it away looks first at what
-/// the configurations of the whole cluster say; they are read, never written.
+/// Problem: a VM has at most one hookscript, and does not start if that is missing (qm.conf(5):
+/// hookscript). Approach: before our script is installed or removed, the configurations of the
+/// whole cluster are checked; they are read, never written.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,20 @@ struct PveVm {
   std::string node;        ///< empty: this one
   std::string hookscript;  ///< "local:snippets/vmnuma"; empty: none
   std::string affinity;    ///< empty: none
-  /// Whether its hookscript is called as ours, in whatever storage.
+  /// Whether its hookscript has our script's name, in whatever storage.
   [[nodiscard]] bool has_our_script() const;
   bool operator==(const PveVm&) const = default;
 };
 
-/// Of the whole cluster, ascending by VMID; VMs whose configuration cannot be read are left out.
-/// `root` is the host's root directory. Error: not-found if it is no node of Proxmox VE.
+/// The whole cluster's, ascending by VMID; VMs with an unreadable configuration are left out.
+/// `root` is the host's root directory. Error: not-found if it is not a node of Proxmox VE.
 [[nodiscard]] Result<std::vector<PveVm>> read_pve_vms(const files::Directory& root);
 
 enum class PveScript {
   kMissing,
   kCurrent,
   kOther,        ///< not the one of this version
-  kUnexecutable  ///< Proxmox VE takes it for missing
+  kUnexecutable  ///< Proxmox VE treats it as missing
 };
 /// What is in a directory of snippets, below the root.
 [[nodiscard]] PveScript pve_script_in(const files::Directory& root, std::string_view snippets);

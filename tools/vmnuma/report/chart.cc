@@ -66,8 +66,8 @@ std::string axes(const Chart& chart, std::int64_t scale) {
   return svg;
 }
 
-/// The line cut at its gaps, with as many points in all as may be. A stretch of one point is drawn
-/// as long as a point is wide.
+/// The line split at its gaps, with at most as many points in total as allowed. A stretch of one
+/// point is drawn as long as a point is wide.
 std::vector<std::vector<ChartPoint>> stretches(const Chart& chart, const ChartLine& line,
                                                std::size_t most_points) {
   std::vector<std::vector<ChartPoint>> out;
@@ -77,7 +77,7 @@ std::vector<std::vector<ChartPoint>> stretches(const Chart& chart, const ChartLi
     }
     out.back().push_back(point);
   }
-  if (out.size() > most_points) {  // more gaps than points: there is no line to be seen anyway
+  if (out.size() > most_points) {  // more gaps than points: no line would be visible anyway
     return {thinned(line.points, most_points)};
   }
   for (std::vector<ChartPoint>& stretch : out) {

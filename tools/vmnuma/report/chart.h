@@ -11,7 +11,7 @@
 
 namespace vmnuma::tools {
 
-/// Text with the characters that mean something in HTML replaced, and control characters too.
+/// Text with the special characters of HTML replaced, and control characters, too.
 [[nodiscard]] std::string html_escaped(std::string_view text);
 
 struct ChartPoint {
@@ -34,13 +34,13 @@ struct Chart {
   std::int64_t longest_step_s = std::numeric_limits<std::int64_t>::max();
 };
 
-/// At most `most` points, each the average of those it stands for.
+/// At most `most` points, each the average of those it replaces.
 [[nodiscard]] std::vector<ChartPoint> thinned(const std::vector<ChartPoint>& points,
                                               std::size_t most);
 
 /// The chart in per cent, from 0 to the next round number above the highest point, but at least to
-/// 100 %. Line n has the classes "line" and "cN" with N = n modulo 8, and is broken where nothing
-/// was recorded. Says so if there is nothing to show.
+/// 100 %. Line n has the classes "line" and "cN" with N = n modulo 8, and is interrupted where
+/// nothing was recorded. Says so if there is nothing to show.
 [[nodiscard]] std::string svg_of(const Chart& chart, std::size_t most_points);
 
 }  // namespace vmnuma::tools

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `vmnuma report`: what happened on a host in a stretch of time, to be read away from it.
+/// `vmnuma report`: what happened on a host in a period, for reading elsewhere.
 ///
-/// Problem: who was not there wants to see what the balancer did and what it brought. Approach: the
-/// history is read into values, which become a page or a text. The page needs nothing but itself:
-/// no script, no font, no picture from elsewhere. Properties:
+/// Problem: an administrator who was not there wants to see what the balancer did and achieved.
+/// Approach: the history is read into values, which become a page or a text. The page is
+/// self-contained: no external script, font or picture. Properties:
 ///  - equal values give equal bytes;
-///  - names from outside cannot become markup;
+///  - foreign names cannot become markup;
 ///  - the page stays small: a line of a chart has at most kMostPoints points.
 #pragma once
 
@@ -31,7 +31,7 @@ struct HostReport {
   std::string why_no_host;
 };
 
-/// A few lines: how the nodes fared, and what became of the moves.
+/// A few lines: the figures of the nodes, and the results of the moves.
 [[nodiscard]] std::string report_text(const HostReport& report);
 /// The same figures for programs.
 [[nodiscard]] std::string report_json(const HostReport& report);

@@ -45,7 +45,7 @@ std::string percent(std::int64_t permille) {
   return fmt::format("{} %", permille / 10);
 }
 
-/// The part of the others stands behind the first.
+/// The other load's part comes after the first.
 std::string bar_html(std::int64_t permille, std::int64_t others_permille) {
   const auto width = [](std::int64_t share, std::int64_t most) {
     return std::clamp<std::int64_t>(share / 10, 0, most);
@@ -122,7 +122,7 @@ std::int64_t unix_s(stats::WallTime time) {
   return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-/// How far apart two samples that follow each other may be: what is longer is a gap.
+/// The largest distance between consecutive samples: a longer one is a gap.
 std::int64_t longest_step(const stats::Past& past) {
   constexpr std::int64_t kSteps = 3;
   switch (past.span) {

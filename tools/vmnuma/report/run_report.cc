@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma report`: gathers what the history and the daemon know, and prints it.
-// Needs the history's file, not the daemon: without it the page says so where it lacks it.
+// `vmnuma report`: gathers what the history and the daemon know, and prints it. Needs the history's
+// file, not the daemon: without the daemon the page says what is missing.
 #include <chrono>
 #include <string>
 #include <utility>

@@ -19,7 +19,7 @@ std::int64_t whole_ms(placement::CpuTime time) {
   return time.value / 1000;
 }
 
-/// The average of what is known.
+/// The average of the known values.
 struct Average {
   std::int64_t count = 0;
   std::int64_t sum = 0;
@@ -44,7 +44,7 @@ std::vector<NodeSummary> nodes_of(const stats::Past& past) {
     const Figure load = vm_load_permille(sample.row);
     sum.load.add(load);
     sum.non_vm.add(non_vm_permille(sample.row));
-    sum.highest = std::max(sum.highest, load);  // nothing is less than any figure
+    sum.highest = std::max(sum.highest, load);  // an unknown figure is less than any other
     sum.owed += sample.row.owed.value;
     sum.capacity += sample.row.capacity.value;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The figures of a report in a few numbers. Pure.
+/// The figures of a report, condensed. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace vmnuma::tools {
 
-/// What clients want of the whole node, as a load average, and what others than VMs use of it.
-/// Nothing of a node without CPUs, and of samples of earlier versions, which did not keep how many
-/// it has.
+/// What clients want of the whole node, as a load average, and what processes other than VMs use of
+/// it. Nothing for a node without CPUs, and for samples of earlier versions, which did not record
+/// how many it has.
 [[nodiscard]] balancer::Figure vm_load_permille(const stats::NodeSampleRow& row);
 [[nodiscard]] balancer::Figure non_vm_permille(const stats::NodeSampleRow& row);
 
-/// Averages over time; the highest is that of one sample.
+/// Averages over time; the highest is from one sample.
 struct NodeSummary {
   std::int32_t node = 0;
   balancer::Figure vm_load_permille;
@@ -33,7 +33,7 @@ struct ReasonSummary {
   std::int64_t undone = 0;
   std::int64_t dropped = 0;
   std::int64_t open = 0;
-  std::int64_t measured = 0;     ///< of them; the two below are theirs
+  std::int64_t measured = 0;     ///< of them; the two below refer to these
   balancer::Figure promised_ms;  ///< lost time saved per epoch; absent also if none was predicted
   balancer::Figure brought_ms;
 };

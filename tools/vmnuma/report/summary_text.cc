@@ -31,7 +31,7 @@ balancer::Figure permille(const std::optional<placement::Permille>& share) {
   return share ? balancer::Figure(share->value) : std::nullopt;
 }
 
-/// VMs whose tasks waited at all.
+/// VMs with tasks that waited at all.
 std::string waits_table(const std::vector<stats::VmPast>& vms) {
   std::vector<placement::VmFigureInfo> waits;
   std::vector<Table::Column> columns{{"VM"}};

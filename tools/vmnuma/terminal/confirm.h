@@ -8,8 +8,8 @@
 
 namespace vmnuma::tools {
 
-/// Puts the question on standard error, printable(), with " [y/N] " behind it, and waits for a
-/// line. True for y, Y and yes; anything else, and no standard input, is no.
+/// Writes the question to standard error, printable() and followed by " [y/N] ", and waits for a
+/// line. True for y, Y and yes; anything else, and no standard input, means no.
 [[nodiscard]] bool is_confirmed(const std::string& question, Surroundings& surroundings);
 
 }  // namespace vmnuma::tools

@@ -31,7 +31,7 @@ std::function<bool(std::chrono::milliseconds)> follower_pause(int out) {
     const auto end = steady_clock::now() + time;
     while (true) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - steady_clock::now());
-      // Of `out` only its end is asked for, which poll(2) always tells.
+      // For `out` only its end is of interest, which poll(2) always reports.
       std::array<pollfd, 2> ends{pollfd{stop->get(), POLLIN, 0}, pollfd{out, 0, 0}};
       const int ready = ::poll(ends.data(), ends.size(),
                                static_cast<int>(std::max<std::int64_t>(left.count(), 0)));

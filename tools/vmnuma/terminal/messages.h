@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a command ends: with its text on standard output, or with one message on standard error.
+/// The end of a command: with its text on standard output, or with one message on standard error.
 #pragma once
 
 #include <string>
@@ -11,15 +11,14 @@
 
 namespace vmnuma::tools {
 
-/// The message on standard error; some, such as those of a file, have several lines. With --json
-/// it is error_json(). Returns `exit_code`.
+/// Writes the message to standard error; some, such as those about a file, have several lines. With
+/// --json it is error_json(). Returns `exit_code`.
 int fail(const Invocation& invocation, Surroundings& surroundings, const Error& error,
          int exit_code);
-/// The same; the code says whether the daemon refused or could not be asked.
+/// Likewise; the code says whether the daemon refused or could not be asked.
 int fail(const Invocation& invocation, Surroundings& surroundings, const Refusal& refusal);
 
-/// Prints what was asked for. Returns the exit code: kExitRefused, with a message, if it cannot be
-/// written.
+/// Prints the output. Returns the exit code: kExitRefused, with a message, if it cannot be written.
 int print(const Invocation& invocation, Surroundings& surroundings, const std::string& text);
 
 }  // namespace vmnuma::tools

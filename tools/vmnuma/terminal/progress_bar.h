@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One line on standard error that says how far long work has come.
+/// One line on standard error that shows the progress of long work.
 ///
-/// Properties, each with a test: where standard error is no terminal, with --json and with --watch
-/// nothing is written; the line is gone when the work is done or something else is to be printed;
-/// a line that has not changed is not written again; it fits into kTerminalWidth.
+/// Properties, each with a test: nothing is written if standard error is no terminal, with --json
+/// or with --watch; the line is gone when the work is done or something else is printed; an
+/// unchanged line is not written again; it fits into kTerminalWidth.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@
 
 namespace vmnuma::tools {
 
-/// "boot-storm  [#######.............]  37 %  epoch 74 of 200". Nothing is known while `all` is
-/// zero or less: then there is neither a bar nor a share. `note` is cut where it does not fit.
+/// "boot-storm  [#######.............]  37 %  epoch 74 of 200". While `all` is zero or less,
+/// nothing is known: then there is neither a bar nor a share. `note` is truncated to fit.
 [[nodiscard]] std::string progress_line(const std::string& what, std::int64_t done,
                                         std::int64_t all, const std::string& note);
 
 class ProgressBar {
  public:
-  /// `what` is what is being done.
+  /// `what` names the work.
   ProgressBar(Surroundings& surroundings, const Invocation& invocation, std::string what);
   ~ProgressBar() { hide(); }
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(std::int64_t done, std::int64_t all, const std::string& note);
-  /// Before something else is printed.
+  /// To be called before something else is printed.
   void hide();
-  /// False: there is nobody to see it, so nothing need be found out for it.
+  /// False: it is not visible, so nothing need be computed for it.
   [[nodiscard]] bool is_shown() const { return shown_; }
 
  private:

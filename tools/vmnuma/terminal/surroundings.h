@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a command meets outside the program.
+/// The environment of a command.
 #pragma once
 
 #include <chrono>
@@ -21,12 +21,12 @@ struct Surroundings {
   /// Waits; false = stop instead of going on.
   std::function<bool(std::chrono::milliseconds)> pause;
   std::chrono::milliseconds time_limit{5000};  ///< for each answer of the daemon
-  bool colours = false;  ///< standard output shows colours and nobody has said NO_COLOR
+  bool colours = false;  ///< standard output shows colours and NO_COLOR is not set
   bool err_is_terminal = false;
-  bool err_colours = false;  ///< of standard error
-  /// Takes the terminal over for `top`; empty where there is none.
+  bool err_colours = false;  ///< likewise for standard error
+  /// Takes over the terminal for `top`; empty if there is none.
   std::function<Result<std::unique_ptr<TopTerminal>>()> open_terminal{};
-  std::istream* in = nullptr;  ///< where questions are answered; null: nobody is there
+  std::istream* in = nullptr;  ///< where questions are answered; null: there is no user
 };
 
 }  // namespace vmnuma::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A candidate of a plan as `explain` and `plan` print it.
+/// A candidate of a plan as printed by `explain` and `plan`.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace vmnuma::tools {
 
-/// "  load-move of WHO, node 1 to 0: saves 12 ms per epoch, stopped by no-room" and the sentence
+/// "  load-move of CLIENT, node 1 to 0: saves 12 ms per epoch, stopped by no-room" and the sentence
 /// below it.
 [[nodiscard]] std::string candidate_text(const std::string& who,
                                          const balancer::CandidateView& candidate);

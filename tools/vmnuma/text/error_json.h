@@ -8,7 +8,7 @@
 
 namespace vmnuma::tools {
 
-/// {"error":{"code":"not-found","message":"..."}} in a line.
+/// {"error":{"code":"not-found","message":"..."}} on one line.
 [[nodiscard]] std::string error_json(const Error& error);
 
 }  // namespace vmnuma::tools

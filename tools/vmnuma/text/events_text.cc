@@ -9,8 +9,8 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Of the longest name of a level that is told: lines that are printed one after the other, as they
-/// come, have their columns in the same place.
+/// The longest name of a level: lines printed one after the other, as they come, have aligned
+/// columns.
 constexpr std::size_t kLevelWidth = std::string_view("warning").size();
 
 }  // namespace

@@ -15,7 +15,7 @@ std::string home_text(const balancer::ClientView& client) {
              : fmt::format("on node {} for {} epochs", client.home.value, client.since_epochs);
 }
 
-/// Nothing where it has its home whole and asked for no more.
+/// Nothing if it has its home whole and asked for no more.
 std::string cpus_text(const balancer::ClientView& client) {
   std::string out;
   if (!client.cpus.empty()) {
@@ -83,7 +83,7 @@ std::string devices_text(const std::vector<balancer::DeviceView>& devices) {
   return out.empty() ? "" : "\nDevices\n" + out;
 }
 
-/// What differs from a VM without a policy.
+/// Differences from a VM without a policy.
 std::string policy_text(const balancer::PolicyView& view) {
   std::string out;
   if (!view.refused.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What `-o` of the commands that list something takes.
+/// The values of `-o` of commands that list something.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ enum class ListFormat {
   kWide,  ///< with more columns
   kJson,  ///< as --json
   kCsv,   ///< RFC 4180, with the line ends of this system; amounts in their smallest unit
-  kName,  ///< the names of what the rows are about, each once
+  kName,  ///< the names of the rows' subjects, each once
 };
 inline constexpr std::array<std::string_view, 5> kListFormats{"table", "wide", "json", "csv",
                                                               "name"};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows of something, in the formats that `-o` names.
+/// Rows of something, in the formats of `-o`.
 ///
-/// Approach: a command says once which columns there are and what is in each row, for people and
-/// for programs; every format but JSON, which is the daemon's answer as it is, follows from that.
-/// Properties: what is not known is "-" for people and empty in CSV; a column has the same place in
-/// each row; a name is printed as it is typed.
+/// Approach: a command defines the columns and rows once, for humans and for programs; every format
+/// follows from that, except JSON, which is the daemon's unchanged answer. Properties: what is
+/// unknown is "-" for humans and empty in CSV; a column has the same place in each row; a name is
+/// printed as it is typed.
 #pragma once
 
 #include <cstddef>
@@ -29,19 +29,19 @@ struct Listing {
     Shown shown = Shown::kAlways;
   };
   struct Cell {
-    std::string text;   ///< for people
+    std::string text;   ///< for humans
     std::string value;  ///< for programs
   };
   using Row = std::vector<Cell>;
 
   std::vector<Column> columns;
   std::vector<Row> rows;
-  std::vector<std::string> names;  ///< of what the rows are about; may have one several times
+  std::vector<std::string> names;  ///< of the rows' subjects; may contain one several times
 };
 
 using Shown = Listing::Shown;
 
-/// A word is the same for both.
+/// The same word for both.
 [[nodiscard]] Listing::Cell cell(std::string word);
 [[nodiscard]] Listing::Cell cell(const char* word);
 [[nodiscard]] Listing::Cell cell(std::int64_t number);
@@ -51,7 +51,7 @@ using Shown = Listing::Shown;
 /// In CSV as "2025-01-31T12:00:00Z".
 [[nodiscard]] Listing::Cell time_cell(std::int64_t unix_s);
 
-/// The header and a line a row, as a table or as CSV; of kName the names. Not of kJson.
+/// The header and a line per row, as a table or as CSV; for kName the names. Not for kJson.
 [[nodiscard]] std::string text_of(const Listing& listing, ListFormat format);
 
 /// One line of RFC 4180.
@@ -65,7 +65,7 @@ using Shown = Listing::Shown;
 [[nodiscard]] Listing listing_of(const balancer::PolicyView& view);
 [[nodiscard]] Listing listing_of(const balancer::MemoryView& view);
 [[nodiscard]] Listing listing_of(const balancer::ReservationsView& view);
-/// The first column names what the rows are about.
+/// The first column names the rows' subjects.
 [[nodiscard]] Listing listing_of(const stats::Report& report);
 
 }  // namespace vmnuma::tools

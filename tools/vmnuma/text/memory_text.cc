@@ -25,7 +25,7 @@ balancer::Figure memory_of(const VmMemoryView& vm) {
              : std::nullopt;
 }
 
-/// Nodes that a VM has nothing on are left out, so that many nodes fit.
+/// Nodes on which a VM has nothing are left out, so that many nodes fit.
 Listing::Cell by_node(const MemoryView& view, const VmMemoryView& vm) {
   Listing::Cell cell;
   for (std::size_t i = 0; i < vm.node_bytes.size() && i < view.nodes.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A repack for people and for programs.
+/// A repack, for humans and for programs.
 #pragma once
 
 #include <string>

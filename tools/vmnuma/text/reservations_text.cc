@@ -41,7 +41,7 @@ std::int64_t sum_of(const std::vector<ReservedMemoryView>& memory) {
   return bytes;
 }
 
-/// Of a shared one.
+/// For a shared one.
 std::int64_t taken_bytes(const ReservationView& row) {
   std::int64_t bytes = 0;
   for (const balancer::SharedPartView& part : row.taken) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Text with a meaning for each part, before anything is known of the terminal that shows it.
+/// Text with a meaning for each part, independent of the terminal that shows it.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,17 @@ using Line = std::vector<Span>;
 struct ScreenSize {
   std::size_t rows = 24;
   std::size_t columns = 80;
-  bool blocks = false;  ///< it shows characters outside ASCII
+  bool blocks = false;  ///< it can show characters outside ASCII
   bool operator==(const ScreenSize&) const = default;
 };
 
 /// Columns that the line takes.
 [[nodiscard]] std::size_t width_of(const Line& line);
 
-/// The first `columns` of it.
+/// Its first `columns` columns.
 [[nodiscard]] Line clipped(const Line& line, std::size_t columns);
 
-/// Without its styles, blanks at the end of lines removed, each line ended by '\n'.
+/// Without styles, blanks at the end of lines removed, each line ended by '\n'.
 [[nodiscard]] std::string plain_text(const std::vector<Line>& lines);
 
 /// The text in the style's colour, for a terminal that has colours (ECMA-48, SGR).

@@ -35,7 +35,7 @@ std::string kernel_text(std::int32_t numa_balancing) {
   return fmt::format("its own NUMA balancing is on ({})", numa_balancing);
 }
 
-/// The first of them has the label.
+/// The first line has the label.
 std::string kernel_lines(const balancer::StatusView& view) {
   std::vector<std::string> texts;
   if (view.kernel_numa_balancing) {
@@ -93,7 +93,7 @@ std::string transfers_text(const std::vector<balancer::TransferView>& transfers)
                {"ENDS IN", Align::kRight}});
   std::string notes;
   for (const auto& transfer : transfers) {
-    // Until it has been counted, none of it is done and none of it left.
+    // Before it has been counted, nothing of it is done and nothing left.
     const bool counted = transfer.bytes_done + transfer.bytes_remaining > 0;
     const auto amount = [counted](std::int64_t bytes) {
       return counted ? bytes_text(bytes) : std::string("-");

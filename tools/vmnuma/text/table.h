@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A table of text.
 ///
-/// Columns are as wide as their widest cell and two blanks apart. Nothing is cut: what is read in a
-/// table is typed into the next command, or read by a program. A terminal that is too narrow goes
-/// on in its next line.
+/// Columns are as wide as their widest cell and two blanks apart. Nothing is truncated: what is
+/// read in a table is typed into the next command, or read by a program. A terminal that is too
+/// narrow wraps the line.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class Table {
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// One cell a column.
+  /// One cell per column.
   void add_row(std::vector<std::string> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 

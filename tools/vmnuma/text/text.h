@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Figures, names and sentences as people read them on a terminal.
+/// Figures, names and sentences as shown to users on a terminal.
 #pragma once
 
 #include <cstddef>
@@ -14,34 +14,34 @@
 
 namespace vmnuma::tools {
 
-/// What every command's output fits into.
+/// The width that every command's output fits into.
 inline constexpr std::size_t kTerminalWidth = 80;
 
-/// What every name and message from elsewhere goes through on its way to a terminal.
+/// Names and messages from elsewhere must go through this before they reach a terminal.
 using text::printable;
 
 /// Columns that UTF-8 text takes, one for each character.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
-/// The first `width` columns, and nothing that says that there was more.
+/// The first `width` columns, without a mark if something was cut off.
 [[nodiscard]] std::string first_columns(const std::string& text, std::size_t width);
 
-/// The first `width` columns; what had to be cut ends in "...".
+/// The first `width` columns; what was cut ends in "...".
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t width);
 
 /// The sentence in lines of at most kTerminalWidth, each indented and ended by '\n'. A word that is
-/// longer than a line gets one to itself.
+/// longer than a line gets a line to itself.
 [[nodiscard]] std::string wrapped(std::string_view sentence, std::size_t indent);
 
 /// "512 B", "3.0 GiB": binary units, one digit after the point, rounded down.
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
 
-/// The same of what may not be known: "-" then.
+/// Likewise for a value that may be unknown: then "-".
 [[nodiscard]] std::string bytes_text(const std::optional<std::int64_t>& bytes);
-/// "12 ms", "3 %", or "12" without a unit; "-" if it is not known.
+/// "12 ms", "3 %", or "12" without a unit; "-" if unknown.
 [[nodiscard]] std::string figure_text(const std::optional<std::int64_t>& figure,
                                       std::string_view unit = "");
-/// "12.3" of 123 thousandths, in per cent, with the unit; "-" if it is not known.
+/// "12.3" for 123 thousandths, in per cent, with the unit; "-" if unknown.
 [[nodiscard]] std::string permille_text(const std::optional<std::int64_t>& permille,
                                         std::string_view unit = "");
 

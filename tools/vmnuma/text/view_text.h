@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The daemon's answers as text for people. Each ends with '\n' and fits 80 columns where the names
-/// in it let it; a table (table.h) is as wide as it is.
+/// The daemon's answers as text for humans. Each ends with '\n' and fits 80 columns if the names in
+/// it allow that; a table (table.h) is as wide as its content.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ namespace vmnuma::tools {
 [[nodiscard]] std::string text_of(const balancer::MemoryView& view);
 [[nodiscard]] std::string text_of(const balancer::ReservationsView& view);
 [[nodiscard]] std::string text_of(const balancer::WhatIfView& view);
-/// What the recording is at; its lines are for a file.
+/// The state of the recording; its lines are for a file.
 [[nodiscard]] std::string text_of(const balancer::RecordingView& view);
 [[nodiscard]] std::string text_of(const balancer::DoneView& view);
 

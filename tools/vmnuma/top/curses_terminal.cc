@@ -31,8 +31,8 @@ constexpr short kRed = 3;
 
 constexpr int kEscape = 27;
 constexpr int kDelete = 127;
-// A release selects, so that what a terminal shows between press and release does not matter.
-// All buttons, because curses takes no note of what it drops; no clicks, which it makes of both.
+// A release selects, so that what a terminal shows between press and release does not matter. All
+// buttons, because curses does not record what it drops; no clicks, which it makes of both.
 constexpr mmask_t kMouseEvents = [] {
   mmask_t mask = 0;
   for (int button = 1; button <= 5; ++button) {
@@ -40,7 +40,7 @@ constexpr mmask_t kMouseEvents = [] {
   }
   return mask;
 }();
-constexpr int kEscapeDelayMs = 25;  // how long the rest of a key's sequence may take to come
+constexpr int kEscapeDelayMs = 25;  // how long the rest of a key's sequence may take to arrive
 
 std::optional<KeyPress> key_press(int key) {
   switch (key) {
@@ -74,7 +74,7 @@ std::optional<KeyPress> key_press(int key) {
   }
 }
 
-/// What one event of the mouse means: a click, or the wheel, which goes on a row.
+/// The meaning of one mouse event: a click, or the wheel, which moves by a row.
 std::optional<TopEvent> meaning_of(const MEVENT& mouse) {
   if ((mouse.bstate & BUTTON4_PRESSED) != 0) {
     return TopEvent{TopEvent::Kind::kKey, {TopKey::kUp}};
@@ -88,8 +88,8 @@ std::optional<TopEvent> meaning_of(const MEVENT& mouse) {
   return std::nullopt;
 }
 
-/// What the mouse did since it was last asked, newest first, as curses gives it: it says KEY_MOUSE
-/// once for all that came together (ncurses 6.4, lib_getch.c).
+/// What the mouse did since the last call, newest first, as returned by curses: it reports
+/// KEY_MOUSE once for everything that arrived together (ncurses 6.4, lib_getch.c).
 std::vector<TopEvent> mouse_events() {
   std::vector<TopEvent> events;
   MEVENT mouse{};
@@ -101,7 +101,7 @@ std::vector<TopEvent> mouse_events() {
   return events;
 }
 
-/// Not every input is a key: what the mouse does is dropped by curses where nobody asked for it.
+/// Not every input is a key: curses drops mouse events that were not requested.
 bool has_input() {
   int bytes = 0;
   return ::ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
@@ -123,7 +123,7 @@ class EndingSignals {
   EndingSignals& operator=(const EndingSignals&) = delete;
   ~EndingSignals() {
     if (fd_ >= 0) {
-      // Read, so that it does not strike once it is no longer blocked.
+      // Read, so that it is not delivered once it is no longer blocked.
       pollfd pending{fd_, POLLIN, 0};
       signalfd_siginfo ignored{};
       while (::poll(&pending, 1, 0) > 0 && ::read(fd_, &ignored, sizeof(ignored)) > 0) {
@@ -245,7 +245,7 @@ class CursesTerminal : public TopTerminal {
           {{STDIN_FILENO, POLLIN, 0}, {signals_.fd(), POLLIN, 0}, {ticks_.fd(), POLLIN, 0}}};
       if (::poll(fds.data(), fds.size(), -1) < 0) {
         if (errno == EINTR) {
-          continue;  // SIGWINCH, of which getch() then tells
+          continue;  // SIGWINCH, which getch() then reports
         }
         return {TopEvent::Kind::kStopped, {}};
       }
@@ -256,7 +256,7 @@ class CursesTerminal : public TopTerminal {
         return {TopEvent::Kind::kTick, {}};
       }
       if (fds[0].revents != 0 && !has_input()) {
-        return {TopEvent::Kind::kStopped, {}};  // readable, and nothing to read: it is gone
+        return {TopEvent::Kind::kStopped, {}};  // readable, but nothing to read: it is gone
       }
     }
   }
@@ -291,7 +291,7 @@ class CursesTerminal : public TopTerminal {
   bool colours_ = false;
   EndingSignals signals_;
   Ticks ticks_;
-  std::vector<TopEvent> mouse_;  ///< not told yet, the oldest last
+  std::vector<TopEvent> mouse_;  ///< not reported yet, the oldest last
 };
 
 }  // namespace

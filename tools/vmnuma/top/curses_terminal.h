@@ -2,7 +2,7 @@
 /// The terminal the program runs in. Only its .cc file knows ncurses.
 ///
 /// Properties: the terminal is left as it was found, also after SIGINT, SIGTERM or SIGHUP, and if
-/// it goes away itself.
+/// it disappears.
 #pragma once
 
 #include <memory>

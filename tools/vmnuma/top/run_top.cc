@@ -29,7 +29,7 @@ Result<TopHost> ask_for_host(const AskDaemon& ask) {
       });
 }
 
-/// Bounds what a daemon may make of the time between two questions.
+/// Limits what a daemon can make of the time between two requests.
 milliseconds period_of(const TopHost& host) {
   return milliseconds(std::clamp<std::int64_t>(host.status.epoch_length_ms, 250, 60'000));
 }
@@ -55,7 +55,7 @@ void refresh(const AskDaemon& ask, const TopState& state, TopData& data) {
   }
 }
 
-/// What a key does, and what follows from it at once.
+/// The effect of a key, and what follows from it at once.
 TopState after_press(const AskDaemon& ask, TopState state, const KeyPress& press, TopData& data,
                      ScreenSize size) {
   data.answer.clear();

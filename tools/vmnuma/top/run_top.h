@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `vmnuma top`: asks, draws, waits for a key or the next epoch, and again.
 ///
-/// Properties: a daemon that goes away leaves its last figures on the screen, marked as such, and
-/// is asked again every epoch; nothing is asked while the screen is frozen.
+/// Properties: when the daemon goes away, its last figures stay on the screen, marked as such, and
+/// it is asked again every epoch; nothing is asked while the screen is frozen.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,7 @@ namespace vmnuma::tools {
 /// Asks the daemon and returns the result's JSON text.
 using AskDaemon = std::function<Result<std::string>(const balancer::Command&)>;
 
-/// Returns when the user has had enough. Errors: those of the first question; nothing is drawn
-/// then.
+/// Returns when the user quits. Errors: those of the first question; nothing is drawn then.
 [[nodiscard]] Result<void> run_top(
     const AskDaemon& ask, const std::function<Result<std::unique_ptr<TopTerminal>>()>& open);
 

@@ -25,7 +25,7 @@ constexpr std::size_t kNarrowestName = 16;
 constexpr std::size_t kWidestVmName = 40;
 constexpr std::size_t kWidestBar = 24;
 
-/// From which share on a figure is worth a look, and from which it is bad.
+/// The shares from which a figure deserves attention, and from which it is bad.
 struct Limits {
   std::int64_t warning = 0;
   std::int64_t bad = 0;
@@ -77,7 +77,7 @@ std::string percent(const Figure& permille) {
   return permille ? fmt::format("{}%", std::min<std::int64_t>(*permille / 10, 999)) : "-";
 }
 
-/// What VMs want of the node, and behind it what others use.
+/// What VMs want of the node, followed by what other processes use.
 void add_load(Line& line, const TopNode& node, const TopGrid& grid) {
   if (!node.vm_load_pct || !node.non_vm_pct) {
     add_bar(line, std::string(grid.bar, ' '), Style::kGood, "-", kPercentWidth);
@@ -102,7 +102,7 @@ const TopNode* find_node(const TopHost& host, placement::NodeId id) {
   return nullptr;
 }
 
-/// Of the memory of the clients that live on the node.
+/// For the memory of the clients that live on the node.
 Figure locality_of(const TopHost& host, placement::NodeId node) {
   std::int64_t local = 0;
   std::int64_t all = 0;
@@ -122,7 +122,7 @@ TopGrid grid_for(std::size_t columns) {
   if (columns < kFixedWidth + kNarrowestName + kBars) {
     return grid;
   }
-  // A third of what is left goes to names once bars are as wide as at 80 columns.
+  // A third of the rest goes to names once bars are as wide as at 80 columns.
   const std::size_t rest = columns - kFixedWidth - kNarrowestName;
   grid.bar = std::min(rest <= 24 ? rest / kBars : 6 + (rest - 24) * 2 / 3 / kBars, kWidestBar);
   grid.name = std::min(columns - kFixedWidth - kBars * grid.bar, kWidestVmName);

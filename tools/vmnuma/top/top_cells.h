@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rows of `vmnuma top`: nodes and clients in one grid, so that their bars stand below each
-/// other. Pure.
+/// The rows of `vmnuma top`: nodes and clients in one grid, so that their bars are aligned. Pure.
 ///
 ///     NODE             CPUS VCPU LOAD        OWED        MEMORY            LOCAL
 ///     node 0             32   34 |||##.  47% |.....  10% ||||..   48.0 GiB ||||..  75%
@@ -31,9 +30,8 @@ struct TopGrid {
 
 /// `width` characters of which `permille` thousandths are full; at least one if it is not 0.
 [[nodiscard]] std::string bar(std::int64_t permille, std::size_t width);
-/// The same with a second part behind the first, of '#': what others use. Of what does not fit, the
-/// second part is cut, but at least one character of each part that is not 0 is shown if there are
-/// two.
+/// Likewise with a second part after the first, of '#': other load. If they do not fit, the second
+/// part is cut, but at least one character of each non-zero part is shown if there are two.
 [[nodiscard]] std::string bar(std::int64_t permille, std::int64_t others_permille,
                               std::size_t width);
 

@@ -98,12 +98,12 @@ std::string clients_header(const TopGrid& grid, const TopState& state) {
          fmt::format("  {}{}", name_of(state.order), state.reversed ? ", reversed" : "");
 }
 
-/// The first row of the page that the selected one is on.
+/// The first row of the page with the selected row.
 std::size_t first_shown(std::size_t selected, std::size_t rows) {
   return rows == 0 ? 0 : selected / rows * rows;
 }
 
-/// The rows of the page that the selected one is on.
+/// The rows of the page with the selected row.
 std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const TopState& state,
                               std::size_t rows) {
   const std::vector<TopClient> clients = ordered_clients(host, state);
@@ -129,7 +129,7 @@ std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const To
   return lines;
 }
 
-/// On a narrow screen without the keys that are missed least: help has them all.
+/// On a narrow screen the least needed keys are left out: help has them all.
 std::string footer_text(const TopHost& host, const TopState& state, std::size_t rows,
                         std::size_t columns) {
   const std::size_t count = ordered_clients(host, state).size();
@@ -153,7 +153,7 @@ std::string footer_text(const TopHost& host, const TopState& state, std::size_t 
   return text();
 }
 
-/// What is asked, or else what was answered, or else `usual`.
+/// The question, or else the answer, or else `usual`.
 Line last_line(const TopData& data, const TopState& state, const std::string& usual,
                ScreenSize size) {
   if (state.entry != TopEntry::kNone) {
@@ -163,7 +163,7 @@ Line last_line(const TopData& data, const TopState& state, const std::string& us
                              : full(data.answer, size.columns, Style::kHeader);
 }
 
-/// How the rows between head and footer are shared out.
+/// How the rows between head and footer are divided.
 struct Shares {
   std::size_t nodes = 0;
   std::size_t transfers = 0;
@@ -233,7 +233,7 @@ std::vector<Line> vm_text(const TopData& data, const TopState& state, ScreenSize
   return lines;
 }
 
-/// Clients and nodes with what lies where. * marks the home.
+/// Clients and nodes with the location of memory. * marks the home.
 std::vector<Line> memory_text(const TopHost& host, const TopState& state) {
   std::vector<Table::Column> columns{{"VM/CLIENT"}};
   for (const TopNode& node : host.nodes) {

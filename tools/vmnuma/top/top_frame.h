@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What `vmnuma top` shows, as lines of text. Pure.
 ///
-/// Problem: a screen that people stare at must be right at every size, and nobody can look at all
-/// of them. Approach: the screen is a function of what the daemon said, of what was pressed and of
-/// the terminal's size; the terminal only puts it on the glass. Terms: *cell*, a bar and the same
-/// figure in digits; *head*, the lines about the whole host. Properties:
+/// Problem: the screen must be right at every size, and not all sizes can be checked by eye.
+/// Approach: the screen is a pure function of the daemon's answers, the keys pressed and the
+/// terminal's size; the terminal only displays it. Terms: *cell*, a bar and the same figure in
+/// digits; *head*, the lines about the whole host. Properties:
 ///  - a frame has exactly as many lines as the terminal, none wider than it;
 ///  - the selected client is always among the rows shown;
 ///  - what does not fit is counted, never silently left out;
@@ -24,7 +24,7 @@
 
 namespace vmnuma::tools {
 
-/// What is known of the VM that is looked at.
+/// What is known about the VM being viewed.
 struct TopDetail {
   Result<balancer::ExplainView> explain;
   Result<balancer::HistoryView> history;
@@ -32,9 +32,9 @@ struct TopDetail {
 
 struct TopData {
   TopHost host;
-  std::string problem;  ///< why `host` is not of now; empty if it is
+  std::string problem;  ///< why `host` is outdated; empty if it is not
   std::optional<TopDetail> detail;
-  std::string answer = {};  ///< of the daemon, to what was commanded last; until the next key
+  std::string answer = {};  ///< the daemon's answer to the last command; until the next key
   TopPast past = {};
 };
 
@@ -42,12 +42,12 @@ struct TopData {
 [[nodiscard]] std::vector<Line> top_frame(const TopData& data, const TopState& state,
                                           ScreenSize size);
 
-/// The client that the page of the host shows in this row of the screen; nothing on other pages,
-/// and while something is being typed.
+/// The client in this row of the host page; nothing on other pages, and while something is being
+/// typed.
 [[nodiscard]] std::optional<TopClient> client_at(const TopData& data, const TopState& state,
                                                  ScreenSize size, std::size_t row);
 
-/// The page of the host without a terminal: all nodes and clients, no keys.
+/// The host page without a terminal: all nodes and clients, no keys.
 [[nodiscard]] std::string top_text(const TopHost& host);
 
 /// How far a page of text can be scrolled on a terminal of this size.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host as `vmnuma top` looks at it: one list of nodes, one of clients. Pure.
+/// The host as viewed by `vmnuma top`: one list of nodes, one of clients. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace vmnuma::tools {
 
-/// Times are of the last epoch.
+/// Times are those of the last epoch.
 struct TopNode {
   placement::NodeId node;
   std::int64_t cpus = 0;
@@ -32,9 +32,9 @@ struct TopClient {
   bool moving = false;
   balancer::Figure demand_ms;
   balancer::Figure owed_ms;
-  balancer::Figure memory_bytes;  ///< what is resident
+  balancer::Figure memory_bytes;  ///< resident memory
   balancer::Figure local_bytes;   ///< of it, on the home; absent also without a home
-  /// What is resident, per node of TopHost::nodes; empty if not known.
+  /// Resident memory, per node of TopHost::nodes; empty if unknown.
   std::vector<std::int64_t> bytes_by_node = {};
 };
 

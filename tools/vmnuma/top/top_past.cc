@@ -25,7 +25,7 @@ constexpr Levels kBlocks{"\u2581", "\u2582", "\u2583", "\u2584",
                          "\u2585", "\u2586", "\u2587", "\u2588"};
 constexpr Levels kAscii{".", ":", "-", "=", "+", "*", "%", "#"};
 
-/// The mean of what is known of moments [begin, end).
+/// The mean of the known values of moments [begin, end).
 Figure mean_of(const std::vector<Figure>& permille, std::size_t begin, std::size_t end) {
   std::int64_t sum = 0;
   std::int64_t known = 0;

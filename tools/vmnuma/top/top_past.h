@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What `vmnuma top` has seen in the last ten minutes, drawn as sparklines. Pure.
 ///
-/// Terms: *sparkline*, a row of characters of which each is as high as a figure was, the newest on
-/// the right. Properties: no sparkline is wider than it may be; an epoch counts once however often
-/// it is seen; what was seen before a step back in a recording is forgotten; what was not known is
-/// a blank, never a zero.
+/// Terms: *sparkline*, a row of characters with the height of a figure over time, the newest on the
+/// right. Properties: no sparkline is wider than allowed; an epoch counts once however often it is
+/// seen; what was seen before a step back in a recording is forgotten; what was unknown is a blank,
+/// never a zero.
 #pragma once
 
 #include <compare>
@@ -20,7 +20,7 @@
 
 namespace vmnuma::tools {
 
-/// A client in one epoch, in thousandths: load_permille() and its like in top_state.h.
+/// A client in one epoch, in thousandths: load_permille() and its siblings in top_state.h.
 struct TopMoment {
   balancer::Figure load;
   balancer::Figure owed;
@@ -30,10 +30,10 @@ struct TopMoment {
 
 class TopPast {
  public:
-  /// Adds the host's epoch, unless it was added before. Clients that are gone are forgotten.
+  /// Adds the host's epoch, unless already added. Clients that are gone are forgotten.
   void add(const TopHost& host);
 
-  /// Oldest first, at most ten minutes; nothing of a client that was not there in the last epoch.
+  /// Oldest first, at most ten minutes; nothing for a client that was not there in the last epoch.
   [[nodiscard]] std::vector<TopMoment> of(const std::string& vm_uuid, std::int32_t client) const;
 
  private:
@@ -46,13 +46,13 @@ class TopPast {
   std::int64_t epoch_ = -1;
 };
 
-/// At most `columns` wide, where several moments share a column their mean. Of blocks (Unicode,
-/// U+2581 to U+2588), or of ASCII.
+/// At most `columns` wide; if several moments share a column, it shows their mean. In blocks
+/// (Unicode, U+2581 to U+2588), or in ASCII.
 [[nodiscard]] std::string sparkline(const std::vector<balancer::Figure>& permille,
                                     std::size_t columns, bool blocks);
 
-/// A client's load, what it was owed and its locality, a line each with the least and the most; no
-/// line for what was never known.
+/// A client's load, what it was owed and its locality, one line each with the least and the most;
+/// no line for what was never known.
 [[nodiscard]] std::vector<Line> past_lines(const std::vector<TopMoment>& past, ScreenSize size);
 
 }  // namespace vmnuma::tools

@@ -15,7 +15,7 @@ using balancer::Figure;
 
 namespace {
 
-/// Larger comes first, and what is not known last.
+/// Larger comes first, unknown last.
 std::int64_t rank(const TopClient& client, TopOrder order, std::int64_t epoch_length_ms) {
   switch (order) {
     case TopOrder::kOwed:
@@ -69,7 +69,7 @@ TopState with_entry(TopState state, TopEntry entry) {
   return state;
 }
 
-/// ASCII alone: the filter is typed in front of a list of names.
+/// ASCII only: the filter is typed in view of a list of names.
 std::string lower(std::string text) {
   for (char& c : text) {
     c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -77,7 +77,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The client that the entry is about, which was selected when it began; null once it is gone.
+/// The client that the entry is about, which was selected when it began; null if it is gone.
 const TopClient* meant(const TopHost& host, const TopState& state) {
   const auto found =
       std::find_if(host.clients.begin(), host.clients.end(),
@@ -85,8 +85,8 @@ const TopClient* meant(const TopHost& host, const TopState& state) {
   return found == host.clients.end() ? nullptr : &*found;
 }
 
-/// The first row is selected as long as none was chosen, whichever it is then; what is asked about
-/// stays the same.
+/// Until one is chosen, the first row is selected, whichever it is at the time; the subject of a
+/// question stays the same.
 TopState with_entry_about_selected(TopState state, TopEntry entry, const TopHost& host) {
   const std::vector<TopClient> rows = ordered_clients(host, state);
   if (rows.empty()) {
@@ -116,7 +116,7 @@ std::optional<balancer::Command> confirmed(const TopHost& host, const TopState& 
               : std::nullopt;
 }
 
-/// While something is typed.
+/// While something is being typed.
 TopState after_entry_key(TopState state, const KeyPress& press, const TopHost& host) {
   const bool is_filter = state.entry == TopEntry::kFilter;
   const bool is_question = state.entry == TopEntry::kRelease || state.entry == TopEntry::kPause;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What somebody in front of `vmnuma top` looks at, and what each key does to it. Pure.
+/// What the user of `vmnuma top` looks at, and the effect of each key. Pure.
 ///
-/// Terms: *page*, one of the things the screen can show; *row*, a client in the order of the page
-/// of the host; *entry*, what is being typed in the last line. Properties: the selected client
-/// stays selected when the order changes; when it is gone, the first row is; no key ever selects
-/// what is not there; nothing is commanded of the daemon without a key that confirms it.
+/// Terms: *page*, one of the things the screen can show; *row*, a client in the order of the host
+/// page; *entry*, what is being typed in the last line. Properties: the selected client stays
+/// selected when the order changes; when it is gone, the first row is; no key ever selects what
+/// does not exist; the daemon gets no command without a key that confirms it.
 #pragma once
 
 #include <cstddef>
@@ -22,18 +22,18 @@ namespace vmnuma::tools {
 
 enum class TopPage { kHost, kVm, kMemory, kHelp };
 
-/// What the keys are for.
+/// What the keys apply to.
 enum class TopEntry {
   kNone,     ///< the page
   kFilter,   ///< part of a VM's name
   kMove,     ///< the number of the node that the selected client is to move to
   kRelease,  ///< y, for the selected VM
-  kPause,    ///< y; resumes if it is paused
+  kPause,    ///< y; resumes if paused
 };
 
 enum class TopOrder { kOwed, kLoad, kMemory, kLocality, kHome, kName };
 
-/// A key that chooses an order.
+/// A key that selects an order.
 struct OrderKey {
   char key = 0;
   TopOrder order{};
@@ -67,45 +67,47 @@ struct TopState {
   TopPage page = TopPage::kHost;
   TopOrder order = TopOrder::kOwed;
   bool reversed = false;
-  bool frozen = false;  ///< what is shown stays as it is
+  bool frozen = false;  ///< the screen does not change
   bool quits = false;
   std::string vm_uuid;  ///< of the selected client; empty: the first row
   std::int32_t client = 0;
-  std::size_t scrolled = 0;  ///< lines above the first one shown, of a page of text
+  std::size_t scrolled = 0;  ///< lines above the first one shown, on a page of text
   std::string filter;        ///< only clients of VMs with this in their name, in any case
   TopEntry entry = TopEntry::kNone;
-  std::string typed;  ///< of kMove
-  /// Confirmed, to be given to the daemon and taken out of here.
+  std::string typed;  ///< for kMove
+  /// Confirmed; to be sent to the daemon and removed from here.
   std::optional<balancer::Command> command;
   bool operator==(const TopState&) const = default;
 };
 
-/// The clients that the filter lets through, in the order to be shown: what needs looking at first,
-/// ties by name and number.
+/// The clients that pass the filter, in display order: first what needs attention, ties by name and
+/// number.
 [[nodiscard]] std::vector<TopClient> ordered_clients(const TopHost& host, const TopState& state);
 
 /// The selected row of ordered_clients(); 0 if the client is gone or none was chosen.
 [[nodiscard]] std::size_t selected_row(const std::vector<TopClient>& rows, const TopState& state);
 
-/// Part of the whole in thousandths, rounded down; nothing of nothing, or if either is not known.
+/// `part` of the whole in thousandths, rounded down; nothing for an empty whole, or if either is
+/// unknown.
 [[nodiscard]] balancer::Figure share_permille(const balancer::Figure& part,
                                               const balancer::Figure& whole);
 
 /// What a client wants of its vCPUs' full time, in thousandths.
 [[nodiscard]] balancer::Figure load_permille(const TopClient& client, std::int64_t epoch_length_ms);
-/// What it was owed of what it wanted, in thousandths; 0 if it wanted nothing.
+/// What it was owed, in thousandths of what it wanted; 0 if it wanted nothing.
 [[nodiscard]] balancer::Figure owed_permille(const TopClient& client);
-/// Its memory that is local, in thousandths; nothing if that is not known or it has none.
+/// Its local memory, in thousandths; nothing if that is unknown or it has none.
 [[nodiscard]] balancer::Figure local_permille(const TopClient& client);
 
-/// The question that the last line asks; empty without an entry.
+/// The question in the last line; empty without an entry.
 [[nodiscard]] std::string entry_text(const TopHost& host, const TopState& state);
 
-/// The client is the selected one from now on.
+/// Selects the client.
 [[nodiscard]] TopState with_selected(TopState state, const TopClient& client);
 [[nodiscard]] bool is_selected(const TopState& state, const TopClient& client);
 
-/// `page_rows` is how far PageUp and PageDown go, `most_scrolled` the last place of a page of text.
+/// `page_rows` is the step of PageUp and PageDown, `most_scrolled` the last place of a page of
+/// text.
 [[nodiscard]] TopState after_key(TopState state, const KeyPress& press, const TopHost& host,
                                  std::size_t page_rows, std::size_t most_scrolled);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The terminal under `vmnuma top`, as the rest of it needs one.
+/// The terminal below `vmnuma top`, as an interface.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@ namespace vmnuma::tools {
 struct TopEvent {
   enum class Kind { kKey, kClick, kTick, kResized, kStopped };
   Kind kind{};
-  KeyPress key;         ///< of kKey
-  std::size_t row = 0;  ///< of kClick, from the top
+  KeyPress key;         ///< for kKey
+  std::size_t row = 0;  ///< for kClick, from the top
 };
 
 class TopTerminal {
@@ -26,7 +26,7 @@ class TopTerminal {
 
   [[nodiscard]] virtual ScreenSize size() const = 0;
   virtual void show(const std::vector<Line>& lines) = 0;
-  /// What happens next. kTick when `period` is over since the last kTick, or since the first call.
+  /// The next event. kTick when `period` has passed since the last kTick, or since the first call.
   [[nodiscard]] virtual TopEvent wait(std::chrono::milliseconds period) = 0;
 };
 
