@@ -24,7 +24,7 @@ using std::chrono::steady_clock;
 
 constexpr std::int64_t kRequestId = 1;  // one request a connection
 
-/// A connected socket whose calls all end before one deadline.
+/// A connected socket; all its calls end before one deadline.
 class Connection {
  public:
   [[nodiscard]] static Result<Connection> open(const std::string& path,
@@ -42,11 +42,12 @@ class Connection {
     if (connection.fd_ < 0) {
       return connection.system_failure("cannot make a socket for");
     }
-    // The time limit for sending holds for connecting, too (unix(7), Linux 6.1 net/unix/af_unix.c).
+    // The time limit for sending applies to connecting, too (unix(7), Linux 6.1
+    // net/unix/af_unix.c).
     if (auto set = connection.set_time_limit(); !set) {
       return tl::unexpected(set.error());
     }
-    // sockaddr is how the call takes every kind of address.
+    // sockaddr is how the call takes any kind of address.
     if (::connect(connection.fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) !=
         0) {
       return connection.system_failure("cannot connect to");
@@ -62,7 +63,7 @@ class Connection {
   Connection& operator=(Connection&&) = delete;
   ~Connection() {
     if (fd_ >= 0) {
-      (void)::close(fd_);  // nothing is left to be written
+      (void)::close(fd_);  // nothing is left to write
     }
   }
 
@@ -148,7 +149,7 @@ class Connection {
                    fmt::format("{} '{}': {}{}", what, path_, std::strerror(number), hint), number);
   }
 
-  /// Lets the next call run until the deadline.
+  /// Gives the next call the time until the deadline.
   [[nodiscard]] Result<void> set_time_limit() const {
     const auto left =
         std::chrono::duration_cast<std::chrono::microseconds>(deadline_ - steady_clock::now());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One question to the daemon and its answer, over the control socket.
+/// One request to the daemon and its answer, over the control socket.
 #pragma once
 
 #include <chrono>
@@ -25,10 +25,10 @@ struct Peer {
   uid_t uid = 0;
 };
 
-/// Who would answer. Errors: unavailable.
+/// The process that would answer. Errors: unavailable.
 [[nodiscard]] Result<Peer> peer_of(const std::string& socket_path, std::chrono::milliseconds limit);
 
-/// Connects, asks and returns the result's JSON text. Gives up after `limit` altogether, and on an
+/// Connects, asks and returns the result's JSON text. Gives up after `limit` in total, and on an
 /// answer larger than balancer::kLongestAnswer. Blocking.
 [[nodiscard]] tl::expected<std::string, Refusal> ask(const std::string& socket_path,
                                                      const balancer::Command& command,

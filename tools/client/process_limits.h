@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a process that reads what others wrote may use.
+/// Resource limits for a process that reads foreign data.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,13 @@ struct ProcessLimits {
   std::optional<std::chrono::seconds> cpu_time = {};
 };
 
-/// Of a program that plays a recording: a day on a large host takes minutes and some hundred
+/// For a program that plays a recording: a day on a large host takes minutes and a few hundred
 /// megabytes.
 inline constexpr ProcessLimits kPlaybackLimits{.memory_bytes = std::int64_t{2} << 30U,
                                                .cpu_time = std::chrono::hours(1)};
 
-/// For this process, for good. It leaves no core file then, either. Errors: those of setrlimit(2).
+/// Limits this process permanently; it leaves no core file then, either. Errors: those of
+/// setrlimit(2).
 [[nodiscard]] Result<void> limit_this_process(const ProcessLimits& limits);
 
 }  // namespace vmnuma::tools

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a daemon on a simulated host (`vmnumad --simulate`) has its socket and its state.
+/// The folder with the socket and the state of a daemon on a simulated host (`vmnumad --simulate`).
 ///
-/// One for each user, so that nobody needs rights and nobody gets in another's way.
+/// One per user, so that users need no privileges and do not get in each other's way.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace vmnuma::tools {
 
-/// `runtime_dir`/vmnuma-sim, or /tmp/vmnuma-sim-UID if that is null or not absolute, as XDG's base
-/// directory specification wants it.
+/// `runtime_dir`/vmnuma-sim, or /tmp/vmnuma-sim-UID if that is null or not absolute, as the XDG
+/// base directory specification requires.
 [[nodiscard]] std::string sim_folder(const char* runtime_dir, uid_t uid);
 
 /// This process's.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a program that reads its command line with CLI11 says of an option that it does not have.
+/// The message of a program that uses CLI11 about an option that does not exist.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace vmnuma::tools {
 
-/// "there is no option '--lsiten'; did you mean '--listen'?" Options of the commands that `app`
-/// belongs to are good as well. `word` may have a value behind a '='.
+/// "there is no option '--lsiten'; did you mean '--listen'?" Options of the parent commands of
+/// `app` are valid as well. `word` may have a value after a '='.
 [[nodiscard]] inline std::string no_such_option(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) {
@@ -26,7 +26,7 @@ namespace vmnuma::tools {
          placement::did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
-/// What parse() threw, with a suggestion where it is an option that does not exist.
+/// The text of what parse() threw, with a suggestion for an option that does not exist.
 [[nodiscard]] inline std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
   for (const std::string& word : app.remaining()) {
     if (word.size() > 1 && word.starts_with('-') && word != "--") {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles for arm64 on another machine; programs that are built run under QEMU. tools/check-arm64 makes the sysroot.
+# Compiles for arm64 on another machine; built programs run under QEMU. tools/check-arm64 makes the sysroot.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

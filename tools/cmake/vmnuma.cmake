@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every folder uses to declare its targets. One function a kind of target.
+# Functions with which every folder declares its targets, one per kind of target.
 
 include(CTest)
 include(GNUInstallDirs)
@@ -28,7 +28,7 @@ find_package(OpenSSL REQUIRED COMPONENTS SSL)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 find_package(SQLiteCpp REQUIRED)
 pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
-# Its _XOPEN_SOURCE is below what the compiler's own _GNU_SOURCE asks for.
+# Its _XOPEN_SOURCE is below what the compiler's own _GNU_SOURCE implies.
 set_target_properties(PkgConfig::NCURSES PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 find_library(NUMA_LIBRARY numa REQUIRED)
 
@@ -38,7 +38,7 @@ set(VMNUMA_TESTS "quick;hard;rare" CACHE STRING
     "Tests beside those that every build has: quick (unit, golden, fuzz corpus, most of integration), hard (what takes long),\
  rare (benchmarks, and what others collected)")
 
-# What every target of ours is compiled with. Third-party headers come in as SYSTEM.
+# Compile options of all our targets. Third-party headers are included as SYSTEM.
 add_library(vmnuma_build INTERFACE)
 target_include_directories(vmnuma_build INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(vmnuma_build INTERFACE VMNUMA_VERSION="${PROJECT_VERSION}")
@@ -56,7 +56,7 @@ target_compile_options(
             -Wimplicit-fallthrough
             -Wno-missing-field-initializers
             $<$<BOOL:${VMNUMA_WARNINGS_AS_ERRORS}>:-Werror>)
-# Indirect jumps and calls land only where they may, where the processor can check that.
+# Indirect jumps and calls land only where they may, if the processor can check that.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   target_compile_options(vmnuma_build INTERFACE $<$<CONFIG:Release>:-fcf-protection>)
 elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
@@ -67,15 +67,15 @@ endif()
 # would go into debug information, though GoogleTest names the line that fails.
 set(VMNUMA_TEST_OPTIONS -O0 -g0 -U_FORTIFY_SOURCE CACHE STRING "Options for compiling tests, after those of the build type")
 
-# Most of the time to compile a file is spent on headers of the standard library, fmt and GoogleTest. Where
-# VMNUMA_PRECOMPILED_HEADER is on they are read once. The release build does without, so that a file whose own includes
-# are not enough does not go unnoticed; GCC would save half a second a file, and with precompiled headers of the standard
-# library it warns of faults that are none (-Warray-bounds, -Wrestrict).
+# Most of the time to compile a file is spent on headers of the standard library, fmt and GoogleTest. With
+# VMNUMA_PRECOMPILED_HEADER on, they are read once. The release build does without, so that missing includes do not go
+# unnoticed; GCC would save half a second per file, and with precompiled headers of the standard library it gives false
+# warnings (-Warray-bounds, -Wrestrict).
 option(VMNUMA_PRECOMPILED_HEADER "Read the headers that nearly every file includes once" OFF)
 set(common_headers <algorithm> <array> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
                    <string_view> <utility> <variant> <vector> <fmt/format.h>)
 if(VMNUMA_PRECOMPILED_HEADER)
-  # Without the time, so that ccache finds what was compiled with an equal one.
+  # Without the timestamp, so that ccache finds what was compiled with an identical one.
   target_compile_options(vmnuma_build INTERFACE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
   add_library(vmnuma_source_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
@@ -106,7 +106,7 @@ function(vmnuma_library name)
 endfunction()
 
 # The pure part links the result type and other pure libraries, nothing else. A library declared with
-# this cannot be given anything more, and the test `purity` reads the undefined symbols of its archive.
+# this cannot link anything more, and the test `purity` reads the undefined symbols of its archive.
 function(vmnuma_pure_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   foreach(dependency IN LISTS ARG_DEPENDS)
@@ -134,7 +134,7 @@ endfunction()
 
 # vmnuma_test(NAME SOURCES a_test.cc ... [DEPENDS target ...] [LABEL label] [NOT_SANITIZED pattern ...])
 # Every GoogleTest case becomes a CTest case of its own, named <Suite>.<Claim>. With sanitizers, where starting a program
-# takes longer than most cases, the program is one CTest case, or some where it works hard; cases of the patterns are left out.
+# takes longer than most cases, the program is one CTest case, or several if it works hard; cases of the patterns are left out.
 function(vmnuma_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS;NOT_SANITIZED" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -151,7 +151,7 @@ function(vmnuma_test name)
     target_compile_options(${name} PRIVATE ${VMNUMA_TEST_OPTIONS})
     vmnuma_reuse_headers(${name} vmnuma_test_headers)
   endif()
-  # A run that fails must fail again: properties are tried on the same cases every time.
+  # Failures must be reproducible: properties are tried on the same cases every time.
   set(environment RC_PARAMS=seed=${VMNUMA_PROPERTY_SEED})
   set(properties TIMEOUT 300 ENVIRONMENT ${environment})
   if(ARG_LABEL)
@@ -173,7 +173,7 @@ function(vmnuma_test name)
         string(APPEND case ".${number}_of_${parts}")
       endif()
       add_test(NAME ${case} COMMAND ${name} --gtest_filter=*-${left_out})
-      # Begun before single cases, so that none is left alone at the end.
+      # Started before single cases, so that none is left running alone at the end.
       set_tests_properties(${case} PROPERTIES ${properties} TIMEOUT 900 COST 100)
       set_property(TEST ${case} APPEND PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=${parts} GTEST_SHARD_INDEX=${part})
     endforeach()
@@ -183,7 +183,7 @@ function(vmnuma_test name)
   endif()
 endfunction()
 
-# What tools/check builds: the target `check-FOLDER` runs the quick tests that name a library of FOLDER, `check` runs all.
+# The targets of tools/check: the target `check-FOLDER` runs the quick tests that name a library of FOLDER, `check` runs all.
 # A test that has passed runs again when its program, or a file that tests read, is newer.
 file(GLOB_RECURSE test_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/golden/* ${PROJECT_SOURCE_DIR}/tests/fixtures/*)
 add_custom_target(check)

@@ -19,14 +19,14 @@ _vmnuma_arguments() {  # the kinds of the arguments of $1, in order; the one bef
   esac
 }
 
-_vmnuma_value_kind() {  # the kind of what follows the option $2 of $1; fails if nothing does
+_vmnuma_value_kind() {  # the kind of the word after the option $2 of $1; fails if there is none
   case "$1 $2" in
 @values@
     *) return 1 ;;
   esac
 }
 
-_vmnuma_values() {  # the values of the kind $1, one a line; the rest is the program to ask
+_vmnuma_values() {  # the values of the kind $1, one per line; the rest is the program to ask
   local kind=$1
   shift
   case $kind in
@@ -64,7 +64,7 @@ _vmnuma() {
     fi
   done
 
-  # What is played with are the simulated daemon's VMs.
+  # These commands are about the simulated daemon's VMs.
   [[ $command != 'sim '* || ${ask[*]} == *' --s'* ]] || ask+=(--sim)
   if [[ -n $option ]]; then
     kind=$(_vmnuma_value_kind "$command" "$option")

@@ -27,7 +27,7 @@ function __vmnuma_at # whether the line is at the command $argv[1], with $argv[2
     test $arguments = $argv[2]; or test "$argv[3]" = or-more -a $arguments -gt $argv[2]
 end
 
-function __vmnuma_values # what the daemon of the line, or the program, knows of the kind $argv[1]
+function __vmnuma_values # values of the kind $argv[1], from the daemon of the line or the program
     set -l words (commandline -opc)
     set -l ask $words[1]
     if set -l at (contains -i -- --socket $words)

@@ -9,7 +9,7 @@ _vmnuma_offer() {  # offers the values of the kind in the last argument; the oth
   [[ $kind = ${@[-1]} ]] || end=(-S '=')  # the value follows at once
   if [[ -n ${opt_args[--socket]-} ]]; then
     ask+=(--socket ${(Q)opt_args[--socket]})
-  elif (( ${words[(I)--sim]} + ${words[(I)sim]} )); then  # what is played with are the simulated daemon's VMs
+  elif (( ${words[(I)--sim]} + ${words[(I)sim]} )); then  # these are the simulated daemon's VMs
     ask+=(--sim)
   fi
   case $kind in

@@ -20,7 +20,7 @@ namespace vmnuma::tools {
 namespace {
 
 std::string kind_of(const CommandInfo& command, const OptionInfo& option) {
-  // These VMs are not the host's: of `what-if --add`, and of `sim run --explain`.
+  // These VMs are not the host's: in `what-if --add`, and in `sim run --explain`.
   const std::string& name = option.names.back();
   const bool elsewhere = name == "--add" || (command.name == "run" && name == "--explain");
   return elsewhere ? "" : kind_named(option.value);
@@ -43,7 +43,7 @@ void each_command(const CommandInfo& command, const Visit& visit, const std::str
   }
 }
 
-/// Options of the program that are good after every command.
+/// Options of the program that are valid after every command.
 std::vector<OptionInfo> general_options(const CommandInfo& program) {
   std::vector<OptionInfo> options;
   for (const OptionInfo& option : program.options) {
@@ -74,7 +74,7 @@ CommandInfo without_words(CommandInfo command) {
   return command;
 }
 
-/// The program with two commands that are none of the table.
+/// The program with two commands that are not in the table.
 CommandInfo with_help_and_version(CommandInfo program) {
   CommandInfo help = without_words(program);
   help.name = "help";
@@ -86,7 +86,7 @@ CommandInfo with_help_and_version(CommandInfo program) {
 
 // ---- bash ----
 
-/// The branches of a `case` over commands, with what `of` says; "" is left out.
+/// The branches of a `case` over commands, with the result of `of`; "" is left out.
 std::string cases(const CommandInfo& program,
                   const std::function<std::vector<std::string>(const CommandInfo&)>& of) {
   std::string out;
@@ -219,7 +219,7 @@ std::string zsh_functions(const CommandInfo& program) {
 
 // ---- fish ----
 
-/// Of an argument; of an option's value, `-r` or `-x` comes before.
+/// For an argument; for an option's value, `-r` or `-x` precedes it.
 std::string fish_values(const std::string& kind) {
   if (kind == "file") {
     return " -F";
@@ -240,7 +240,7 @@ std::vector<std::string> fish_paths(const CommandInfo& program) {
   return paths;
 }
 
-/// Those of which the next word is the value.
+/// Options that take the next word as their value.
 std::vector<std::string> options_with_values(const CommandInfo& program) {
   std::set<std::string> names;
   each_command(program, [&](const std::string& /*path*/, const CommandInfo& command) {
@@ -271,7 +271,7 @@ std::string fish_lines(const CommandInfo& program) {
         out += fish_option(name);
       }
       if (!option.value.empty() && !option.value.starts_with('[')) {
-        // -x is -r and no files, so that fish refuses it beside -F.
+        // -x means -r and no files, so fish rejects it together with -F.
         const std::string kind = kind_of(command, option);
         out += (kind == "file" ? " -r" : " -x") + fish_values(kind);
       }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Shell completions of `vmnuma`, made from its own table of commands.
 ///
-/// A completion is a template (tools/completions) in which lines such as "@commands@" stand for
-/// what is made from the table, so that it cannot disagree with the program.
+/// A completion is a template (tools/completions) in which lines such as "@commands@" are replaced
+/// by text made from the table, so that it cannot disagree with the program.
 ///
-/// Terms: a word's kind says what may stand there: files, or values that a command lists, such as
-/// the host's VMs. It follows from the name that the help gives it (VM, NODE, FILE, ...).
-/// Properties, tested with the shell: every command and option of the table is offered where it is
-/// good, and nothing else; names of VMs are the daemon's; without a daemon there are none.
+/// Terms: a word's kind says what it may be: a file, or a value that a command lists, such as the
+/// host's VMs. It follows from the word's name in the help (VM, NODE, FILE, ...). Properties,
+/// tested with the shell: every command and option of the table is offered where it is valid, and
+/// nothing else; names of VMs are the daemon's; without a daemon there are none.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Used by the build only: what the tables of settings and commands say, as the example
-// configuration, as a manual page or as a shell's completion.
+// Used by the build only: prints the tables of settings and commands as the example configuration,
+// as a manual page or as a shell's completion.
 #include <functional>
 #include <iostream>
 #include <string>
@@ -29,7 +29,7 @@ int print(const std::string& text) {
   return std::cout ? 0 : 1;
 }
 
-/// Prints what `fill` makes of the file.
+/// Prints the result of `fill` for the file.
 int fill_file(const char* path,
               const std::function<Result<std::string>(std::string_view text)>& fill) {
   constexpr std::size_t kMostText = std::size_t{1024} * 1024;

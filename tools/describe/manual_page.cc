@@ -18,7 +18,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// One setting: its name and default, and below it what it means and may be.
+/// One setting: its name and default, followed by its meaning and allowed values.
 std::string setting(std::string_view name, std::string_view value, std::string_view help,
                     std::string_view allowed) {
   return fmt::format("*{}* = {}\n\t{}. Allowed: {}.\n\n", escaped(name), escaped(value),
@@ -60,8 +60,7 @@ std::string metrics_section() {
   return out;
 }
 
-/// What the help of the command shows as examples, and of those in its group; nothing if that is
-/// nothing.
+/// The examples in the help of the command and of those in its group; empty if there are none.
 std::string examples_of(std::string_view command) {
   std::string out;
   for (const Example& example : kExamples) {
@@ -72,7 +71,7 @@ std::string examples_of(std::string_view command) {
   return out;
 }
 
-/// Of "make-room reserve", in this order.
+/// For "make-room reserve", in this order.
 std::optional<std::string> examples_section(std::string_view commands) {
   std::istringstream words{std::string(commands)};
   std::string out;
@@ -117,7 +116,8 @@ std::optional<std::string> section(std::string_view name) {
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    // scdoc(5): emphasis, escapes, line breaks, and what begins a heading, list, table or comment.
+    // scdoc(5): emphasis, escapes, line breaks, and the first characters of headings, lists, tables
+    // and comments.
     if (std::string_view("*_\\+#-|[];<>`~").find(c) != std::string_view::npos) {
       out += '\\';
     }

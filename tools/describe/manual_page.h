@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Manual pages in scdoc(5), with sections that are made from the tables of keys, options, metrics
-/// and examples.
+/// Manual pages in scdoc(5), with sections made from the tables of keys, options, metrics and
+/// examples.
 ///
-/// A page is a template in which a line such as "@options@" stands for a section that is made from
-/// a table, so that the manual cannot disagree with the program.
+/// A page is a template in which a line such as "@options@" is replaced by a section made from a
+/// table, so that the manual cannot disagree with the program.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ namespace vmnuma::tools {
 /// examples.
 [[nodiscard]] Result<std::string> fill_page(std::string_view page);
 
-/// Text with what scdoc would take for markup escaped.
+/// Text in which everything that scdoc would take for markup is escaped.
 [[nodiscard]] std::string escaped(std::string_view text);
 
 }  // namespace vmnuma::tools

@@ -58,7 +58,7 @@ std::string function_name(std::string_view program) {
   return name;
 }
 
-/// What prints the words that a value may be; empty if nothing does.
+/// The command that prints the words a value may be; empty if there is none.
 std::string printing_words(const std::string& kind) {
   const std::vector<std::string> words = words_of(kind);
   return !words.empty()       ? fmt::format("echo {}", fmt::join(words, " "))

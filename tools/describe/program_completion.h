@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Shell completions of programs that have options and no commands, made from what their --help
-/// prints, which they make from their own tables. What can be offered for a value follows from its
-/// name there (completion_words.h).
+/// Shell completions of programs with options and no commands, made from their --help, which is
+/// made from their own tables. What can be offered for a value follows from its name there
+/// (completion_words.h).
 ///
-/// Properties, tested with the shell: every option that --help names is offered; where a file is
-/// wanted files are, and where one of several words is, these.
+/// Properties, tested with the shell: every option in --help is offered; where a file is expected,
+/// files are, and where one of several words is, these.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace vmnuma::tools {
 
-/// The options that a help lists. `value` is "one-of:..." if the words follow in lines of their
+/// The options that a help lists. `value` is "one-of:..." if the words follow on lines of their
 /// own.
 [[nodiscard]] std::vector<OptionInfo> options_of_help(std::string_view help);
 

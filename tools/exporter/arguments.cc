@@ -39,7 +39,7 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
       "  vmnuma-exporter                      Serve this host only, on port 9721\n"
       "  vmnuma-exporter --listen [::]:9721   Serve the network; see --web.config.file");
   app.set_version_flag("--version", "vmnuma-exporter " VMNUMA_VERSION, "Print the version");
-  // CLI11 takes them off the end.
+  // CLI11 takes them from the end.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   const auto usage = [](const std::string& problem) {
     return tl::unexpected(
@@ -57,7 +57,7 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
   }
   if (is_simulated) {
     read.socket_path = sim_socket(sim_folder());
-    listen = listens->count() > 0 ? listen : "127.0.0.1:0";  // beside the host's own exporter
+    listen = listens->count() > 0 ? listen : "127.0.0.1:0";  // next to the host's own exporter
   }
   auto address = parse_listen_address(listen);
   if (!address) {

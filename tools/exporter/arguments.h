@@ -10,9 +10,9 @@
 
 namespace vmnuma::tools {
 
-/// How the program ends.
+/// Exit codes.
 inline constexpr int kExporterOk = 0;
-inline constexpr int kExporterFailed = 1;  ///< it cannot listen, or no longer
+inline constexpr int kExporterFailed = 1;  ///< it cannot listen, or no longer can
 inline constexpr int kExporterUsage = 2;   ///< the command line is wrong
 
 struct ExporterArguments {

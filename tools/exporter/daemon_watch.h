@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads the daemon again and again, on a thread of its own.
+/// Polls the daemon on a thread of its own.
 ///
-/// Properties: one reading at a time, however slow the daemon is; one that comes to nothing is told
-/// like any other; the destructor waits for the reading under way, which has a limit.
+/// Properties: one reading at a time, however slow the daemon is; a failed one is reported like any
+/// other; the destructor waits for the reading in progress, which has a time limit.
 #pragma once
 
 #include <chrono>
@@ -24,11 +24,11 @@ class DaemonWatch {
   struct Setup {
     std::function<Result<Views>()> read;  ///< may block
     std::function<void(const Reading&)> tell;
-    std::function<void(const std::string&)> log;  ///< what people should know, once
+    std::function<void(const std::string&)> log;  ///< messages for humans, once each
     std::chrono::milliseconds interval = kInterval;
   };
 
-  /// Reads once, then on and on. All functions are called from one thread at a time.
+  /// Reads once, then continuously. All functions are called from one thread at a time.
   explicit DaemonWatch(Setup setup);
 
  private:
@@ -36,7 +36,7 @@ class DaemonWatch {
   void run(const std::stop_token& stop);
 
   Setup setup_;
-  double began_unix_s_;  ///< shortly after the program
+  double began_unix_s_;  ///< shortly after the program started
   bool was_up_ = true;
   std::int64_t failures_ = 0;
   std::mutex mutex_;

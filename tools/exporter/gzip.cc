@@ -17,7 +17,7 @@ namespace zlib = boost::beast::zlib;
 constexpr int kLevel = 3;
 constexpr int kWindowBits = 15;
 constexpr int kMemoryLevel = 8;
-/// RFC 1952, section 2.3: magic, deflate, no flags, no time, no extra flags, system not told.
+/// RFC 1952, section 2.3: magic, deflate, no flags, no time, no extra flags, system unknown.
 constexpr std::string_view kHeader("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", 10);
 
 /// Least significant byte first.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Texts as a file of gzip (RFC 1952), for who reads them over a network.
+/// Texts as a gzip file (RFC 1952), for network clients.
 #pragma once
 
 #include <string>

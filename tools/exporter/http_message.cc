@@ -56,7 +56,7 @@ HttpResponse HttpResponse::of(int status, std::string text) {
 
 tl::expected<HttpRequest, int> understand(const HttpHead& head) {
   const bool has_host = head.hosts.size() == 1 && is_visible(head.hosts.front());
-  // RFC 9112, section 3.2: HTTP/1.1 needs one, and nobody may send more or a malformed one.
+  // RFC 9112, section 3.2: HTTP/1.1 needs one, and more or a malformed one are never allowed.
   if (!has_host && (head.version >= 11 || !head.hosts.empty())) {
     return tl::unexpected(400);
   }

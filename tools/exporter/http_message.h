@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What this program understands and says of HTTP/1.1 (RFC 9110, RFC 9112): GET and HEAD, one
-/// request a connection. The syntax is Boost.Beast's business.
+/// The subset of HTTP/1.1 (RFC 9110, RFC 9112) that this program supports: GET and HEAD, one
+/// request per connection. Boost.Beast handles the syntax.
 ///
 /// Properties:
-///  - every head gets a request or a status that says what is wrong with it, whatever bytes are in
-///    it;
-///  - every response carries the headers that keep a browser from doing more with it than showing
-///    it.
+///  - every head gives a request or an error status, whatever bytes are in it;
+///  - every response has the headers that keep a browser from doing more with it than showing it.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +18,11 @@
 
 namespace vmnuma::tools {
 
-/// Of a request: its first line and headers together.
+/// Limit for a request: its first line and headers together.
 inline constexpr std::size_t kLongestHead = std::size_t{8} * 1024;
 
 struct HttpRequest {
-  std::string path;        ///< without the query, not decoded: no path of ours needs it
+  std::string path;        ///< without the query, not decoded: no path of ours needs that
   std::string host;        ///< the Host header without its port; empty in HTTP/1.0
   bool head_only = false;  ///< HEAD: the answer without its body
   bool takes_gzip = false;
@@ -35,12 +33,12 @@ struct HttpResponse {
   int status = 200;
   std::string_view content_type = "text/plain; charset=utf-8";
   std::shared_ptr<const std::string> body;  ///< shared by all connections that send it
-  bool is_gzip = false;                     ///< so is `body`
+  bool is_gzip = false;                     ///< whether `body` is gzip, too
 
   [[nodiscard]] static HttpResponse of(int status, std::string text);
 };
 
-/// The parts of a request's head that matter here, as Beast has parsed them.
+/// The relevant parts of a request's head, as parsed by Beast.
 struct HttpHead {
   std::string_view method;
   std::string_view target;
@@ -55,7 +53,7 @@ struct HttpHead {
 /// Error: the status to answer with: 400, 405, 413 for a request with a body, 417.
 [[nodiscard]] tl::expected<HttpRequest, int> understand(const HttpHead& head);
 
-/// What every response carries beside its type and length, names and values.
+/// The headers of every response besides its type and length, names and values.
 [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> response_headers(
     const HttpResponse& response);
 

@@ -41,9 +41,9 @@ using local = asio::local::stream_protocol;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
-/// What the kernel keeps for a client that does not read, in bytes; it doubles that (socket(7)).
+/// What the kernel buffers for a client that does not read, in bytes; it doubles that (socket(7)).
 constexpr int kSendBuffer = 128 * 1024;
-/// Until a place is looked for again when this process has no descriptors left.
+/// Delay before another try to accept when this process has no descriptors left.
 constexpr std::chrono::milliseconds kUntilNextTry{100};
 
 std::string_view view_of(beast::string_view text) {
@@ -73,7 +73,7 @@ tl::unexpected<Error> cannot_listen(const Endpoint& endpoint, const error_code& 
                  error.value());
 }
 
-/// The status for a head that Beast refuses.
+/// The status for a head that Beast rejects.
 int status_of(const error_code& error) {
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return 431;
@@ -119,7 +119,7 @@ HttpHead head_of(const http::request<http::empty_body>& request) {
 
 class HttpConnection;
 
-/// What connections have in common.
+/// State shared by all connections.
 struct HttpServing {
   HttpLimits limits;
   HttpServer::Handler handler;
@@ -138,7 +138,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
         stream_(make_http_stream(std::move(socket),
                                  access_ && access_->tls ? &*access_->tls : nullptr)) {
     parser_.header_limit(kLongestHead);
-    parser_.body_limit(boost::none);  // bodies are refused by their headers
+    parser_.body_limit(boost::none);  // bodies are rejected by their headers
   }
 
   [[nodiscard]] bool is_answering() const { return is_answering_; }
@@ -160,7 +160,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
     }
     stream_->read_some(received_.prepare(room),
                        [self = shared_from_this()](const error_code& error, std::size_t count) {
-                         // With an error it has gone, or its time is up.
+                         // With an error the client has gone, or its time is up.
                          error ? self->serving_.over(*self) : self->on_received(count);
                        });
   }
@@ -182,7 +182,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
 
   void refuse(const error_code& error) { answer(refusal(status_of(error)), /*head_only=*/false); }
 
-  /// Answers it if whoever asks may.
+  /// Answers the request if the client is authorized.
   void admit(HttpRequest request) {
     if (!access_ || access_->passwords.empty()) {
       answer(serving_.handler(request), request.head_only);
@@ -248,8 +248,8 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
     });
   }
 
-  /// A read that finds data does not look at the deadline; a client that sends on and on would
-  /// outlast it.
+  /// A read that finds data does not check the deadline; a client that keeps sending would outlast
+  /// it.
   void read_away() {
     if (Clock::now() >= linger_until_) {
       serving_.over(*this);
@@ -262,7 +262,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   }
 
   const HttpServing& serving_;
-  std::shared_ptr<Access> access_;  ///< nothing: anybody may ask
+  std::shared_ptr<Access> access_;  ///< null: no restrictions
   std::unique_ptr<HttpStream> stream_;
   beast::flat_static_buffer<kLongestHead> received_;
   http::request_parser<http::empty_body> parser_;
@@ -312,7 +312,8 @@ class HttpServer::Listener {
     return open(acceptor_.emplace<tcp::acceptor>(io_), endpoint);
   }
 
-  /// Whoever may enter its folder may ask, as every program of the host may where it is TCP.
+  /// Any process that may enter its folder may connect, just as every program on the host may over
+  /// TCP.
   Result<void> open(const local::endpoint& endpoint) {
     constexpr mode_t kForAll = 0666;
     error_code error;
@@ -324,13 +325,13 @@ class HttpServer::Listener {
     struct stat status {};
     if (error == asio::error::connection_refused && ::stat(endpoint.path().c_str(), &status) == 0 &&
         S_ISSOCK(status.st_mode)) {
-      (void)::unlink(endpoint.path().c_str());  // of a former run; bind says what else is wrong
+      (void)::unlink(endpoint.path().c_str());  // of an earlier run; bind reports any other problem
     }
     auto opened = open(acceptor_.emplace<local::acceptor>(io_), endpoint);
     if (opened) {
       (void)::chmod(endpoint.path().c_str(), kForAll);  // bind has made it
     } else {
-      acceptor_.emplace<tcp::acceptor>(io_);  // the path is somebody else's
+      acceptor_.emplace<tcp::acceptor>(io_);  // the path belongs to another program
     }
     return opened;
   }
@@ -353,9 +354,9 @@ class HttpServer::Listener {
       }
     };
     acceptor.open(endpoint.protocol(), error);
-    // Reuse: after a restart, connections of the former run may still be winding down.
+    // Reuse: after a restart, connections of the previous run may still be closing.
     then([&] { acceptor.set_option(asio::socket_base::reuse_address(true), error); });
-    // Connections take it over from the acceptor (tcp(7)).
+    // Connections inherit it from the acceptor (tcp(7)).
     then([&] { acceptor.set_option(asio::socket_base::send_buffer_size(kSendBuffer), error); });
     then([&] { acceptor.bind(endpoint, error); });
     then([&] { acceptor.listen(asio::socket_base::max_listen_connections, error); });
@@ -395,7 +396,7 @@ class HttpServer::Listener {
     acceptor.async_accept([this](const error_code& error, Socket socket) {
       if (error == asio::error::no_descriptors || error == asio::error::no_memory ||
           error == asio::error::no_buffer_space) {
-        make_room();  // ours are few, but others may need them
+        make_room();  // we have few, but other code may need them
         retry_.expires_after(kUntilNextTry);
         retry_.async_wait([this](const error_code&) { accept(); });
         return;
@@ -434,7 +435,7 @@ class HttpServer::Listener {
     return true;
   }
 
-  /// Ends the connection that has kept us waiting longest: one that is not being answered if there
+  /// Ends the connection that has kept us waiting longest: one that is not being answered, if there
   /// is any.
   void make_room() {
     auto victim = std::find_if(connections_.begin(), connections_.end(),
@@ -454,13 +455,13 @@ class HttpServer::Listener {
   }
 
   HttpServing serving_;
-  std::shared_ptr<WebAccess> access_;  ///< nothing: anybody may ask, in the clear
+  std::shared_ptr<WebAccess> access_;  ///< null: no restrictions, plain HTTP
   asio::io_context io_{1};             ///< outlives all that runs on it
   std::variant<tcp::acceptor, local::acceptor> acceptor_{tcp::acceptor(io_)};
   asio::steady_timer retry_{io_};
   std::list<std::shared_ptr<HttpConnection>> connections_;  ///< longest open first
-  std::size_t checks_ = 0;                                  ///< of passwords, not ended
-  asio::thread_pool checker_{1};  ///< ends first, and with it what it has to do
+  std::size_t checks_ = 0;                                  ///< of passwords, in progress
+  asio::thread_pool checker_{1};  ///< ends first, and its pending work with it
 };
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Serves GET and HEAD requests over TCP or a Unix socket, to clients of any kind; with TLS and
-/// passwords where a file asks for them (web_access.h).
+/// passwords if a file demands them (web_access.h).
 ///
-/// Problem: what listens on TCP is reached by every program of the host, among them broken and
-/// hostile ones; a server that keeps a thread for each, or reads lines of any length, falls to the
-/// first of them. Approach: Boost.Beast parses and serialises; one thread; one request a
-/// connection; every connection has a fixed share of memory and a deadline. Where all places are
-/// taken, a new connection takes that of the one that has kept us waiting longest, so that silent
-/// clients lock nobody out. Passwords that are not known yet are checked on another thread, one
-/// after the other.
+/// Problem: a TCP port is reachable by every program on the host, including broken and hostile
+/// ones; a server that keeps a thread for each, or reads lines of any length, falls to the first of
+/// them. Approach: Boost.Beast parses and serialises; one thread; one request per connection; every
+/// connection has a fixed share of memory and a deadline. If all places are taken, a new connection
+/// replaces the one that has kept us waiting longest, so that silent clients lock no other out.
+/// Passwords that are not known yet are checked on another thread, one after the other.
 ///
-/// Terms: *place*, what one connection may use; *lingering*, the time in which what a client still
-/// sends is thrown away, so that it gets to read our answer before the connection is reset.
+/// Terms: *place*, what one connection may use; *lingering*, the time in which further input from a
+/// client is discarded, so that it can read our answer before the connection is reset.
 ///
 /// Properties:
 ///  - at most `most_connections` are open, each holding at most kLongestHead of what it sent and a
 ///    bounded part of its answer in the kernel; bodies are shared, not copied;
 ///  - no connection lives longer than the sum of the three limits, however slowly its client reads
 ///    or writes;
-///  - a head that is too long, or no HTTP, is answered with an error and costs only its connection;
-///  - nothing a client does ends the server or makes another wait for longer than it takes to
+///  - a head that is too long, or is not HTTP, is answered with an error and costs only its
+///    connection;
+///  - nothing a client does ends the server or makes another client wait longer than it takes to
 ///    answer, or to check most_connections passwords if its own is not known yet;
-///  - where there are passwords, nothing is answered without a right one but 401 and 503.
+///  - if there are passwords, requests without a right one get only 401 and 503.
 #pragma once
 
 #include <chrono>
@@ -46,10 +46,10 @@ struct HttpLimits {
   std::chrono::milliseconds to_linger{1000};
 };
 
-/// Where to listen: an address of this host, no name; or a Unix socket.
+/// Where to listen: an address of this host, not a name; or a Unix socket.
 struct ListenAddress {
   std::string host;        ///< "127.0.0.1", "::1", "0.0.0.0"
-  std::uint16_t port = 0;  ///< 0: any that is free
+  std::uint16_t port = 0;  ///< 0: any free one
   std::string path = {};   ///< of a Unix socket; empty: TCP
 };
 
@@ -61,9 +61,10 @@ class HttpServer {
   /// Must not block. Called on the thread of run().
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
-  /// A Unix socket that nobody listens at any more is replaced; who may enter its folder may
-  /// connect. Without `access` anybody may ask, in the clear. Errors: invalid-argument (no such
-  /// address), busy (another program listens there), permission-denied, io.
+  /// A Unix socket without a listener is replaced; any process that may enter its folder may
+  /// connect. Without `access` there are no restrictions, and no encryption. Errors:
+  /// invalid-argument (no such address), busy (another program listens there), permission-denied,
+  /// io.
   [[nodiscard]] static Result<HttpServer> listen(const ListenAddress& address, HttpLimits limits,
                                                  Handler handler,
                                                  std::shared_ptr<WebAccess> access = nullptr);
@@ -71,10 +72,10 @@ class HttpServer {
   HttpServer& operator=(HttpServer&&) noexcept;
   ~HttpServer();
 
-  /// What people can type: "http://127.0.0.1:9721/", https:// with TLS, or "unix:/run/web.sock".
+  /// For users to type: "http://127.0.0.1:9721/", https:// with TLS, or "unix:/run/web.sock".
   [[nodiscard]] std::string url() const;
 
-  /// Serves until `stop_fd`, which stays the caller's, can be read. Error: io.
+  /// Serves until `stop_fd`, which the caller keeps, becomes readable. Error: io.
   [[nodiscard]] Result<void> run(int stop_fd);
 
  private:

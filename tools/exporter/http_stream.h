@@ -24,7 +24,7 @@ class HttpStream {
  public:
   using Socket = boost::asio::generic::stream_protocol::socket;
   using Clock = std::chrono::steady_clock;
-  /// With the bytes that were read or written.
+  /// With the number of bytes read or written.
   using Done = std::function<void(const boost::system::error_code&, std::size_t)>;
   /// A head and a body.
   using Buffers = std::array<boost::asio::const_buffer, 2>;
@@ -34,15 +34,15 @@ class HttpStream {
   HttpStream& operator=(const HttpStream&) = delete;
   virtual ~HttpStream() = default;
 
-  /// For all operations from now on.
+  /// Applies to all operations from now on.
   virtual void set_deadline(Clock::time_point deadline) = 0;
-  /// Before anything else. In the clear there is nothing to do, and `done` is called at once.
+  /// Must come first. In the clear it does nothing, and `done` is called at once.
   virtual void handshake(Done done) = 0;
   virtual void read_some(boost::asio::mutable_buffer into, Done done) = 0;
   virtual void write(Buffers buffers, Done done) = 0;
-  /// After the last write. A client that closes without a word of TLS is no error.
+  /// After the last write. It is no error if a client closes without a TLS shutdown.
   virtual void end_sending(Done done) = 0;
-  /// What still arrives after that, not decrypted.
+  /// Reads what still arrives after that, not decrypted.
   virtual void read_raw(boost::asio::mutable_buffer into, Done done) = 0;
   virtual void close() = 0;
 };

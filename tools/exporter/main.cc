@@ -44,7 +44,7 @@ vmnuma::files::FileDescriptor stop_signals() {
 
 int run(const ExporterArguments& arguments) {
   const auto stop = stop_signals();
-  // Behind a Unix socket there is no address that a name could be pointed to.
+  // A Unix socket has no address to which a foreign name could point.
   Pages pages(arguments.listen.path.empty() && vmnuma::tools::is_loopback(arguments.listen.host));
   std::shared_ptr<WebAccess> access;
   if (!arguments.web_config_file.empty()) {

@@ -92,7 +92,7 @@ class MetricFields {
   template <class T>
   void operator()(std::string_view /*name*/, const T& /*value*/, const balancer::Metric& metric) {
     if (table_.back().name == metric.name) {
-      return;  // another series of the same
+      return;  // another series of the same metric
     }
     table_.push_back({metric.name, metric.name.ends_with("_total") ? kCounter : kGauge, labels_,
                       metric.help, metric.label});

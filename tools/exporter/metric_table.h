@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every metric there is: its name, type and help, said once. Those that are a field of a view are
-/// declared with it (balancer/protocol/view_fields.h), those of a figure of VMs with that
+/// All metrics: name, type and help, defined once. Those that are a field of a view are declared
+/// with it (balancer/protocol/view_fields.h), those of a figure of VMs with that
 /// (placement/model/vm_figures.h), the others in metric_table.cc.
 ///
-/// The exposition, the manual page, the alert rules and the dashboard are held against this table
-/// by tests. Names follow the conventions of Prometheus: base units (seconds, bytes, ratio from 0
-/// to 1), `_total` for what only grows, `_info` for facts whose value is always 1. What is not
-/// known has no sample.
+/// The exposition, the manual page, the alert rules and the dashboard are checked against this
+/// table by tests. Names follow the conventions of Prometheus: base units (seconds, bytes, ratio
+/// from 0 to 1), `_total` for counters, `_info` for facts with the constant value 1. What is
+/// unknown has no sample.
 #pragma once
 
 #include <string>

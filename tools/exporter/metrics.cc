@@ -52,7 +52,7 @@ Value number(const std::optional<placement::Permille>& share) {
   return share ? number(share->value) : std::nullopt;
 }
 
-/// What the unit of a view's field, which its name ends in, is to the base unit.
+/// Divisor from the unit of a view's field, which is the suffix of its name, to the base unit.
 double base_units(std::string_view field) {
   return field.ends_with("_ms") || field.ends_with("_permille") ? 1000
          : field.ends_with("_pct")                              ? 100
@@ -83,7 +83,7 @@ class Families {
     MetricFamily& family = families_[found->second];
     ClientMetric metric;
     metric.label = std::move(labels);
-    // Whoever shows a label shows it as it is.
+    // Label values are displayed unchanged.
     for (ClientMetric::Label& label : metric.label) {
       label.value = text::printable(label.value);
     }
@@ -182,7 +182,7 @@ void add_host(const balancer::HostView& host, Families& families) {
   }
 }
 
-/// Four counters whose names differ in what they are of.
+/// Four counters with names that differ in their subject.
 void add_total(std::string_view of, const CpuTotalView& total, const Labels& labels,
                Families& families) {
   const auto add = [&](std::string_view what, std::int64_t ms) {
@@ -229,9 +229,9 @@ void add_client(const balancer::HostView& host, const std::string& vm, const VmC
   }
 }
 
-/// How a VM is called: by its name, with its UUID where the name of another VM shows as the same.
-/// libvirt keeps names apart, but bytes that are no UTF-8 become the same replacement character,
-/// and what stands for an unprintable character may be part of a name, too.
+/// A VM's name for display: its name, plus its UUID if another VM's name looks the same. libvirt
+/// keeps names unique, but invalid UTF-8 bytes become the same replacement character, and the
+/// replacement of an unprintable character may itself be part of a name.
 class VmNames {
  public:
   explicit VmNames(const std::vector<VmView>& vms) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How near the memory of each node's clients is.
+/// How local the memory of each node's clients is.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace vmnuma::tools {
 
-/// Of the resident memory of the clients homed on a node, the share that lies there, 0 to 1. Nodes
-/// without such memory are absent, and clients whose memory is not known do not count.
+/// Of the resident memory of the clients homed on a node, the share that is there, 0 to 1. Nodes
+/// without such memory are absent, and clients with unknown memory do not count.
 [[nodiscard]] std::map<placement::NodeId, double> node_locality(const balancer::HostView& host);
 
 }  // namespace vmnuma::tools

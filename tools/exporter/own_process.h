@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What this program uses, as Prometheus' client libraries tell of theirs (process_*).
+/// Resources used by this program, as reported by Prometheus' client libraries (process_*).
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct OwnProcess {
   double start_unix_s = 0;
 };
 
-/// Looks into a few files of /proc/self. `start_unix_s` comes back in it.
+/// Reads a few files of /proc/self. `start_unix_s` is copied to the result.
 [[nodiscard]] OwnProcess read_own_process(double start_unix_s);
 
 }  // namespace vmnuma::tools

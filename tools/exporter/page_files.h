@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The files of page/, as they were when the program was built. Filled in by embed.cmake.
+/// The files of page/ at build time. Filled in by embed.cmake.
 #pragma once
 
 #include <span>

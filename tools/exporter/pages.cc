@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 constexpr std::string_view kJsonType = "application/json";
 
-/// The daemon's answers are put in as they came.
+/// The daemon's answers are inserted unchanged.
 std::string state_json(const Reading& reading) {
   Json head;
   head["up"] = reading.views.has_value();
@@ -43,7 +43,7 @@ std::shared_ptr<const std::string> shared(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
 }
 
-/// As it stands in a Host header, without the port.
+/// As in a Host header, without the port.
 bool names_this_host(const std::string& host) {
   return host.empty() || host == "localhost" || host == "[::1]" ||
          (host.starts_with("127.") && is_loopback(host));
@@ -107,7 +107,7 @@ std::vector<std::string> Pages::wanted() const {
   return uuids;
 }
 
-/// With the lock.
+/// With the lock held.
 HttpResponse Pages::explanation(const std::string& uuid, bool takes_gzip) const {
   if (wanted_.contains(uuid) || wanted_.size() < kMostWanted) {
     wanted_[uuid] = kWantedFor;

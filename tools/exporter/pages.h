@@ -5,20 +5,20 @@
 ///     /metrics          Prometheus' text format
 ///     /api/state        the last reading, for the dashboard
 ///     /api/past         the last minutes, for its plots
-///     /api/vm/UUID      why a VM is where it is: in the reading after the first who asks
+///     /api/vm/UUID      why a VM is where it is: in the reading after the first request
 ///     /healthz          200: this program answers
 ///     /readyz           200 if the daemon answered the last time and has measured, otherwise 503
 ///
-/// Problem: answering must neither wait for the daemon nor cost more the more often somebody asks.
-/// Approach: texts are made once a reading and shared by all who ask before the next; they are
-/// packed when the first one asks who takes them so. What costs the daemon more, explanations, is
-/// read for the VMs that were asked about lately, kMostWanted at most.
+/// Problem: answering must neither wait for the daemon nor cost more the more requests there are.
+/// Approach: texts are made once per reading and shared by all requests before the next; they are
+/// compressed at the first request that accepts it. Explanations, which cost the daemon more, are
+/// read for the recently requested VMs, at most kMostWanted.
 ///
 /// Properties:
-///  - without the daemon everything but /readyz is still answered with 200, and says so;
+///  - without the daemon everything except /readyz is still answered with 200, and says so;
 ///  - any other path is 404;
-///  - where only this host may ask, names of other hosts are refused, so that no web page can reach
-///    the data by pointing its own name here.
+///  - if only this host may connect, names of other hosts are rejected, so that no web page can
+///    reach the data by pointing its own name here.
 #pragma once
 
 #include <map>
@@ -38,14 +38,14 @@ namespace vmnuma::tools {
 class Pages {
  public:
   static constexpr std::size_t kMostWanted = 4;
-  static constexpr int kWantedFor = 8;  ///< readings after who asked last
+  static constexpr int kWantedFor = 8;  ///< readings after the last request
 
   /// `only_local`: it listens at a loopback address.
   explicit Pages(bool only_local);
 
-  /// From now on this is shown. Any thread, one at a time.
+  /// From now on `reading` is shown. Any thread, one at a time.
   void show(const Reading& reading);
-  /// VMs to be explained in the next reading, by UUID. Any thread.
+  /// VMs to explain in the next reading, by UUID. Any thread.
   [[nodiscard]] std::vector<std::string> wanted() const;
   /// Any thread.
   [[nodiscard]] HttpResponse answer(const HttpRequest& request) const;
@@ -53,20 +53,20 @@ class Pages {
  private:
   struct Text {
     std::shared_ptr<const std::string> plain;
-    std::shared_ptr<const std::string> packed = {};  ///< null until somebody wants it
+    std::shared_ptr<const std::string> packed = {};  ///< null until requested
   };
   [[nodiscard]] static HttpResponse response(std::string_view type, Text& text, bool takes_gzip);
 
   [[nodiscard]] HttpResponse explanation(const std::string& uuid, bool takes_gzip) const;
 
   bool only_local_;
-  Past past_;  ///< of who calls show()
+  Past past_;  ///< used by the caller of show()
   mutable std::mutex mutex_;
   mutable std::map<std::string_view, std::pair<std::string_view, Text>>
       texts_;                                      ///< by path: type and text
   mutable std::map<std::string, Text> explained_;  ///< by UUID
-  mutable std::map<std::string, int> wanted_;      ///< by UUID, for so many readings more
-  std::string not_ready_;                          ///< why; empty: it is
+  mutable std::map<std::string, int> wanted_;      ///< by UUID: remaining number of readings
+  std::string not_ready_;                          ///< why; empty: ready
 };
 
 /// Whether an address ("127.0.0.1", "::1") can be reached from this host only.

@@ -31,7 +31,7 @@ bool is_scheme(std::string_view text, std::string_view lower_case) {
   return true;
 }
 
-/// Nothing for what is no base64 with padding (RFC 4648, section 4).
+/// Nothing if it is not base64 with padding (RFC 4648, section 4).
 std::optional<std::string> base64_decoded(std::string_view text) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -23,7 +23,7 @@ class Reader {
   Reader(const std::string& socket_path, milliseconds limit)
       : socket_path_(socket_path), deadline_(steady_clock::now() + limit) {}
 
-  /// The answer's JSON text. The command's type says that it changes nothing.
+  /// The answer's JSON text. The command's type guarantees that it changes nothing.
   template <class Request>
   [[nodiscard]] tl::expected<std::string, Refusal> text(Request request) const {
     static_assert(Request::kRights == balancer::Rights::kMember, "the exporter only reads");
@@ -63,7 +63,7 @@ Result<Views> read_daemon(const std::string& socket_path, milliseconds limit) {
   if (!host_view) {
     return tl::unexpected(std::move(host_view).error());
   }
-  // A daemon without a history says so; everything else is shown all the same.
+  // A daemon without a history says so; everything else is still shown.
   return Views{std::move(*status_view), std::move(*host_view), std::move(*status), std::move(*host),
                history ? std::move(*history) : "null"};
 }

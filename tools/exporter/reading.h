@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the daemon said when it was last asked.
+/// The daemon's last answers.
 #pragma once
 
 #include <chrono>
@@ -15,32 +15,32 @@
 
 namespace vmnuma::tools {
 
-/// The daemon's views, and the JSON texts in which they came.
+/// The daemon's views, and their original JSON texts.
 struct Views {
   balancer::StatusView status;
   balancer::HostView host;
   std::string status_json;
   std::string host_json;
   std::string history_json;  ///< recent moves; "null" where there is no history
-  /// By UUID of those VMs that somebody looks at: {"explain":...}, or {"problem":"..."}.
+  /// By UUID of the VMs being viewed: {"explain":...}, or {"problem":"..."}.
   std::map<std::string, std::string> explained = {};
 };
 
 struct Reading {
-  std::optional<Views> views;  ///< absent if the daemon did not answer with sense
+  std::optional<Views> views;  ///< absent if the daemon gave no valid answer
   std::string problem;         ///< why not
   std::int64_t time_unix_ms = 0;
   std::chrono::microseconds took{};
-  std::int64_t failures = 0;  ///< of this program's readings so far
+  std::int64_t failures = 0;  ///< number of failed readings of this program so far
   OwnProcess process;         ///< this one
 };
 
-/// Asks for all of it within `limit` altogether. Only commands that change nothing are sent.
+/// Asks for everything within `limit` in total. Only commands that change nothing are sent.
 /// Blocking.
 [[nodiscard]] Result<Views> read_daemon(const std::string& socket_path,
                                         std::chrono::milliseconds limit);
 
-/// Views::explained of these VMs, as far as the daemon answers within `limit`. Blocking.
+/// Views::explained for these VMs, as far as the daemon answers within `limit`. Blocking.
 [[nodiscard]] std::map<std::string, std::string> read_explanations(
     const std::string& socket_path, const std::vector<std::string>& uuids,
     std::chrono::milliseconds limit);

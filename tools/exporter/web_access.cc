@@ -15,7 +15,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// All public certificate authorities together take less than a quarter.
+/// All public certificate authorities together take less than a quarter of this.
 constexpr std::size_t kMostPem = std::size_t{1024} * 1024;
 
 namespace ssl = boost::asio::ssl;
@@ -49,7 +49,7 @@ Result<ssl::context> tls_context(const TlsConfig& config) {
       SSL_CTX_set_max_proto_version(native, version_of(config.max_version)) != 1) {
     return failure(ErrorCode::kUnsupported, "OpenSSL does not know these versions of TLS");
   }
-  // One request a connection: nothing is taken up again, and buffers are not kept.
+  // One request per connection: no sessions are resumed, and buffers are not kept.
   (void)SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
   (void)SSL_CTX_set_options(native, SSL_OP_NO_TICKET);
   (void)SSL_CTX_set_num_tickets(native, 0);
@@ -64,7 +64,7 @@ Result<ssl::context> tls_context(const TlsConfig& config) {
   auto used = use(config.cert_file, [&](const auto& text, error_code& problem) {
     return context.use_certificate_chain(text, problem);
   });
-  if (used) {  // refused also if it is not the certificate's
+  if (used) {  // also rejects a key that does not match the certificate
     used = use(config.key_file, [&](const auto& text, error_code& problem) {
       return context.use_private_key(text, ssl::context::pem, problem);
     });
@@ -110,7 +110,7 @@ WebAccess::Seen WebAccess::look_at(const std::filesystem::path& path) {
 }
 
 Result<void> WebAccess::read() {
-  // Looked at before they are read, so that a change in between is read the next time.
+  // Checked before they are read, so that a change in between is noticed the next time.
   seen_ = {look_at(file_)};
   const auto config = read_web_config(file_);
   if (!config) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a server demands of its clients, as a file says (web_config.h), and as it says now.
+/// What a server demands of its clients, according to the current content of a file (web_config.h).
 ///
 /// Problem: certificates are renewed every few weeks, and passwords change, while the server runs.
 /// Approach: when a client connects, the files' identity, size and time are compared with those
-/// that were read, and all are read anew if any differs. Properties: a connection keeps what
-/// counted when it began; where new files cannot be used, the old ones count, and that is reported
-/// once for each change.
+/// that were read, and all are read again if any differs. Properties: a connection keeps the
+/// settings from its beginning; if new files cannot be used, the old settings stay in effect, and
+/// that is reported once per change.
 #pragma once
 
 #include <filesystem>
@@ -34,13 +34,13 @@ struct Access {
 
 class WebAccess {
  public:
-  /// Errors: of reading the file and those that it names.
+  /// Errors: those of reading the file and the files that it names.
   [[nodiscard]] static Result<WebAccess> read(std::filesystem::path file,
                                               std::function<void(const std::string&)> report);
 
   [[nodiscard]] bool has_tls() const { return access_->tls.has_value(); }
-  /// For a client that has just connected. A file that takes TLS away does not count: what was
-  /// given out as https must not be answered in the clear.
+  /// For a client that has just connected. A file that removes TLS is ignored: what was announced
+  /// as https must not be served in the clear.
   [[nodiscard]] std::shared_ptr<Access> now();
 
  private:
@@ -55,7 +55,7 @@ class WebAccess {
 
   std::filesystem::path file_;
   std::function<void(const std::string&)> report_;
-  std::vector<Seen> seen_;  ///< of what was read, or could not be
+  std::vector<Seen> seen_;  ///< state of what was read, or could not be read
   std::shared_ptr<Access> access_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostText = std::size_t{256} * 1024;
 
-/// Within this file; its callers get a Result.
+/// Used within this file; its callers get a Result.
 struct Wrong {
   std::string what;
 };
@@ -41,7 +41,7 @@ Enum choice(const std::string& key, const YAML::Node& node) {
                            key, text, kChoices<Enum>));
 }
 
-/// Calls `take(key, value)` for each of a map, which is false for a key that is not known.
+/// Calls `take(key, value)` for each entry of a map; it returns false for an unknown key.
 template <class Take>
 void each_of(const std::string& what, const YAML::Node& map, const Take& take) {
   if (map.IsNull()) {

@@ -2,8 +2,8 @@
 /// The web configuration file of Prometheus' exporters: TLS, and users with passwords (Prometheus
 /// exporter toolkit, docs/web-configuration.md).
 ///
-/// Whoever protects exporters has such files already. Of what the toolkit knows these keys are
-/// understood here:
+/// Administrators who protect exporters have such files already. Of the toolkit's keys, these are
+/// supported here:
 ///
 ///     tls_server_config:
 ///       cert_file, key_file            # PEM
@@ -15,8 +15,8 @@
 ///       NAME: HASH                     # of bcrypt, as `htpasswd -nB NAME` prints it
 ///
 /// Properties:
-///  - any other key is an error, so that nothing that was meant to protect is silently left out;
-///  - a relative path is one beside the file.
+///  - any other key is an error, so that no intended protection is silently left out;
+///  - relative paths start at the file's directory.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +31,7 @@
 
 namespace vmnuma::tools {
 
-/// What is asked of a client's certificate, as Go's crypto/tls calls it.
+/// What is required of a client's certificate, with the names of Go's crypto/tls.
 enum class ClientAuth { kNone, kVerifyIfGiven, kRequireAndVerify };
 [[nodiscard]] constexpr auto names(ClientAuth) {
   return names_in_order<ClientAuth>("NoClientCert", "VerifyClientCertIfGiven",
@@ -53,7 +53,7 @@ struct TlsConfig {
   bool operator==(const TlsConfig&) const = default;
 };
 
-/// Hashes of bcrypt by name; empty: anybody may ask.
+/// bcrypt hashes by name; empty: no password is required.
 using WebUsers = std::map<std::string, std::string, std::less<>>;
 
 struct WebConfig {
@@ -62,7 +62,7 @@ struct WebConfig {
   bool operator==(const WebConfig&) const = default;
 };
 
-/// `folder`: where the file is. Error: invalid-argument, with the key and its line.
+/// `folder`: the directory of the file. Error: invalid-argument, with the key and its line.
 [[nodiscard]] Result<WebConfig> parse_web_config(std::string_view text,
                                                  const std::filesystem::path& folder);
 

@@ -27,7 +27,7 @@ std::string node_file(NodeId node, std::string_view name) {
   return fmt::format("sys/devices/system/node/node{}/{}", node.value, name);
 }
 
-/// Nodes with their CPUs, and the free memory of each, all and above the reserve.
+/// Nodes with their CPUs, and the free memory of each: in total, and above the reserve.
 struct Host {
   placement::Topology topology;
   std::vector<Bytes> free;
@@ -87,7 +87,7 @@ Bytes reserved_for(const placement::VmDescription& vm, NodeId node, Bytes page_s
   return sum;
 }
 
-/// What others were promised is not free, and no more is than the daemon would leave.
+/// What is promised to other VMs is not free, nor is more than the daemon would leave.
 void take_promised(const balancer::AdmissionState& known, const Host& host,
                    const placement::VmDescription& vm, placement::FreeForVm& free) {
   for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
@@ -107,7 +107,7 @@ void take_promised(const balancer::AdmissionState& known, const Host& host,
   }
 }
 
-/// To the CPUs that VMs may use.
+/// Limits the CPUs to those that VMs may use.
 void limit_cpus(const balancer::AdmissionState& known, const Host& host,
                 placement::NodeResource& cpus) {
   for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
@@ -118,7 +118,7 @@ void limit_cpus(const balancer::AdmissionState& known, const Host& host,
   }
 }
 
-/// The cores that the VM asks for as its own, and those that are left; nothing if it asks for none.
+/// The cores that the VM asks for as its own, and those left; nothing if it asks for none.
 std::optional<placement::NodeResource> own_cores(const balancer::AdmissionState& known,
                                                  const Host& host,
                                                  const placement::VmDescription& vm) {
@@ -131,7 +131,7 @@ std::optional<placement::NodeResource> own_cores(const balancer::AdmissionState&
     cores.available.push_back(told == nullptr ? 0 : told->free_cores);
     cores.capacity.push_back(told == nullptr ? 0 : told->cores);
     if (told != nullptr && told->cores > 0 && cores.asked == 0) {
-      // Nodes are taken to be alike.
+      // Nodes are assumed to be alike.
       Node example;
       const std::int32_t all = told->cores + placement::kCoresForOthers;
       for (std::int32_t cpu = 0; cpu < told->cpus; ++cpu) {
@@ -144,7 +144,7 @@ std::optional<placement::NodeResource> own_cores(const balancer::AdmissionState&
   return cores;
 }
 
-/// Why no nodes can give the VM its cores, in the daemon's words; nothing if some can.
+/// Why no nodes can give the VM its cores, in the daemon's wording; nothing if some can.
 std::optional<std::string> why_no_cores(const balancer::AdmissionState& known,
                                         const placement::NodeResource& cores, const Host& host,
                                         const placement::VmDescription& vm) {

@@ -15,7 +15,7 @@
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  // What it says goes to the system's log, too, when its caller does not read it any more.
+  // Messages also go to the system's log in case the caller no longer reads them.
   (void)std::signal(SIGPIPE, SIG_IGN);
   ::openlog("vmnuma-hook", LOG_PID, LOG_DAEMON);
   const auto report = [](const std::string& sentence) {
@@ -24,9 +24,10 @@ int main(int argc, char** argv) {
     ::syslog(LOG_NOTICE, "%s", line.c_str());
   };
   const auto pause = [](std::chrono::milliseconds time) {
-    // The script that runs it sends this signal after a second, in case that it hangs.
+    // The script that runs it sends this signal after a second, in case it hangs.
     (void)std::signal(SIGUSR1, SIG_IGN);
-    // A pipe has an error once nobody reads it; libvirt reads what its hooks say until they end.
+    // A pipe reports an error once it has no reader; libvirt reads its hooks' output until they
+    // end.
     pollfd said{STDERR_FILENO, 0, 0};
     return ::poll(&said, 1, static_cast<int>(time.count())) == 0;
   };

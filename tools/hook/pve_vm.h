@@ -10,7 +10,7 @@
 
 namespace vmnuma::tools {
 
-/// `root` is the host's root directory. Errors: invalid-argument (no VMID), not-found (it has no
+/// `root` is the host's root directory. Errors: invalid-argument (not a VMID), not-found (it has no
 /// configuration), io.
 [[nodiscard]] Result<placement::VmDescription> read_pve_vm(const files::Directory& root,
                                                            std::string_view vmid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reading what libvirt sends, but not for long.
+/// Reads libvirt's input, with a time limit.
 #pragma once
 
 #include <chrono>

@@ -34,24 +34,24 @@ using std::chrono::steady_clock;
 /// remote/remote_protocol.x, 9.0).
 constexpr std::size_t kMostInput = std::size_t{5} * 1024 * 1024;
 
-/// For room, however long the daemon would have it wait.
+/// Limit for waiting for room, however long the daemon would let it wait.
 constexpr std::chrono::seconds kLongestWait{placement::kLongestWaitForRoom_s};
-/// For an answer, once a start waits anyhow.
+/// Limit for an answer, once a start waits anyway.
 constexpr std::chrono::seconds kWaitingLimit{2};
-/// Between two announcements of a VM.
+/// Minimum between two announcements of a VM.
 constexpr std::chrono::milliseconds kShortestPause{50};
 
-/// Where the host does not say, or it makes no difference.
+/// If the host does not say, or it makes no difference.
 constexpr placement::Bytes kAnyPageSize{};
 
-/// What is left until then, never less than nothing.
+/// The time left until then, never negative.
 std::chrono::milliseconds until(steady_clock::time_point deadline) {
   const auto left = deadline - steady_clock::now();
   return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
                   std::chrono::milliseconds(0));
 }
 
-/// What there is to do.
+/// What to do.
 enum class Step { kNothing, kAnnounce, kWithdraw, kFit };
 
 Step step_of(const HookArguments& arguments) {
@@ -80,7 +80,7 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
   request.waits_s = waits.count();
   request.vm = vm.name;
   request.vm_uuid = placement::to_text(vm.id);
-  // As libvirt counts them for its question: online vCPUs, and MiB rounded up.
+  // Counted like libvirt's request to numad: online vCPUs, and MiB rounded up.
   const std::int64_t mib = placement::kMiB.value;
   request.vcpus = static_cast<std::int32_t>(vm.vcpus.size());
   request.memory_mib = (vm.max_memory.value + mib - 1) / mib;
@@ -125,7 +125,7 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
   return request;
 }
 
-/// By its metadata alone; one that is wrong does not count, as for the daemon.
+/// By its metadata alone; invalid metadata do not count, as in the daemon.
 bool asks_for_admission(placement::VmDescription& vm) {
   vm.policy = balancer::with_settings({}, vm.own_policy).value_or(placement::VmPolicy{});
   return vm.policy.topology_policy == placement::TopologyPolicy::kRestricted ||
@@ -133,8 +133,8 @@ bool asks_for_admission(placement::VmDescription& vm) {
          vm.policy.cpu_binding == placement::CpuBinding::kExclusive;
 }
 
-/// Without the daemon: by what it wrote down last and by the host's files. A refusal counts only if
-/// the daemon was to refuse such starts.
+/// Without the daemon: by its last record and by the host's files. A refusal counts only if the
+/// daemon was to refuse such starts.
 Result<void> judge_locally(const HookArguments& arguments, const HookSurroundings& surroundings,
                            const files::Directory& root, const placement::VmDescription& vm,
                            const std::string& why) {
@@ -159,7 +159,7 @@ Result<void> judge_locally(const HookArguments& arguments, const HookSurrounding
 
 using DaemonsAnswer = tl::expected<std::string, Refusal>;
 
-/// Announces the VM, and again as long as the daemon has its start wait. The last answer.
+/// Announces the VM, repeatedly while the daemon lets its start wait. Returns the last answer.
 DaemonsAnswer ask_until_answered(const HookArguments& arguments, const placement::VmDescription& vm,
                                  const files::Directory& root, const HookSurroundings& surroundings,
                                  steady_clock::time_point deadline) {
@@ -186,7 +186,7 @@ DaemonsAnswer ask_until_answered(const HookArguments& arguments, const placement
     if (!surroundings.pause(pause)) {
       surroundings.report(fmt::format(
           "what has called the hook is gone, VM '{}' no longer waits for room", arguments.vm));
-      (void)withdraw(arguments, vm, kWaitingLimit);  // nobody is to be told
+      (void)withdraw(arguments, vm, kWaitingLimit);  // no one is left to be told
       break;
     }
     const seconds waits = std::chrono::ceil<seconds>(left());
@@ -197,7 +197,7 @@ DaemonsAnswer ask_until_answered(const HookArguments& arguments, const placement
   return answer;
 }
 
-/// Announces the VM. The error is no-space if its policy does not let it start, and only then.
+/// Announces the VM. The error is no-space if and only if its policy does not let it start.
 Result<void> announce(const HookArguments& arguments, placement::VmDescription vm,
                       const files::Directory& root, const HookSurroundings& surroundings,
                       steady_clock::time_point deadline) {
@@ -257,7 +257,7 @@ Result<void> fit(const HookArguments& arguments, std::string_view xml,
   return {};
 }
 
-/// As libvirt tells of it, or Proxmox VE's configuration.
+/// As described by libvirt, or by Proxmox VE's configuration.
 Result<placement::VmDescription> read_vm(const HookArguments& arguments,
                                          const files::Directory& root, std::string_view xml) {
   if (arguments.is_pve) {
@@ -271,7 +271,7 @@ Result<placement::VmDescription> read_vm(const HookArguments& arguments,
 Result<void> handle(const HookArguments& arguments, const HookSurroundings& surroundings,
                     steady_clock::time_point deadline) {
   std::string xml;
-  if (!arguments.is_pve) {  // who sends something waits until it has been read
+  if (!arguments.is_pve) {  // the sender waits until it has been read
     auto sent = read_input(surroundings.in, kMostInput, deadline);
     if (!sent) {
       return tl::unexpected(std::move(sent).error());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The command line that libvirt calls numad with.
+/// The command line with which libvirt calls numad.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace vmnuma::tools {
 
-/// `-w CPUS[:MIB]`: where should a VM of so many vCPUs and so much memory start?
+/// `-w CPUS[:MIB]`: where should a VM with that many vCPUs and that much memory start?
 struct NumadArguments {
   std::int32_t vcpus = 0;       ///< from 1
   std::int64_t memory_mib = 0;  ///< 0: not known
   std::string socket_path;
-  bool help = false;     ///< asked for; nothing else counts
+  bool help = false;     ///< requested; nothing else counts
   bool version = false;  ///< likewise
 };
 
 /// Reads the arguments (without the program's name). Error: invalid-argument, a sentence for
-/// people.
+/// humans.
 [[nodiscard]] Result<NumadArguments> parse_numad_arguments(std::span<const std::string> arguments);
 
 /// What --help prints.

@@ -20,7 +20,7 @@ using placement::NodeId;
 using placement::NodeIndex;
 using placement::Snapshot;
 
-/// The host as if nothing ran on it, with the memory that is free now.
+/// The host as if nothing ran on it, with its present free memory.
 Result<Snapshot> read_host(const files::Directory& root, const placement::Options& options) {
   auto reading = stats::read_topology(root);
   if (!reading) {

@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  // Microseconds, so that calls right after each other differ; the pid tells apart those at once.
+  // Microseconds, so that consecutive calls differ; the pid distinguishes simultaneous ones.
   const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now().time_since_epoch());
   const auto turn = static_cast<std::uint64_t>(now.count() + ::getpid());

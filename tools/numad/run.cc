@@ -22,8 +22,8 @@ namespace {
 
 using Nodes = std::vector<placement::NodeId>;
 
-/// Error: corrupt if the host has not all of them. A host that does not tell its nodes is believed
-/// to.
+/// Error: corrupt if the host does not have all of them. A host that does not list its nodes is
+/// assumed to.
 Result<Nodes> known_here(Nodes nodes, const std::string& root) {
   const auto online = files::Directory::open(root).and_then(all_nodes);
   for (const placement::NodeId node : online ? nodes : Nodes{}) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What numad does: one line with nodes, or a message and a failure.
 ///
-/// Problem: libvirt waits for the answer with the VM locked and without a time limit, and starts no
-/// VM for which it gets none. Approach: the daemon is asked for kDaemonLimit; without its answer
-/// the choice is made here.
+/// Problem: libvirt waits for the answer with the VM locked and without a time limit, and does not
+/// start a VM without one. Approach: wait for the daemon's answer for kDaemonLimit; without it the
+/// choice is made here.
 ///
 /// Properties:
 ///  - never an empty line;
 ///  - never a node list that libvirt cannot read (virBitmapParse, util/virbitmap.c, 9.0), nor a
 ///    node that the host lacks, whatever the daemon says;
-///  - no libvirt is called.
+///  - libvirt is not called.
 #pragma once
 
 #include <chrono>
@@ -20,12 +20,12 @@
 
 namespace vmnuma::tools {
 
-/// How the program ends. libvirt fails the start of the VM on everything but the first.
+/// Exit codes. libvirt fails the start of the VM on any but the first.
 inline constexpr int kNumadAnswered = 0;
 inline constexpr int kNumadFailed = 1;
 inline constexpr int kNumadUsage = 2;
 
-/// The whole call is to take no more than a second.
+/// The whole call must take no more than a second.
 inline constexpr std::chrono::milliseconds kDaemonLimit{800};
 
 struct NumadSurroundings {

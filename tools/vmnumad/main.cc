@@ -68,9 +68,9 @@ struct Arguments {
   std::string state_dir;
   std::optional<Scenario> simulated;
   std::string recording;   ///< empty: none is shown
-  std::int64_t speed = 1;  ///< of the time there
+  std::int64_t speed = 1;  ///< of the recording's time
 
-  /// The file of the host's own daemon says nothing then.
+  /// Then the file of the host's own daemon does not count.
   [[nodiscard]] bool is_elsewhere() const { return simulated || !recording.empty(); }
 };
 
@@ -114,7 +114,7 @@ Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
   return config;
 }
 
-/// "cannot open '...': Permission denied", with what to do about that.
+/// "cannot open '...': Permission denied", with advice.
 tl::unexpected<vmnuma::Error> no_access(std::string_view to_what, const std::string& path,
                                         int errno_value) {
   const std::string what =
@@ -152,7 +152,7 @@ void raise_file_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);  // readings that then cannot be had are reported
+    (void)setrlimit(RLIMIT_NOFILE, &limit);  // readings that then fail are reported
   }
 }
 
@@ -161,7 +161,7 @@ int fail(int code, std::string_view message) {
   return code;
 }
 
-/// Said at the start: without a service manager it is easily forgotten.
+/// Reported at the start: without a service manager it is easily forgotten.
 void note_missing_rights(Config& config) {
   const Result<std::string> missing =
       vmnuma::files::Directory::open("/proc/self")
@@ -182,7 +182,8 @@ struct OpenHistory {
   std::int64_t last_action = 0;
 };
 
-/// Without the last number every action would be refused, so a history that cannot tell it is none.
+/// Without the last number every action would be refused, so a history that cannot provide it does
+/// not count.
 Result<OpenHistory> open_history(const Config& config) {
   return vmnuma::stats::History::open(vmnuma::balancer::history_options(config))
       .and_then([](std::unique_ptr<vmnuma::stats::History>&& history) {
@@ -203,7 +204,7 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
       }});
 }
 
-/// One life of the service. Errors: of what it cannot do without.
+/// One run of the service. Errors: whatever makes it impossible.
 Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals& signals) {
   const auto read = [arguments] {
     return read_config(arguments, Damaged::kSetAside).map([&](Config&& config) {
@@ -240,8 +241,8 @@ Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals
   });
 }
 
-/// Until it is told to stop, within the limits that `vmnuma replay` has. Errors: of the recording,
-/// the history and the socket; no-space.
+/// Until it is told to stop, within the limits of `vmnuma replay`. Errors: of the recording, the
+/// history and the socket; no-space.
 Result<Service::End> show_recording(const Arguments& arguments, const Config& config,
                                     Signals& signals) try {
   if (auto limited = vmnuma::tools::limit_this_process(vmnuma::tools::kPlaybackLimits); !limited) {
@@ -281,7 +282,7 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
     }
   }
   raise_file_limit();
-  // Before anything is made, unless that makes the socket's directory.
+  // Before anything is created, unless that creates the socket's directory.
   if (std::filesystem::path(config->socket_path).parent_path() != config->state_dir) {
     if (const auto possible = ControlSocket::check_place(config->socket_path, config->socket_group);
         !possible) {
@@ -315,7 +316,7 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // First of all, so that no signal is lost; and ended last.
+  // First of all, so that no signal is lost; and destroyed last.
   TaskBoard board;
   Signals signals(board);
   Arguments arguments;

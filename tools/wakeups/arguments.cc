@@ -30,7 +30,7 @@ tl::expected<WakeupsArguments, WakeupsExit> parse_wakeups_arguments(
       ->check(CLI::Range(std::int64_t{10}, stats::kMostWakeupsPeriod.value / 1000))
       ->capture_default_str();
   app.set_version_flag("--version", "vmnuma-wakeups " VMNUMA_VERSION, "Print the version");
-  // CLI11 takes them off the end.
+  // CLI11 takes them from the end.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(std::move(reversed));

@@ -10,9 +10,9 @@
 
 namespace vmnuma::tools {
 
-/// How the program ends.
+/// Exit codes.
 inline constexpr int kWakeupsOk = 0;
-inline constexpr int kWakeupsFailed = 1;  ///< wake-ups cannot be counted here, or not be told
+inline constexpr int kWakeupsFailed = 1;  ///< wake-ups cannot be counted here, or not be reported
 inline constexpr int kWakeupsUsage = 2;   ///< the command line is wrong
 
 struct WakeupsArguments {

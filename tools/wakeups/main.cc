@@ -35,7 +35,7 @@ Microseconds monotonic_now() {
   return Microseconds{now.tv_sec * 1'000'000 + now.tv_nsec / 1000};
 }
 
-/// Blocks them, so that they are only taken where they are waited for.
+/// Blocks them, so that they are only delivered where they are waited for.
 sigset_t block_stop_signals() {
   sigset_t signals{};
   sigemptyset(&signals);
@@ -53,7 +53,7 @@ bool is_stopped(const sigset_t& signals, std::chrono::milliseconds limit) {
   return ::sigtimedwait(&signals, nullptr, &wait) >= 0;
 }
 
-/// One period's work.
+/// The work of one period.
 Result<void> tell(const WakeupsArguments& arguments, WakeupCounter& counter) {
   const auto pids = vmnuma::tools::read_vm_pids(arguments.pid_dir);
   if (!pids) {
@@ -92,7 +92,7 @@ int run(const WakeupsArguments& arguments) {
       say(told.error().message);
       return kWakeupsFailed;
     }
-    // Once, and again only if it is another or came back.
+    // Once, and again only if it changes or comes back.
     const std::string now = told ? "" : told.error().message;
     if (!now.empty() && now != problem) {
       say(now + "; going on");
@@ -102,7 +102,7 @@ int run(const WakeupsArguments& arguments) {
       is_ready = true;
       std::cout << "vmnuma-wakeups " VMNUMA_VERSION " writes '" << arguments.output << "'"
                 << std::endl;
-      (void)sd_notify(0, "READY=1");  // nobody listens if not started by systemd
+      (void)sd_notify(0, "READY=1");  // no effect unless started by systemd
     }
   } while (!is_stopped(stop, arguments.period));
   (void)sd_notify(0, "STOPPING=1");

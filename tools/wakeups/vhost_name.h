@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
-/// Whose a vhost thread is, told by its name.
+/// The process that a vhost thread belongs to, from the thread's name.
 ///
 /// Up to Linux 6.3 such a thread is a kernel thread "vhost-PID" (Linux 6.1, drivers/vhost/vhost.c,
-/// vhost_dev_set_owner); PID is the thread that made the device its own: QEMU's main thread, whose
-/// number is that of the process. From 6.4 on it is a thread of the QEMU process.
+/// vhost_dev_set_owner); PID is the thread that took ownership of the device: QEMU's main thread,
+/// so it is also the pid of the process. From 6.4 on the vhost thread belongs to the QEMU process.
 ///
-/// In C, because the BPF program has it, too: no loop is left of it, and every byte is read at a
-/// fixed place, as the verifier wants it.
+/// In C, because the BPF program uses it, too: its loop is unrolled, and every byte is read at a
+/// fixed offset, as the verifier requires.
 #pragma once
 
 #define VMNUMA_THREAD_NAME_BYTES 16  // with the NUL: TASK_COMM_LEN, Linux 6.1, linux/sched.h

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which processes are VMs, by the pid files that libvirt keeps of them.
+/// Which processes are VMs, from libvirt's pid files.
 ///
-/// A file may be left over, and its number be another process's by now: whoever reads the counts
-/// knows the VMs' processes better, and heeds no others.
+/// A file may be stale, and its pid reused by now: the reader of the counts knows the VMs'
+/// processes better, and ignores others.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace vmnuma::tools {
 
 /// The pids in DIRECTORY/NAME.pid (libvirt 9.0, src/qemu/qemu_process.c). Without such a directory
-/// there are no VMs: libvirt makes it when it starts. A file that is no pid file names none.
+/// there are no VMs: libvirt creates it when it starts. A file that is not a pid file names none.
 /// Errors: permission-denied, io.
 [[nodiscard]] Result<std::set<std::uint32_t>> read_vm_pids(const std::string& directory);
 

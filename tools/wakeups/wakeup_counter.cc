@@ -25,7 +25,7 @@ struct PairKey {
   std::uint32_t b = 0;
 };
 
-/// libbpf's own messages are for those who write BPF programs.
+/// libbpf's own messages are meant for authors of BPF programs.
 int stay_silent(libbpf_print_level /*level*/, const char* /*format*/, va_list /*arguments*/) {
   return 0;
 }
@@ -54,7 +54,7 @@ void WakeupCounter::Close::operator()(bpf_link* link) const {
   (void)bpf_link__destroy(link);  // it closes a descriptor
 }
 
-/// A way to compile wakeups.bpf.c.
+/// A variant in which wakeups.bpf.c is compiled.
 struct WakeupCounter::Kind {
   const void* (*bytes)(std::size_t* size);
   bool tells_interrupts;
@@ -100,7 +100,7 @@ Result<void> WakeupCounter::set_vms(const std::set<std::uint32_t>& pids) {
       ++vm;
       continue;
     }
-    (void)bpf_map_delete_elem(vms_map_, &*vm);  // that it is not there is all that counts
+    (void)bpf_map_delete_elem(vms_map_, &*vm);  // all that counts is that it is not there
     vm = vms_.erase(vm);
   }
   for (const std::uint32_t pid : pids) {
@@ -137,7 +137,7 @@ Result<std::vector<stats::PidWakeups>> WakeupCounter::read() {
     if (vms_.contains(keys[i].a) && vms_.contains(keys[i].b)) {
       read.push_back({keys[i].a, keys[i].b, static_cast<std::int64_t>(counts[i])});
     } else {
-      (void)bpf_map_delete_elem(pairs_map_, &keys[i]);  // tried again with the next reading
+      (void)bpf_map_delete_elem(pairs_map_, &keys[i]);  // retried at the next reading
     }
   }
   std::sort(read.begin(), read.end(), [](const auto& left, const auto& right) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The BPF program that counts wake-ups between VMs, from user space: loaded, told the VMs, read.
 ///
-/// Problem: who talks to whom is seen best where threads wake each other, and that is in the
-/// kernel. Approach: wakeups.bpf.c counts there and keeps its maps; this fills one and reads the
-/// other, at the caller's pace. It is compiled in, and libbpf fits it to the running kernel by that
-/// kernel's type information (BTF).
+/// Problem: which VMs talk to each other shows best where threads wake each other, and that is in
+/// the kernel. Approach: wakeups.bpf.c counts there and keeps its maps; this fills one and reads
+/// the other, at the caller's pace. It is compiled in, and libbpf adapts it to the running kernel
+/// by that kernel's type information (BTF).
 ///
 /// Terms: VMs and pairs as in wakeups.bpf.c.
 ///
 /// Properties:
 ///  - needs CAP_BPF and CAP_PERFMON and nothing else;
-///  - nothing is left in the kernel when the object or the process is gone;
-///  - whoever is no VM any more is forgotten with all its pairs.
+///  - nothing stays in the kernel when the object or the process is gone;
+///  - a process that is no longer a VM is forgotten with all its pairs.
 #pragma once
 
 #include <cstdint>
@@ -31,23 +31,23 @@ namespace vmnuma::tools {
 /// One thread at a time.
 class WakeupCounter {
  public:
-  /// Of each; see wakeups.bpf.c. Pairs beyond are not counted.
+  /// Limits; see wakeups.bpf.c. Pairs beyond are not counted.
   static constexpr std::size_t kMostVms = 4096;
   static constexpr std::size_t kMostPairs = 65536;
 
-  /// Counts from now on, nobody at first. Errors: unsupported (no BTF, or a kernel that does not
-  /// take the program), permission-denied.
+  /// Counts from now on, at first no VM. Errors: unsupported (no BTF, or the kernel rejects the
+  /// program), permission-denied.
   [[nodiscard]] static Result<WakeupCounter> load();
 
-  /// False where the kernel does not let programs tell interrupts: what wakes in one then counts
-  /// for the thread that it interrupts.
+  /// False if the kernel does not let programs detect interrupts: a wake-up in one then counts for
+  /// the interrupted thread.
   [[nodiscard]] bool tells_interrupts() const { return tells_interrupts_; }
 
-  /// Who is counted from now on. Errors: no-space (more than kMostVms: of the others wake-ups are
-  /// counted), io.
+  /// Sets the VMs that are counted from now on. Errors: no-space (more than kMostVms: only those
+  /// that fit are counted), io.
   [[nodiscard]] Result<void> set_vms(const std::set<std::uint32_t>& pids);
 
-  /// What has been counted, by a, b, and forgets pairs of which one is no VM. Error: io.
+  /// The counts so far, by a, b; forgets pairs in which one is no longer a VM. Error: io.
   [[nodiscard]] Result<std::vector<stats::PidWakeups>> read();
 
  private:
@@ -61,7 +61,7 @@ class WakeupCounter {
   [[nodiscard]] static Result<WakeupCounter> load(const Kind& kind);
 
   std::unique_ptr<bpf_object, Close> object_;  ///< program and maps
-  std::unique_ptr<bpf_link, Close> link_;      ///< of the program to the tracepoint
+  std::unique_ptr<bpf_link, Close> link_;      ///< the program's attachment to the tracepoint
   int vms_map_ = -1;                           ///< the object's
   int pairs_map_ = -1;                         ///< likewise
   bool tells_interrupts_ = false;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
 /// Counts how often threads of two VMs wake each other, in the kernel.
 ///
-/// Problem: a busy host has hundreds of thousands of wake-ups a second; telling user space of each
-/// would cost more than it brings. Approach: a program at the tracepoint sched_waking, which runs
-/// on the waker's CPU while `current` is the waker (Linux 6.1, kernel/sched/core.c,
+/// Problem: a busy host has hundreds of thousands of wake-ups a second; reporting each to user
+/// space would cost more than it is worth. Approach: a program at the tracepoint sched_waking,
+/// which runs on the waker's CPU while `current` is the waker (Linux 6.1, kernel/sched/core.c,
 /// try_to_wake_up), adds one to the pair's entry in a map that user space reads now and then.
 ///
 /// Terms: a VM is the pid of its QEMU process. Its threads are those of the process and the vhost
-/// threads that do its network's work.
+/// threads that handle its network traffic.
 ///
 /// Properties: only pairs of different VMs from `vms` are counted, whichever woke the other; memory
-/// is bounded, and of pairs beyond the bound nothing is counted; what wakes in an interrupt, hard or
-/// soft, is not counted, because `current` is then whoever was in its way. So packets that pass from
-/// VM to VM through a soft interrupt (macvtap) are not seen; over a bridge they are. Compiled with
+/// is bounded, and pairs beyond the bound are not counted; wake-ups in an interrupt, hard or soft,
+/// are not counted, because `current` is then the interrupted task. So packets that pass from VM to
+/// VM through a soft interrupt (macvtap) are not seen; over a bridge they are. Compiled with
 /// PREEMPT_COUNT_IN_PCPU_HOT it is for kernels from 6.2 to 6.14; with COUNT_IN_INTERRUPTS it counts
-/// in interrupts, too, for kernels that do not let programs tell.
+/// in interrupts, too, for kernels that do not let programs detect them.
 ///
-/// The licence names the GPL because the kernel offers some helpers to such programs only.
+/// The licence names the GPL because the kernel offers some helpers only to such programs.
 #include <linux/bpf.h>
 
 #include <bpf/bpf_core_read.h>
@@ -30,7 +30,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define MOST_VMS 4096
 #define MOST_PAIRS 65536
 
-// What is used of the kernel's types; libbpf fits the places to the kernel that runs (CO-RE).
+// The parts of the kernel's types that are used; libbpf adapts the offsets to the running kernel
+// (CO-RE).
 struct task_struct {
   int tgid;
   unsigned int flags;
@@ -40,9 +41,9 @@ struct task_struct {
 
 #ifndef COUNT_IN_INTERRUPTS
 // x86: the CPU's preempt_count (Linux 6.1 and from 6.15 on, arch/x86/kernel/cpu/common.c; from 6.2
-// to 6.14 in pcpu_hot, arch/x86/include/asm/current.h). Programs get at it by name, so the kernel
-// must have names of data (CONFIG_KALLSYMS_ALL, as Debian's). Not weak: to look for what is not
-// there libbpf 1.1 needs CAP_SYS_ADMIN.
+// to 6.14 in pcpu_hot, arch/x86/include/asm/current.h). Programs access it by name, so the kernel
+// must have data symbols (CONFIG_KALLSYMS_ALL, as Debian's). Not weak: to look up a missing one
+// libbpf 1.1 needs CAP_SYS_ADMIN.
 #ifdef PREEMPT_COUNT_IN_PCPU_HOT
 struct pcpu_hot {
   int preempt_count;
@@ -51,8 +52,8 @@ extern const struct pcpu_hot pcpu_hot __ksym;
 #else
 extern const int __preempt_count __ksym;
 #endif
-// Bits of it (Linux 6.1, linux/preempt.h): 8 = a soft interrupt is served, 16..19 = hard interrupts,
-// 20..23 = NMIs. 9..15 say that soft interrupts are off, and who did that is the waker.
+// Bits of it (Linux 6.1, linux/preempt.h): 8 = serving a soft interrupt, 16..19 = hard interrupts,
+// 20..23 = NMIs. 9..15 say that soft interrupts are disabled, which the waker itself did.
 #define IN_INTERRUPT 0x00ff0100
 #endif
 
@@ -68,7 +69,7 @@ struct pair {
   __u32 a;  // < b
   __u32 b;
 };
-// Read by user space. One entry for all CPUs: one for each would take 8 bytes times pairs times
+// Read by user space. One entry for all CPUs: one per CPU would take 8 bytes times pairs times
 // CPUs, in the kernel and again in every reading.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
