@@ -46,7 +46,7 @@ struct MoveResult {
   /// tried, and statuses may be missing even for pages that did move; only a query tells.
   std::int64_t not_moved = 0;
   /// One per address: the node a page is on now, or a negative errno: -EACCES shared with another
-  /// process and `move_all` not given, -EBUSY, -EFAULT or -ENOENT no page there, or
+  /// process and SharedPages::kLeave, -EBUSY, -EFAULT or -ENOENT no page there, or
   /// kStatusNotWritten.
   std::vector<int> statuses;
   placement::Microseconds elapsed;  ///< how long the call took

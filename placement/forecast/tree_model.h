@@ -10,7 +10,7 @@
 /// thousandth.
 ///
 /// Properties:
-///  - is_sound() holds of every model that a walk can end in;
+///  - a walk through a model that is_sound() ends;
 ///  - a forecast lies between nothing and the VM's full time;
 ///  - for minutes that it was trained on it gives no forecast.
 #pragma once

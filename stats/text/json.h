@@ -6,7 +6,7 @@
 /// text's size in memory, so that a line of a few megabytes can exhaust a host; and perfectly valid
 /// JSON may still contain characters that a terminal obeys. Approach: a text is measured before it
 /// is parsed, and rejected if it is too long, nested too deeply or has too many values; output
-/// escapes every character that print() would not show as is. Terms: *value* - an object, list,
+/// escapes every character that is not printable(). Terms: *value* - an object, list,
 /// string, number or literal. Properties:
 ///  - no text makes read_json() throw, or allocate a parse tree beyond its limits;
 ///  - read_json(json_text(x)) is x, where the strings of x are UTF-8;
