@@ -95,7 +95,7 @@ class ApplyTest : public testing::Test {
   std::ostringstream err_;
 };
 
-TEST_F(ApplyTest, ChangesNothingUnlessSomebodySaysYes) {
+TEST_F(ApplyTest, ChangesNothingUnlessTheUserSaysYes) {
   for (const char* answer : {"", "n\n", "maybe\n"}) {
     EXPECT_EQ(run({"--apply"}, answer), kExitRefused);
     EXPECT_THAT(out_.str(), HasSubstr("+  <vcpu placement='auto'>"));

@@ -115,7 +115,7 @@ TEST_F(DevicePoolsTest, WhereNoDeviceIsFreeNothingIsAdvised) {
                                     "'b' has 0000:8b:00.0"));
 }
 
-TEST_F(DevicePoolsTest, NothingIsAdvisedWhileItIsNotKnownWhoHasWhich) {
+TEST_F(DevicePoolsTest, NothingIsAdvisedWhileItIsNotKnownWhichVmHasWhich) {
   root_.write("others.xml", definition_of("a", 2, "zz"));
   EXPECT_EQ(advise({}), kExitRefused);
   EXPECT_THAT(err_.str(), HasSubstr("which devices 'a' has is not known"));

@@ -54,7 +54,7 @@ Advice threaded_advice() {
   request.vm.policy.cpu_policy = placement::CpuPolicy::kFullPCPUs;
   return advice_for(request, 2);
 }
-/// On a node that somebody has named.
+/// On a node that was named.
 Advice named_advice() {
   placement::AdviceRequest request = request_for(4);
   request.vm.numatune = placement::NumatuneMode::kRestrictive;
@@ -132,7 +132,7 @@ TEST(AdviceFormatsTest, ProxmoxIsGivenANumaLineForEachCell) {
   EXPECT_THAT(pve_lines(kNarrow), HasSubstr("sockets: 1\ncores: 4\nmemory: 8192\nnuma: 0\n#"));
 }
 
-TEST(AdviceFormatsTest, KubevirtPassesNodesToWhoHasHugePages) {
+TEST(AdviceFormatsTest, KubevirtPassesNodesToVmsWithHugePages) {
   EXPECT_EQ(kubevirt_spec(kWide),
             "domain:\n  cpu:\n    sockets: 2\n    cores: 6\n    threads: 1\n"
             "    dedicatedCpuPlacement: true\n    numa:\n      guestMappingPassthrough: {}\n"

@@ -34,7 +34,7 @@ class AdmissionFileTest : public testing::Test {
   tests::FakeHost host_;
 };
 
-TEST_F(AdmissionFileTest, WhoWasExpectedIsExpectedByTheNextDaemon) {
+TEST_F(AdmissionFileTest, AVmThatWasExpectedIsExpectedByTheNextDaemon) {
   ASSERT_TRUE(keep());
   const auto expected = read_expected_vms(host_.path(), at(1010));
   ASSERT_THAT(expected, SizeIs(1));
@@ -42,7 +42,7 @@ TEST_F(AdmissionFileTest, WhoWasExpectedIsExpectedByTheNextDaemon) {
   EXPECT_FALSE(expected.front().asks);
 }
 
-TEST_F(AdmissionFileTest, WhatIsOldOrOfAnotherBootBringsNobodyBack) {
+TEST_F(AdmissionFileTest, AFileThatIsOldOrOfAnotherBootBringsNoVmBack) {
   ASSERT_TRUE(keep());
   EXPECT_THAT(read_expected_vms(host_.path(), at(1001 + kAdmissionFreshFor_s)), IsEmpty());
   host_.write("proc/sys/kernel/random/boot_id", "00000000\n");
@@ -51,7 +51,7 @@ TEST_F(AdmissionFileTest, WhatIsOldOrOfAnotherBootBringsNobodyBack) {
   EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());
 }
 
-TEST_F(AdmissionFileTest, WithoutAFileOrWithADamagedOneNobodyIsExpected) {
+TEST_F(AdmissionFileTest, WithoutAFileOrWithADamagedOneNoVmIsExpected) {
   EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());
   host_.write("admission", "noise");
   EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());

@@ -171,7 +171,7 @@ TEST_F(ControlSocketTest, TakesNoMoreSessionsThanItsLimit) {
   }
 }
 
-TEST_F(ControlSocketTest, WhoAsksNowAndThenKeepsItsPlace) {
+TEST_F(ControlSocketTest, AClientThatAsksNowAndThenKeepsItsPlace) {
   Client regular(path_);
   std::vector<std::unique_ptr<Client>> silent;
   for (std::size_t i = 0; i < 3 * balancer::kMostSessions; ++i) {
@@ -187,7 +187,7 @@ TEST_F(ControlSocketTest, WhoAsksNowAndThenKeepsItsPlace) {
   EXPECT_EQ(requests_, 20);  // 192 / 10, rounded up
 }
 
-TEST_F(ControlSocketTest, WhoWaitsForUsIsNotClosedForAnother) {
+TEST_F(ControlSocketTest, AClientThatWaitsForUsIsNotClosedForAnother) {
   socket_.reset();
   std::vector<std::int64_t> asked;
   auto listening = ControlSocket::listen(
@@ -258,7 +258,7 @@ TEST_F(ControlSocketTest, MembersOfItsGroupDoNotLockRootOut) {
   }
 }
 
-TEST_F(ControlSocketTest, WhoDoesNotReadIsClosedForAnother) {
+TEST_F(ControlSocketTest, AClientThatDoesNotReadIsClosedForAnother) {
   socket_.reset();
   auto listening = ControlSocket::listen(
       context_, path_, "", [this](std::int64_t token, const balancer::Peer&, const Request&) {
@@ -304,7 +304,7 @@ TEST_F(ControlSocketTest, ABinaryFloodCostsOnlyItsSession) {
   EXPECT_THAT(other.received(), HasSubstr("\"ok\":true"));
 }
 
-TEST_F(ControlSocketTest, AClientThatLeavesBeforeItsAnswerHarmsNobody) {
+TEST_F(ControlSocketTest, AClientThatLeavesBeforeItsAnswerHarmsNoOther) {
   {
     Client client(path_);
     client.send(kStatus);
@@ -323,7 +323,7 @@ TEST_F(ControlSocketTest, DoesNotTakeASocketAwayFromALivingDaemon) {
   EXPECT_EQ(second.error().code, ErrorCode::kBusy);
 }
 
-TEST_F(ControlSocketTest, ReplacesASocketThatNobodyListensOnAnyMore) {
+TEST_F(ControlSocketTest, ReplacesASocketThatNoProcessListensOnAnyMore) {
   socket_.reset();
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};

@@ -158,7 +158,7 @@ TEST(ControllerTest, APolicyForAUuidIsNotThatOfAVmNamedLikeIt) {
   EXPECT_FALSE(host.controller().ledger().find(vm_id(1))->description.policy.do_not_move);
 }
 
-TEST(ControllerTest, TakesTheNodeThatSomebodyElsePinnedAVmToAsItsHome) {
+TEST(ControllerTest, TakesTheNodeThatOthersPinnedAVmToAsItsHome) {
   HostStory host(4, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 1, 50);
   (void)host.tell_domains();
@@ -173,7 +173,7 @@ TEST(ControllerTest, TakesTheNodeThatSomebodyElsePinnedAVmToAsItsHome) {
   EXPECT_EQ(host.home(1), other);
 }
 
-TEST(ControllerTest, PlacesAVmAnewWhosePinsSomebodyRemoved) {
+TEST(ControllerTest, PlacesAVmAnewAfterOthersRemovedItsPins) {
   HostStory host(4, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 1, 50);
   (void)host.tell_domains();
@@ -208,7 +208,7 @@ void carry_out_for(HostStory& host, int epochs) {
   }
 }
 
-TEST(ControllerTest, PinsAVmHomeAgainWhereThatIsWantedUntilSomebodyInsists) {
+TEST(ControllerTest, PinsAVmHomeAgainWhereThatIsWantedUntilOthersInsist) {
   HostStory host = with_repairs();
   const std::int32_t home = host.home(1);
   const std::int32_t other = (home + 1) % 4;
@@ -583,7 +583,7 @@ TEST(ControllerTest, EqualEventsGiveEqualEffects) {
   EXPECT_EQ(one.epoch->plan, two.epoch->plan);
 }
 
-/// Places everybody, and then moves somebody as soon as it was placed.
+/// Places all clients, and then moves one as soon as it was placed.
 placement::Plan broken_plan(const placement::Snapshot& snapshot, const placement::Options& options,
                             const balancer::Circumstances& circumstances) {
   placement::Plan plan = balancer::make_plan(snapshot, options, circumstances);
@@ -655,7 +655,7 @@ TEST(ControllerTest, TellsWhetherWakeUpsAreCountedAndWanted) {
             std::nullopt);
 }
 
-TEST(ControllerTest, TellsWhoseForecastsCount) {
+TEST(ControllerTest, TellsWhichPredictorsForecastsCount) {
   HostStory host = pile_up();
   (void)host.tell_domains();
   (void)host.epoch();
@@ -759,7 +759,7 @@ TEST(ControllerTest, AVmWithPagesOfTwoSizesIsPromisedSomeOfEach) {
   EXPECT_EQ(view.nodes[home].huge_pages[0].promised_bytes, (kMiB * 40).value);
 }
 
-TEST(ControllerTest, TheLargestVmHasWhatNobodyHasOrWasPromised) {
+TEST(ControllerTest, TheLargestVmHasWhatNoOtherHasOrWasPromised) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web", 1), 0, 50);
   (void)host.tell_domains();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// CPUs within a node: who gets which, what others see of it, and how it ends.
+/// CPUs within a node: which VM gets which, what others see of it, and how it ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ class CpuControlTest : public testing::Test {
   std::map<placement::ClientId, NodeId> homes_;
 };
 
-TEST_F(CpuControlTest, WithoutPoliciesEverybodyHasItsNodeWhole) {
+TEST_F(CpuControlTest, WithoutPoliciesEveryVmHasItsNodeWhole) {
   host_.start(vm(1), 0, 50);
   host_.start(vm(2), 0, 50);
   epochs(8);
@@ -95,7 +95,7 @@ TEST_F(CpuControlTest, WithoutPoliciesEverybodyHasItsNodeWhole) {
   EXPECT_EQ(explain("vm1").clients.at(0).cpus, "");
 }
 
-TEST_F(CpuControlTest, WhoWantsACoreGetsItAndOthersKeepOff) {
+TEST_F(CpuControlTest, AVmThatWantsACoreGetsItAndOthersKeepOff) {
   host_.start(vm(1), 0, 50);
   epochs(4);
   EXPECT_EQ(host_.pins(1), node_cpus(0));
@@ -150,7 +150,7 @@ TEST_F(CpuControlTest, AChangedPolicyChangesThePins) {
   EXPECT_EQ(host_.pins(2), node_cpus(0));
 }
 
-TEST_F(CpuControlTest, WhoIsRefusedIsToldWhyAndHasTheRest) {
+TEST_F(CpuControlTest, AVmThatIsRefusedIsToldWhyAndHasTheRest) {
   host_.start(exclusive_vm(1), 0, 50);
   epochs(3);
   host_.start(exclusive_vm(2), 0, 50);
@@ -162,7 +162,7 @@ TEST_F(CpuControlTest, WhoIsRefusedIsToldWhyAndHasTheRest) {
               HasSubstr("asks for 1 cores of its own, and node 0 has 0 left to give away"));
 }
 
-TEST_F(CpuControlTest, AnIdleCoreOfAnotherIsNobodysCapacity) {
+TEST_F(CpuControlTest, AnIdleExclusiveCoreCountsAsNoCapacity) {
   host_.start(exclusive_vm(1), 0, 0);
   epochs(4);
   const placement::Snapshot& snapshot = host_.controller().snapshot();
@@ -179,7 +179,7 @@ TEST_F(CpuControlTest, WhatItUsesOfItsCoreIsNotSetAside) {
   EXPECT_EQ(host_.controller().snapshot().nodes[0].set_aside.value, 500'000);
 }
 
-TEST_F(CpuControlTest, AVmThatSomebodyElsePinsIsLeftAlone) {
+TEST_F(CpuControlTest, AVmThatOthersPinIsLeftAlone) {
   host_.start(exclusive_vm(1), 0, 50);
   epochs(6);
   host_.pin(1, node_cpus(0));
@@ -225,7 +225,7 @@ TEST_F(CpuControlTest, WhatFailedIsTriedAgainAfterARest) {
   EXPECT_EQ(host_.pins(1), kSecond);
 }
 
-TEST_F(CpuControlTest, AfterARestartEverybodyKeepsWhatItHad) {
+TEST_F(CpuControlTest, AfterARestartEveryVmKeepsWhatItHad) {
   host_.start(vm(1), 0, 50);
   host_.start(exclusive_vm(3), 0, 50);
   epochs(4);
@@ -257,7 +257,7 @@ TEST_F(CpuControlTest, AfterARestartEverybodyKeepsWhatItHad) {
   EXPECT_EQ(after.pins(2), kSecond);
 }
 
-TEST_F(CpuControlTest, PinsThatNoOrderMadeAreSomebodyElses) {
+TEST_F(CpuControlTest, PinsThatNoOrderMadeCountAsExternal) {
   VmDescription pinned = vm(1);
   host_.start(pinned, 0, 50);
   host_.pin(1, kSecond);

@@ -38,7 +38,7 @@ TEST_F(ExecutorWorkerTest, FinishesWhatWasSubmitted) {
   migration::Order order;
   order.action = 1;
   order.changes.push_back({});
-  order.changes[0].process = {1, 1};  // of nobody: the order is dropped
+  order.changes[0].process = {1, 1};  // does not exist: the order is dropped
   worker_.submit({order});
   EXPECT_TRUE(worker_.finish({kLong, kLong}));
 }
@@ -78,7 +78,7 @@ class HangingJournal final : public migration::Journal {
   std::promise<void> go_on;
 };
 
-TEST(HangingExecutorTest, NobodyWaitsLongerThanHeWants) {
+TEST(HangingExecutorTest, NoCallerWaitsLongerThanItWants) {
   FakeDomains domains{{CpuId{0}, CpuId{1}}, {placement::NodeId{0}}};
   FakeMemory memory{{}};
   HangingJournal journal;

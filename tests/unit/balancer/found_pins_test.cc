@@ -83,7 +83,7 @@ TEST_F(FoundPinsTest, PinsToCpusThatAreGoneSayNothingElse) {
   EXPECT_EQ(state().kind, Kind::kGone);
 }
 
-TEST_F(FoundPinsTest, PartOfANodeIsRightOnlyForWhomItWasGivenTo) {
+TEST_F(FoundPinsTest, PartOfANodeIsRightOnlyForTheVmThatItWasGivenTo) {
   vm_.clients[0].home = NodeId{1};
   pin({0, 1, 2, 3}, cpus({3}));
   EXPECT_EQ(state().kind, Kind::kOther);
@@ -91,7 +91,7 @@ TEST_F(FoundPinsTest, PartOfANodeIsRightOnlyForWhomItWasGivenTo) {
   EXPECT_EQ(state(cpus({2})).kind, Kind::kOther);
 }
 
-TEST_F(FoundPinsTest, WhoLostItsPartOfItsHomeWasPinnedByOthers) {
+TEST_F(FoundPinsTest, AVmThatLostItsPartOfItsHomeWasPinnedByOthers) {
   vm_.clients[0].home = NodeId{1};
   pin({0, 1, 2, 3}, node_cpus(1));
   EXPECT_EQ(state(cpus({3})).kind, Kind::kOther);
@@ -103,7 +103,7 @@ TEST_F(FoundPinsTest, APluggedVcpuIsNotPinnedYet) {
   EXPECT_EQ(state().node, NodeId{1});
 }
 
-TEST_F(FoundPinsTest, ThePinThatLibvirtGivesAPluggedVcpuIsNobodys) {
+TEST_F(FoundPinsTest, ThePinThatLibvirtGivesAPluggedVcpuDoesNotCountAsExternal) {
   for (const Cpus& by_default : {node_cpus(0), cpus({0, 1, 2, 3}), cpus({0, 1, 2, 3, 4, 5})}) {
     vm_.description.vcpu_pins.clear();
     vm_.description.default_pin = by_default;

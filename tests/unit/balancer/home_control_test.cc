@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Homes and pins over the life of a daemon: hosts with one possible home, nodes that go and come
-/// back, restarts, and others who pin.
+/// back, restarts, and pins of others.
 #include <functional>
 
 #include <gmock/gmock.h>
@@ -122,14 +122,14 @@ TEST_P(OneHomeTest, StatusSaysSoAndTheFiguresAreShown) {
   EXPECT_EQ(view.nodes.at(0).used_ms, 2000);
 }
 
-TEST_P(OneHomeTest, WhoIsPinnedToAPartIsToldOnceAndLeftAlone) {
+TEST_P(OneHomeTest, AVmThatIsPinnedToAPartIsReportedOnceAndLeftAlone) {
   host_.start(small_vm(1, "web1", 2), 0, 80);
   host_.pin(1, {CpuId{1}});
   EXPECT_THAT(live_through(host_, 3).log, SizeIs(1));
   expect_rest(host_, 10);
 }
 
-TEST_P(OneHomeTest, WhoAsksForCoresOfItsOwnGetsThemAndThenThereIsRest) {
+TEST_P(OneHomeTest, AVmThatAsksForCoresOfItsOwnGetsThemAndThenThereIsRest) {
   placement::VmDescription vm = small_vm(1, "web1", 1);
   vm.own_policy = {{"cpu_binding", "exclusive"}};
   host_.start(vm, 0, 80);
@@ -216,7 +216,7 @@ TEST(HomeControlTest, AVmThatWasFoundOnANodeThatGoesOfflineIsPlacedElsewhere) {
   EXPECT_EQ(host.pins(1), node_cpus(host.home(1)));
 }
 
-TEST(HomeControlTest, ANodeThatWentOfflineWhileTheDaemonDidNotRunIsNoOnesPin) {
+TEST(HomeControlTest, ANodeThatWentOfflineWhileTheDaemonDidNotRunIsNoExternalPin) {
   HostStory host(4, Mode::kActive, [](ControllerSetup& setup) {
     setup.topology = without(4, node_cpus(2));
     setup.remembered_homes[{vm_id(1), 0}] = NodeId{2};
@@ -230,7 +230,7 @@ TEST(HomeControlTest, ANodeThatWentOfflineWhileTheDaemonDidNotRunIsNoOnesPin) {
   expect_rest(host, 20);
 }
 
-TEST(HomeControlTest, WhomSomebodyPinnedToCpusThatVmsMayNotUseIsLeftAlone) {
+TEST(HomeControlTest, AVmThatOthersPinnedToCpusThatVmsMayNotUseIsLeftAlone) {
   HostStory host(4, Mode::kActive,
                  [](ControllerSetup& setup) { setup.topology = without(4, node_cpus(2)); });
   host.start(small_vm(1, "web1", 2), 2, 50);
@@ -248,7 +248,7 @@ TEST(HomeControlTest, OneCpuThatGoesOfflineAndComesBackChangesNoPins) {
   }
 }
 
-TEST(HomeControlTest, WhoWasPinnedWhileACpuWasOfflineGetsItWhenItIsBack) {
+TEST(HomeControlTest, AVmThatWasPinnedWhileACpuWasOfflineGetsItWhenItIsBack) {
   HostStory host = at_home_on_node_2();
   host.pin(1, {});
   (void)change_topology(host, without(4, {CpuId{5}}));
@@ -301,7 +301,7 @@ TEST(HomeControlTest, ARestartRemembersNoHomeThatIsKnown) {
   }
 }
 
-TEST(HomeControlTest, HomesAssumedInDryRunAreNobodysPinsLater) {
+TEST(HomeControlTest, HomesAssumedInDryRunAreNotTakenForExternalPinsLater) {
   HostStory host(4, Mode::kDryRun);
   host.start(small_vm(1, "web1", 2), 1, 50);
   (void)live_through(host, 8);
@@ -314,9 +314,9 @@ TEST(HomeControlTest, HomesAssumedInDryRunAreNobodysPinsLater) {
   EXPECT_EQ(host.pins(1), node_cpus(host.home(1)));
 }
 
-// ---- others who pin ----
+// ---- pins of others ----
 
-TEST(HomeControlTest, WhoRemovesPinsAgainAndAgainHasHisWay) {
+TEST(HomeControlTest, AnAdministratorWhoRemovesPinsAgainAndAgainPrevails) {
   for (const bool repairs : {false, true}) {
     HostStory host(4, Mode::kActive, [&](ControllerSetup& setup) { setup.repairs_pins = repairs; });
     host.start(small_vm(1, "web1", 2), 1, 50);
@@ -330,7 +330,7 @@ TEST(HomeControlTest, WhoRemovesPinsAgainAndAgainHasHisWay) {
   }
 }
 
-TEST(HomeControlTest, WhoWasLeftToOthersLivesWhereTheyPinItToAWholeNode) {
+TEST(HomeControlTest, AVmThatWasLeftToOthersLivesWhereTheyPinItToAWholeNode) {
   HostStory host(4, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 1, 50);
   host.pin(1, {CpuId{0}, CpuId{2}});

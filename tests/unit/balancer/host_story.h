@@ -18,7 +18,7 @@
 
 namespace vmnuma::tests {
 
-/// That a VM has beside its vCPUs.
+/// That a VM has besides its vCPUs.
 inline constexpr std::int64_t kOtherThreads = 5;
 inline constexpr placement::Bytes kVmMemory{64 * placement::kMiB.value};
 
@@ -41,7 +41,7 @@ class HostStory {
   void set_memory(std::uint8_t number, std::int32_t node) {
     vms_.at(vm_id(number)).memory_node = node;
   }
-  /// Somebody (the executor, or an administrator) pinned all its vCPUs; empty = anywhere.
+  /// The executor or an administrator pinned all its vCPUs; empty = anywhere.
   void pin(std::uint8_t number, const std::vector<placement::CpuId>& cpus);
   /// Its memory may use these nodes from now on.
   void set_memory_nodes(std::uint8_t number, const std::vector<placement::NodeId>& nodes);
@@ -49,8 +49,7 @@ class HostStory {
   [[nodiscard]] std::vector<placement::NodeId> memory_nodes(std::uint8_t number) const {
     return vms_.at(vm_id(number)).description.numatune_nodes;
   }
-  /// A vCPU is plugged into the running VM; nobody has pinned it, but libvirt if there is a
-  /// default.
+  /// A vCPU is plugged into the running VM; only libvirt has pinned it, if there is a default.
   void plug_vcpu(std::uint8_t number);
   /// Whether every vCPU has a pin of its own.
   [[nodiscard]] bool all_pinned(std::uint8_t number) const;
@@ -58,7 +57,7 @@ class HostStory {
   [[nodiscard]] std::vector<placement::CpuId> pins(std::uint8_t number) const;
   /// What its last vCPU is pinned to; empty = anywhere.
   [[nodiscard]] std::vector<placement::CpuId> last_pin(std::uint8_t number) const;
-  /// Somebody changed the policy in its metadata.
+  /// The policy in its metadata was changed.
   void set_own_policy(std::uint8_t number, std::vector<placement::PolicySetting> settings) {
     vms_.at(vm_id(number)).description.own_policy = std::move(settings);
   }

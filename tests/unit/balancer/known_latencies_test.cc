@@ -32,7 +32,7 @@ TEST(KnownLatenciesTest, OutliveCpusThatGoOffline) {
   KnownLatencies known;
   known.add({kNear, kFar, kFromNode1});
   known.keep_those_of(two_nodes(/*node_1_has_cpus=*/false, placement::kGiB));
-  known.add({kNear, kFar});  // what is found while nobody reads from there
+  known.add({kNear, kFar});  // what is found while no CPU reads from there
   EXPECT_THAT(known.all(), testing::UnorderedElementsAre(kNear, kFar, kFromNode1));
 }
 

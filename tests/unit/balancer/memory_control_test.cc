@@ -49,7 +49,7 @@ void epochs(HostStory& host, int count) {
 TEST(MemoryControlTest, AGuaranteedVmAndItsSliceAreProtected) {
   HostStory host = story(Mode::kActive);
   epochs(host, 4);
-  // 64 MiB of the guest and 256 beside it.
+  // 64 MiB of the guest and 256 besides.
   EXPECT_EQ(host.limits()[HostStory::vm_scope(1)], (MemoryLimits{kMiB * 320, {}, {}, {}, Bytes{}}));
   EXPECT_EQ(host.limits()["machine.slice"], (MemoryLimits{kMiB * 320, {}, {}, {}, {}}));
   EXPECT_EQ(host.limits()[HostStory::vm_scope(2)], MemoryLimits{});

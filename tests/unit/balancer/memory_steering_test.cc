@@ -116,7 +116,7 @@ TEST_F(MemorySteeringTest, WhatTheAdministratorHasSetIsKeptWhereItIsStricter) {
   EXPECT_EQ(in_force_[kSlice], (MemoryLimits{kGiB * 7, kGiB, {}, kGiB * 40, {}}));
 }
 
-TEST_F(MemorySteeringTest, WhatNobodyWishesForAnyMoreIsAsItWasFound) {
+TEST_F(MemorySteeringTest, LimitsThatAreNoLongerWishedForAreAsTheyWereFound) {
   const MemoryLimits found{kMiB, {}, {}, kGiB * 5, {}};
   in_force_[scope_of(1)] = found;
   epochs(3);
@@ -159,7 +159,7 @@ TEST_F(MemorySteeringTest, SettingsOfOthersStay) {
   EXPECT_EQ(in_force_[scope_of(1)], (MemoryLimits{{}, {}, {}, kGiB * 2, {}}));
 }
 
-TEST_F(MemorySteeringTest, WhoInsistsHasHisWay) {
+TEST_F(MemorySteeringTest, AnAdministratorWhoInsistsPrevails) {
   int repairs = 0;
   bool said = false;
   for (int i = 0; i < 30; ++i) {

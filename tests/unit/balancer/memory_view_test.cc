@@ -24,7 +24,7 @@ MemoryView view_of(HostStory& host) {
   return std::get<MemoryView>(*effects.replies.at(0).answer);
 }
 
-TEST(MemoryViewTest, TellsWhatIsInForceAndWhoLosesMemoryFirst) {
+TEST(MemoryViewTest, TellsWhatIsInForceAndWhichVmLosesMemoryFirst) {
   HostStory host(2, Mode::kObserve);
   host.start(small_vm(1, "kept", 2), 0, 10);
   host.start(small_vm(2, "free", 2), 1, 10);

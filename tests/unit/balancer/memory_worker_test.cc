@@ -140,7 +140,7 @@ TEST_F(MemoryWorkerTest, SettingsThatWereThereBeforeStay) {
   EXPECT_THAT(units.removed, IsEmpty());
 }
 
-TEST_F(MemoryWorkerTest, WhoseSettingsTheyAreIsKnownAfterARestart) {
+TEST_F(MemoryWorkerTest, TheOwnerOfSettingsIsKnownAfterARestart) {
   for (const bool first : {true, false}) {
     FakeUnits units(nullptr);
     if (!first) {

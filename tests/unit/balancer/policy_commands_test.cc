@@ -126,7 +126,7 @@ TEST(MetadataPolicyTest, AWrongPolicyCountsNowhereAndTheVmIsLeftWhereItIs) {
   EXPECT_THAT(explained.policy.refused, HasSubstr("'soft', 'mask' or 'hands-off'"));
 }
 
-TEST(MetadataPolicyTest, ModeMaskOfTheConfigurationIsSoftWhereNobodyCanSetMemoryNodes) {
+TEST(MetadataPolicyTest, ModeMaskOfTheConfigurationIsSoftWhereMemoryNodesCannotBeSet) {
   HostStory host(4, Mode::kActive, [](balancer::ControllerSetup& setup) {
     setup.policies["web1"].memory_mode = placement::MemoryMode::kMask;
     setup.policies["web1"].do_not_move = true;
@@ -142,7 +142,7 @@ TEST(MetadataPolicyTest, ModeMaskOfTheConfigurationIsSoftWhereNobodyCanSetMemory
   EXPECT_THAT(host.tell_domains().log, IsEmpty());
 }
 
-TEST(MetadataPolicyTest, ModeMaskCannotBeSetWhereNobodyCanSetMemoryNodes) {
+TEST(MetadataPolicyTest, ModeMaskCannotBeSetWhereMemoryNodesCannotBeSet) {
   HostStory host(4, Mode::kActive);
   VmDescription vm = vm_with({});
   vm.memory_nodes_fixed = true;
@@ -179,7 +179,7 @@ TEST(MetadataPolicyTest, TheConfigurationReadAgainMayLetMetadataCountNoMore) {
   EXPECT_THAT(policy_of(host).nodes, IsEmpty());
 }
 
-TEST(MetadataPolicyTest, TheHostsStrategyCountsForWhoHasNone) {
+TEST(MetadataPolicyTest, TheHostsStrategyCountsForVmsThatHaveNone) {
   using placement::PlacementStrategy;
   HostStory host(4, Mode::kActive, [](balancer::ControllerSetup& setup) {
     configure(setup);

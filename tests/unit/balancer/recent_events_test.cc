@@ -71,7 +71,7 @@ TEST_F(RecentEventsTest, TheLimitKeepsTheNewestAndSaysThatThereAreMore) {
   EXPECT_TRUE(view.truncated);
 }
 
-TEST_F(RecentEventsTest, WhoFollowsGetsWhatCameSince) {
+TEST_F(RecentEventsTest, AFollowerGetsWhatCameSince) {
   EventsRequest request;
   request.after = 2;
   EXPECT_THAT(messages(events_.answer(request)), ElementsAre("b is released"));

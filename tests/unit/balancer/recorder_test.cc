@@ -79,7 +79,7 @@ TEST_F(RecorderTest, EndsAfterAsManyEpochsAsWereAskedFor) {
   EXPECT_EQ(view.epochs, 2);
 }
 
-TEST_F(RecorderTest, EndsWhenNobodyComesForItsLines) {
+TEST_F(RecorderTest, EndsWhenNoClientComesForItsLines) {
   const RecordingView begun = ask(RecordStartRequest{});
   for (std::int64_t i = 0; i <= Recorder::kPatience; ++i) {
     EXPECT_TRUE(recorder_.running());

@@ -377,11 +377,11 @@ TEST(OriginalsTest, TheFirstOrderOfAProcessTellsWhatWasFound) {
   EXPECT_EQ(way_back_of(originals, node_cpus(0)), Cpus{CpuId{3}});
 }
 
-TEST(OriginalsTest, WhatSomebodyElsePinnedStays) {
+TEST(OriginalsTest, PinsThatOthersMadeStay) {
   Originals originals;
   note_order(originals, order_for(kProcess, {}, node_cpus(0)));
   EXPECT_EQ(way_back_of(originals, {CpuId{2}}), kStays);
-  // Somebody pinned it, and then it was moved again.
+  // Others pinned it, and then it was moved again.
   note_order(originals, order_for(kProcess, {CpuId{2}}, node_cpus(1)));
   EXPECT_EQ(way_back_of(originals, node_cpus(1)), Cpus{CpuId{2}});
 }

@@ -267,7 +267,7 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   (void)next.epoch();
   EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}),
             kMiB * (300 - kArrivingMib));
-  // Another of the group takes up its own part, also if it was started while nobody looked.
+  // Another of the group takes up its own part, also if it was started while no daemon ran.
   placement::VmDescription other = small_vm(6, "vm6", 2);
   other.own_policy = vm.own_policy;
   next.start(other, 1, 50);
@@ -339,7 +339,7 @@ TEST_F(ReservingTest, OfASharedOneEachVmFindsItsRoomAgainAlsoAfterARestart) {
             kMiB * (300 - kArrivingMib));
 }
 
-TEST_F(ReservingTest, WhatAVmHadOfASharedOneComesBackAlsoIfItStoppedWhileNobodyLooked) {
+TEST_F(ReservingTest, WhatAVmHadOfASharedOneComesBackAlsoIfItStoppedWhileNoDaemonRan) {
   measure();
   ReserveRequest asked = request("vm5", kArrivingMib, {NodeId{1}});
   asked.shared = true;
@@ -412,7 +412,7 @@ TEST_F(ReservingTest, IsReservedUnderOtherOptionsToo) {
   EXPECT_EQ(view.homes[1].elsewhere_bytes, 0);
 }
 
-TEST_F(ReservingTest, WhoJudgesWithoutTheDaemonKnowsOfIt) {
+TEST_F(ReservingTest, AProgramThatJudgesWithoutTheDaemonKnowsOfIt) {
   measure();
   (void)host_.epoch();
   (void)done(request("db", 300, {NodeId{1}}));
@@ -517,7 +517,7 @@ std::vector<std::string> recorded_reserving(bool anonymize, std::int64_t from) {
   return lines;
 }
 
-TEST(RecordedReservationsTest, ReplayToTheByteAndNameNobody) {
+TEST(RecordedReservationsTest, ReplayToTheByteAndNameNoVm) {
   for (const bool anonymize : {false, true}) {
     for (const std::int64_t from : {0, 4, 7}) {
       const std::vector<std::string> lines = recorded_reserving(anonymize, from);

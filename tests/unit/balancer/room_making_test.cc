@@ -165,7 +165,7 @@ TEST_F(RoomMakingTest, AVmStartsAfterTwoMovesAndHasItsRoomWhileTheyLast) {
   epoch();
   expect_one_order_of(2);
   host_.carry_out(last_);
-  // Nobody else gets it.
+  // No other VM gets it.
   AnnounceRequest other = wants_one_node(6, 300, 0);
   other.waits_s = 0;
   EXPECT_THAT(refusal(other), HasSubstr("single-numa-node"));
@@ -212,7 +212,7 @@ TEST_F(RoomMakingTest, AdviceIsOnlyGiven) {
   EXPECT_EQ(refusal(asked).find("make-room"), std::string::npos);
 }
 
-TEST_F(RoomMakingTest, WhereMovesCannotHelpNobodyWaits) {
+TEST_F(RoomMakingTest, NoStartWaitsWhereMovesCannotHelp) {
   EXPECT_THAT(refusal(wants_one_node(5, 700)), HasSubstr("700 MiB of memory"));
   EXPECT_FALSE(last_.room_search);
 }
@@ -323,7 +323,7 @@ TEST_F(RoomMakingTest, AnAnswerThatComesTooLateIsOfNoUse) {
   EXPECT_TRUE(ask(balancer::WithdrawRequest{to_text(vm_id(5))}));
   (void)take(two_moves());
   EXPECT_THAT(last_.orders, IsEmpty());
-  (void)take(two_moves());  // nor one that nobody asked for
+  (void)take(two_moves());  // nor one that was not asked for
   EXPECT_THAT(last_.orders, IsEmpty());
   EXPECT_THAT(reservations(), IsEmpty());
 }
@@ -354,7 +354,7 @@ TEST_F(RoomMakingTest, NoMoreThanEightWait) {
   EXPECT_THAT(refusal(wants_one_node(13)), HasSubstr("single-numa-node"));
 }
 
-TEST_F(RoomMakingTest, WhoLivesSomewhereElseByNowLeadsToAnotherSearch) {
+TEST_F(RoomMakingTest, AVmThatLivesSomewhereElseByNowLeadsToAnotherSearch) {
   EXPECT_TRUE(waits(wants_one_node(5)));
   (void)take(RoomSearched{vm_id(5), NodeId{0}, {{move(3, 0, 2)}}, ""});
   EXPECT_THAT(last_.orders, IsEmpty());
@@ -363,13 +363,13 @@ TEST_F(RoomMakingTest, WhoLivesSomewhereElseByNowLeadsToAnotherSearch) {
   EXPECT_THAT(reservations(), IsEmpty());
 }
 
-TEST_F(RoomMakingTest, WhoHasGotThereAlreadyIsLeftThereAndTheRoomIsKept) {
+TEST_F(RoomMakingTest, AVmThatHasGotThereAlreadyIsLeftThereAndTheRoomIsKept) {
   EXPECT_TRUE(waits(wants_one_node(5)));
   (void)take(RoomSearched{vm_id(5), NodeId{0}, {{move(3, 0, 1)}, {move(1, 0, 1)}}, ""});
   expect_one_order_of(1);
 }
 
-TEST_F(RoomMakingTest, WhoMayNotMoveIsNotMoved) {
+TEST_F(RoomMakingTest, AVmThatMayNotMoveIsNotMoved) {
   host_.set_own_policy(1, {{"nodes", "0"}});
   (void)host_.tell_domains();
   epoch();
@@ -388,7 +388,7 @@ TEST_F(RoomMakingTest, WhoMayNotMoveIsNotMoved) {
   EXPECT_THAT(refusal(wants_one_node(5)), HasSubstr("VM 'vm1' stays where it is: "));
 }
 
-TEST_F(RoomMakingTest, WhoIsGoneNeedNotMove) {
+TEST_F(RoomMakingTest, AVmThatIsGoneNeedNotMove) {
   EXPECT_TRUE(waits(wants_one_node(5)));
   host_.stop(1);
   (void)host_.tell_domains();
@@ -396,7 +396,7 @@ TEST_F(RoomMakingTest, WhoIsGoneNeedNotMove) {
   expect_one_order_of(2);
 }
 
-TEST_F(RoomMakingTest, WhilePausedNothingIsOrderedAndNobodyWaits) {
+TEST_F(RoomMakingTest, WhilePausedNothingIsOrderedAndNoStartWaits) {
   EXPECT_TRUE(waits(wants_one_node(5)));
   EXPECT_TRUE(ask(balancer::PauseRequest{}));
   (void)take(two_moves());

@@ -6,7 +6,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-TEST(ServiceSetupTest, WhereTheDaemonIsAndWhomItAsksChangeWithTheNextStartOnly) {
+TEST(ServiceSetupTest, WhereTheDaemonIsAndWhatItAsksChangeWithTheNextStartOnly) {
   Config running;
   Config read;
   read.hypervisor = HypervisorKind::kQemu;

@@ -42,7 +42,7 @@ void expect_closes(const PlaceFound& found, std::int64_t session) {
   EXPECT_EQ(found.closes, session);
 }
 
-TEST(SessionPlacesTest, NobodyGoesWhileThereAreFreePlaces) {
+TEST(SessionPlacesTest, NoSessionIsClosedWhileThereAreFreePlaces) {
   Places places;
   places.add(kMostOfOneUser - 1, member(1), /*waits_for_daemon=*/false);
   const PlaceFound found = places.find(member(1));
@@ -52,7 +52,7 @@ TEST(SessionPlacesTest, NobodyGoesWhileThereAreFreePlaces) {
 
 TEST(SessionPlacesTest, AUserWithAllTheirPlacesTakesOneFromThemselves) {
   Places places;
-  places.add(1, member(2), /*waits_for_daemon=*/false);  // longer idle, but somebody else
+  places.add(1, member(2), /*waits_for_daemon=*/false);  // longer idle, but another user's
   places.add(kMostOfOneUser, member(1), /*waits_for_daemon=*/false);
   expect_closes(places.find(member(1)), 2);
 }
@@ -66,7 +66,7 @@ TEST(SessionPlacesTest, AUserWhoWaitsForAllTheirAnswersGetsNoOtherPlace) {
   EXPECT_TRUE(places.find(member(3)).admitted);
 }
 
-TEST(SessionPlacesTest, WhatIsKeptForAdministratorsIsGivenToNobodyElse) {
+TEST(SessionPlacesTest, PlacesKeptForAdministratorsAreGivenToNoOtherUser) {
   Places places;
   for (std::uint32_t user = 1; user <= 14; ++user) {
     places.add(4, member(user), /*waits_for_daemon=*/true);

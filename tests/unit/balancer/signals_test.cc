@@ -28,7 +28,7 @@ class SignalsTest : public testing::Test {
   TaskBoard board_;
 };
 
-TEST_F(SignalsTest, AHangupThatComesBeforeAnybodyIsToldIsNotLost) {
+TEST_F(SignalsTest, AHangupThatComesBeforeAReceiverIsSetIsNotLost) {
   std::promise<void> reloaded;
   Signals signals(board_);
   send(SIGHUP);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings that were made to harm whoever reads them: each has the right checksums.
+// Recordings that were made to harm their readers: each has the right checksums.
 #include "balancer/record/sound.h"
 
 #include <gmock/gmock.h>

@@ -28,7 +28,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 /// Two VMs of two busy vCPUs on node 0 of three, which has two CPUs. Memory is full everywhere, so
-/// that nobody can be moved; `fixed` may not be touched at all.
+/// that no VM can be moved; `fixed` may not be touched at all.
 class SpillControlTest : public testing::Test {
  protected:
   SpillControlTest() : host_(3, Mode::kActive) { begin(host_, node_cpus(0)); }
@@ -103,7 +103,7 @@ std::vector<CpuId> spilled_to(std::int32_t node) {
   return cpus;
 }
 
-TEST_F(SpillControlTest, WhoSpillsIsPinnedToBothNodesAndKeepsItsHome) {
+TEST_F(SpillControlTest, AClientThatSpillsIsPinnedToBothNodesAndKeepsItsHome) {
   epochs(host_, 6);
   ASSERT_THAT(orders_, SizeIs(1));
   EXPECT_EQ(orders_.front().reason, Reason::kSpill);
@@ -113,7 +113,7 @@ TEST_F(SpillControlTest, WhoSpillsIsPinnedToBothNodesAndKeepsItsHome) {
   EXPECT_EQ(host_.home(1), 0);
 }
 
-TEST_F(SpillControlTest, PinsOfASpillAreNobodyElses) {
+TEST_F(SpillControlTest, PinsOfASpillDoNotCountAsExternal) {
   epochs(host_, 30);
   EXPECT_THAT(orders_, SizeIs(1));
   EXPECT_EQ(host_.pins(1), spilled_to(1));
@@ -164,7 +164,7 @@ TEST_F(SpillControlTest, AfterARestartItIsKnown) {
   EXPECT_THAT(orders_, Each(Field(&Order::reason, Reason::kCpuAssignment)));  // its other threads
 }
 
-TEST_F(SpillControlTest, OneWhoseMoveIsTakenBackAfterARestartIsNotPinnedByOthers) {
+TEST_F(SpillControlTest, AVmWhoseMoveIsTakenBackAfterARestartIsNotPinnedByOthers) {
   epochs(host_, 6);
   ASSERT_EQ(host_.pins(1), spilled_to(1));
   // Its daemon had given it a home on node 2, and died before it was pinned there.
@@ -179,11 +179,11 @@ TEST_F(SpillControlTest, OneWhoseMoveIsTakenBackAfterARestartIsNotPinnedByOthers
   EXPECT_EQ(after.pins(1), spilled_to(1));
 }
 
-TEST_F(SpillControlTest, OneWhoseEndIsTakenBackAfterARestartGoesOn) {
+TEST_F(SpillControlTest, ASpillWhoseEndIsTakenBackAfterARestartGoesOn) {
   epochs(host_, 6);
   ASSERT_EQ(host_.pins(1), spilled_to(1));
   const Originals found = originals();
-  for (const int nodes : {2, 3}) {  // of two it is pinned to all CPUs, as nobody who is not pinned
+  for (const int nodes : {2, 3}) {  // of two it is pinned to all CPUs, as if not pinned
     HostStory after = restarted(nodes, found);
     begin(after, node_cpus(0));
     after.set_busy(2, 0);
@@ -201,7 +201,7 @@ TEST_F(SpillControlTest, OneWhoseEndIsTakenBackAfterARestartGoesOn) {
   }
 }
 
-TEST_F(SpillControlTest, OneWhoseBeginIsTakenBackAfterARestartIsNotPinnedByOthers) {
+TEST_F(SpillControlTest, AVmWhoseSpillIsTakenBackAfterARestartIsNotPinnedByOthers) {
   const std::vector<CpuId> part = {CpuId{1}};
   epochs(host_, 6);
   ASSERT_EQ(host_.pins(1), spilled_to(1));

@@ -277,7 +277,7 @@ TEST_P(RefusedStartsTest, ThePolicyThatCountsDecidesOnAdmission) {
   EXPECT_TRUE(ask(for_one_node(6, 1, kFreeMib * 100)));
 }
 
-TEST_P(RefusedStartsTest, BeforeTheFirstReadingNobodyIsRefusedForLackOfRoom) {
+TEST_P(RefusedStartsTest, BeforeTheFirstReadingNoVmIsRefusedForLackOfRoom) {
   const auto answer = ask(for_one_node(5, 1, kFreeMib * 100));
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kBusy);
@@ -334,7 +334,7 @@ TEST_P(AdvisedStartsTest, WhatFitsLaterIsNoLongerSaid) {
   EXPECT_THAT(status().not_admitted, SizeIs(0));
 }
 
-TEST_P(AdvisedStartsTest, BeforeTheFirstReadingEverybodyStarts) {
+TEST_P(AdvisedStartsTest, BeforeTheFirstReadingEveryVmStarts) {
   EXPECT_TRUE(ask(for_one_node(5, 1, kFreeMib * 100)));
 }
 
@@ -494,7 +494,7 @@ TEST_P(RefusedStartsTest, PoolsAreThoseOfTheLastReading) {
 
 // ---- guaranteed memory ----
 
-/// Of ordinary pages; 256 MiB beside it are QEMU's (Numa.MemQosOverhead).
+/// Of ordinary pages; QEMU has 256 MiB besides (Numa.MemQosOverhead).
 AnnounceRequest guaranteed(std::uint8_t number, std::int32_t vcpus, std::int64_t memory_mib) {
   AnnounceRequest request = for_one_node(number, vcpus, memory_mib);
   request.policy.push_back({"memory_class", "guaranteed"});
@@ -521,7 +521,7 @@ TEST_P(RefusedStartsTest, GuaranteedMemoryIsKeptPerNode) {
   EXPECT_THAT(refusal(request), HasSubstr("100 MiB of memory. Free were on node 0"));
   request.policy.back().value = "1";
   EXPECT_TRUE(ask(request));
-  // Who is not guaranteed his memory may use what is free and has not been promised.
+  // A VM without a guarantee may use what is free and has not been promised.
   AnnounceRequest plain = for_one_node(6, 1, 100);
   plain.policy.push_back({"nodes", "0"});
   EXPECT_TRUE(ask(plain));
@@ -548,7 +548,7 @@ TEST_P(RefusedStartsTest, AVmOnSeveralNodesTakesGuaranteedMemoryOfThemTogether) 
   EXPECT_TRUE(ask(last));
 }
 
-TEST_P(RefusedStartsTest, WhatIsReservedForTheSystemIsPromisedToNobody) {
+TEST_P(RefusedStartsTest, WhatIsReservedForTheSystemIsPromisedToNoVm) {
   balancer::ConfigChanged config;
   config.mode = GetParam();
   for (const std::int32_t node : {0, 1, 2}) {

@@ -92,7 +92,7 @@ TEST_F(WorkerTest, ATaskWithinATaskHasItsOwnBeginning) {
   EXPECT_THAT(seen, testing::ElementsAre("a part", "the whole"));
 }
 
-TEST_F(WorkerTest, WhoDrainsATaskThatHangsGetsTheThreadBack) {
+TEST_F(WorkerTest, ACallerThatDrainsATaskThatHangsGetsTheThreadBack) {
   std::promise<void> go_on;
   std::promise<void> started;
   Worker worker(board_, "test", 2, kLongPatience.all);

@@ -227,7 +227,7 @@ TEST(InvocationTest, WhateverListsTakesAFormat) {
             "vmnuma: -o: there is no format 'tables'; did you mean 'table'?");
 }
 
-TEST(InvocationTest, WhoAsksForJsonGetsErrorsOfTheCommandLineAsJson) {
+TEST(InvocationTest, AUserWhoAsksForJsonGetsErrorsOfTheCommandLineAsJson) {
   for (const Arguments& wrong : {Arguments{"--json", "lsit"},
                                  {"list", "--bogus", "--json"},
                                  {"list", "-o", "json", "x"},

@@ -83,7 +83,7 @@ TEST(ListingTest, TheFirstColumnNamesWhatTheRowsOfATableAreAbout) {
   EXPECT_EQ(text_of(listing_of(stats::client_table(clients)), ListFormat::kName), "vm.77\n");
 }
 
-TEST(ListingTest, AReservationSaysForWhomHowMuchWhereAndUntilWhen) {
+TEST(ListingTest, AReservationSaysForWhichVmHowMuchWhereAndUntilWhen) {
   const tests::TimeZone zone("UTC");
   constexpr std::int64_t kGiB = std::int64_t{1} << 30U;
   balancer::ReservationsView view;

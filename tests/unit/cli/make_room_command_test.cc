@@ -25,7 +25,7 @@ class MakeRoomCommandTest : public MovableHostTest {
   }
 };
 
-TEST_F(MakeRoomCommandTest, SaysWhoMustMoveAndMovesNobody) {
+TEST_F(MakeRoomCommandTest, SaysWhichVmMustMoveAndMovesNone) {
   ASSERT_EQ(run({"--vcpus", "2", "--memory", "500MiB", "--on", "0"}), kExitOk) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("node 0 to 1, 64.0 MiB"));
   EXPECT_THAT(out_.str(), HasSubstr("1 move, 64.0 MiB of memory, 1 s at the permitted rate"));
@@ -45,7 +45,7 @@ TEST_F(MakeRoomCommandTest, TellsPrograms) {
   EXPECT_EQ(json["steps"][0]["relocations"][0]["to"], 1);
 }
 
-TEST_F(MakeRoomCommandTest, WhereItFitsNobodyMovesOrIsAsked) {
+TEST_F(MakeRoomCommandTest, WhereItFitsNoVmMovesAndNoQuestionIsAsked) {
   ASSERT_EQ(run({"--vcpus", "2", "--memory", "100MiB", "--do"}), kExitOk) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("already has room for"));
   EXPECT_THAT(err_.str(), IsEmpty());
@@ -60,7 +60,7 @@ TEST_F(MakeRoomCommandTest, WhereNothingHelpsItSaysWhyAndFails) {
   EXPECT_THAT(ordered_, IsEmpty());
 }
 
-TEST_F(MakeRoomCommandTest, MovesOnceSomebodySaysYes) {
+TEST_F(MakeRoomCommandTest, MovesOnceTheUserSaysYes) {
   const std::vector<std::string> words{"--vcpus", "2", "--memory", "500MiB", "--on", "0", "--do"};
   EXPECT_EQ(run(words, "n\n"), kExitRefused);
   EXPECT_THAT(err_.str(), HasSubstr("not confirmed, so nothing was moved"));

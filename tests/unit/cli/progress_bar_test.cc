@@ -83,7 +83,7 @@ TEST_F(ProgressBarTest, SomethingThatWasNeverShownLeavesNoTrace) {
   EXPECT_EQ(err_.str(), "");
 }
 
-TEST_F(ProgressBarTest, WritesNothingWhereNobodyLooks) {
+TEST_F(ProgressBarTest, WritesNothingWhereNoUserLooks) {
   const auto written = [this] {
     ProgressBar bar(surroundings_, invocation_, "work");
     bar.show(1, 2, "");

@@ -40,7 +40,7 @@ TEST_F(RepackCommandTest, TellsProgramsWhatBecameOfIt) {
   EXPECT_EQ(json["stopped_because"], "");
 }
 
-TEST_F(RepackCommandTest, MovesNobodyForLessThanIsAskedFor) {
+TEST_F(RepackCommandTest, MovesNoVmForLessThanIsAskedFor) {
   ASSERT_EQ(run({"--least-gain", "600"}), kExitOk) << err_.str();  // a half can be saved
   EXPECT_THAT(ordered_, IsEmpty());
   EXPECT_THAT(out_.str(), HasSubstr("nothing moves"));

@@ -191,7 +191,7 @@ What the last plan considered, best first
 )");
 }
 
-TEST_F(ViewTextTest, ExplainNamesWhomAVmTalksTo) {
+TEST_F(ViewTextTest, ExplainNamesTheVmsThatAVmTalksTo) {
   auto view = tests::explain_view();
   view.talks = {{"db7", "", 61'234, 100},
                 {"db8", "", 400, 0},

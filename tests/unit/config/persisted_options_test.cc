@@ -108,7 +108,7 @@ TEST_F(PersistedOptionsTest, APipeInPlaceOfTheFileIsSetAside) {
   EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
-TEST_F(PersistedOptionsTest, WhoOnlyLooksChangesNothing) {
+TEST_F(PersistedOptionsTest, AProgramThatOnlyLooksChangesNothing) {
   write("[options]\nNuma.MigThreshold = \"7\"\n");
   Config loaded = config();
   apply_persisted_options(loaded, Damaged::kLeave);

@@ -28,7 +28,7 @@ TEST(CountedStallTest, ReadsTakeHalfTheirTimeEachBecauseTwoAreUnderWayAtOnce) {
   EXPECT_EQ(stall_from(reads_a_second(1'000'000'000), kReadNs), Permille{1000});
 }
 
-TEST(CountedStallTest, NobodyWaitsForLongerThanItsCoresAreStalled) {
+TEST(CountedStallTest, NoVmWaitsForLongerThanItsCoresAreStalled) {
   MemoryReads reads = reads_a_second(10'000'000);  // 450 thousandths
   reads.cycles = 1000;
   reads.stalled_cycles = 700;
@@ -44,7 +44,7 @@ TEST(CountedStallTest, AVmThatHardlyRanSaysNothing) {
   EXPECT_FALSE(stall_from(reads, kReadNs));
 }
 
-TEST(CountedStallTest, CountersThatWereSomebodyElsesMostOfTheTimeSayNothing) {
+TEST(CountedStallTest, CountersThatOthersHadMostOfTheTimeSayNothing) {
   MemoryReads reads = reads_a_second(4'000'000);
   reads.ran = {40 * kSecond};
   EXPECT_EQ(stall_from(reads, kReadNs), Permille{180});  // of what was counted

@@ -91,12 +91,12 @@ TEST(CrowdingTest, WhatAClientWantedLatelyKeepsItFromHardlyRunning) {
   EXPECT_THAT(planned_spreads(snapshot), IsEmpty());
 }
 
-TEST(CrowdingTest, WhoHardlyRunsOnACrowdedNodeSpillsAheadOfNeed) {
+TEST(CrowdingTest, AClientThatHardlyRunsOnACrowdedNodeSpillsAheadOfNeed) {
   EXPECT_THAT(planned_spreads(two_sleepers({.vcpus = 2, .busy_pct = 5})),
               ElementsAre("spill a:0+1"));
 }
 
-TEST(CrowdingTest, NobodySpillsAheadOfNeedFromANodeWithACpuForEachVcpu) {
+TEST(CrowdingTest, NoClientSpillsAheadOfNeedFromANodeWithACpuForEachVcpu) {
   const Snapshot snapshot = SnapshotBuilder()
                                 .nodes(2, {.cores = 4})
                                 .vm({.name = "a", .vcpus = 2, .busy_pct = 5})
@@ -105,7 +105,7 @@ TEST(CrowdingTest, NobodySpillsAheadOfNeedFromANodeWithACpuForEachVcpu) {
   EXPECT_THAT(planned_spreads(snapshot), IsEmpty());
 }
 
-TEST(CrowdingTest, NobodySpillsAheadOfNeedWithoutSpills) {
+TEST(CrowdingTest, NoClientSpillsAheadOfNeedWithoutSpills) {
   Options options;
   options.spill_enable = 0;
   EXPECT_THAT(planned_spreads(two_sleepers({.vcpus = 2, .busy_pct = 5}), options), IsEmpty());
@@ -123,7 +123,7 @@ TEST(CrowdingTest, AHostAtRestKeepsItsSpillsAheadOfNeed) {
   }
 }
 
-TEST(CrowdingTest, ASpillAheadOfNeedEndsWhenItsClientRunsAndNobodyWaits) {
+TEST(CrowdingTest, ASpillAheadOfNeedEndsWhenItsClientRunsAndNoneWaits) {
   const Options options;
   Snapshot now = two_sleepers({.vcpus = 2, .busy_pct = 5});
   now = next_epoch(now, make_plan(now, options, {}), options);

@@ -23,7 +23,7 @@ TEST(EntitlementTest, WhatOthersTakeFromANodeIsOwedToItsClients) {
   EXPECT_EQ(snapshot.clients[0].owed, kCpu * 2);
 }
 
-TEST(EntitlementTest, WaitingBesideIdleCpusIsNotOwed) {
+TEST(EntitlementTest, WaitingWhileCpusIdleIsNotOwed) {
   Snapshot snapshot =
       SnapshotBuilder().node({.cores = 4}).vm({.name = "a", .homes = {0}, .vcpus = 4}).build();
   snapshot.clients[0].used = kCpu * 3;  // it waited for a CPU's time, and one was idle as long
@@ -32,7 +32,7 @@ TEST(EntitlementTest, WaitingBesideIdleCpusIsNotOwed) {
   EXPECT_EQ(snapshot.nodes[0].owed, CpuTime{});
 }
 
-TEST(EntitlementTest, NobodyIsExcusedBesideCpusThatOthersUseWhetherOrNotThatLasts) {
+TEST(EntitlementTest, WaitingForCpusThatOthersUseIsOwedWhetherOrNotThatLasts) {
   Snapshot snapshot =
       SnapshotBuilder().nodes(2, {.cores = 4}).vm({.name = "a", .homes = {0}, .vcpus = 4}).build();
   snapshot.clients[0].used = kCpu * 3;
@@ -41,7 +41,7 @@ TEST(EntitlementTest, NobodyIsExcusedBesideCpusThatOthersUseWhetherOrNotThatLast
   EXPECT_EQ(snapshot.clients[0].owed, kCpu);
 }
 
-TEST(EntitlementTest, IdleTimeExcusesWaitingOnceAndEverybodyAlike) {
+TEST(EntitlementTest, IdleTimeExcusesWaitingOnceAndForAllClientsAlike) {
   Snapshot snapshot = SnapshotBuilder()
                           .node({.cores = 4, .others_pct = 200})
                           .node({.cores = 4})

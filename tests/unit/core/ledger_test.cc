@@ -369,10 +369,10 @@ TEST_F(LedgerTest, TheMarginIsAddedToWhatMinutesWillNotExceed) {
   EXPECT_EQ(now.clients[0].ahead->mean, kCpu / 2);
   EXPECT_EQ(now.clients[0].ahead->p95, kCpu * 2 * 96 / 100);
   EXPECT_EQ(ledger_.start_load(id_of(1)), Permille{960});
-  EXPECT_EQ(ledger_.start_load(id_of(2)), Permille{1000});  // nobody wants more than there is
+  EXPECT_EQ(ledger_.start_load(id_of(2)), Permille{1000});  // no VM wants more than there is
 }
 
-TEST_F(LedgerTest, ForecastsThatCountAreCountedByWhoMadeThem) {
+TEST_F(LedgerTest, ForecastsThatCountAreCountedByPredictor) {
   using placement::PredictorKind;
   run({vm_of(1, 2), vm_of(2, 2), vm_of(3, 2)});
   (void)epochs(3);
@@ -532,7 +532,7 @@ TEST_F(LedgerTest, HomesAreKeptCountedAndForgotten) {
   EXPECT_EQ(epoch().clients[0].home, kNoNode);
 }
 
-TEST_F(LedgerTest, WhoIsFoundAtHomeIsNoNewcomerThere) {
+TEST_F(LedgerTest, AClientThatIsFoundAtHomeIsNoNewcomerThere) {
   run({vm_of(1, 2)});
   ledger_.adopt_home({id_of(1), 0}, NodeId{1});
   EXPECT_EQ(epoch().clients[0].epochs_here, 1);
@@ -540,7 +540,7 @@ TEST_F(LedgerTest, WhoIsFoundAtHomeIsNoNewcomerThere) {
   EXPECT_EQ(epoch().clients[0].epochs_here, Options{}.residency + 1);
 }
 
-TEST_F(LedgerTest, WhoGetsItsHomeLaterIsANewcomerThere) {
+TEST_F(LedgerTest, AClientThatGetsItsHomeLaterIsANewcomerThere) {
   run({vm_of(1, 2)});
   (void)epochs(2);
   ledger_.set_home({id_of(1), 0}, NodeId{0}, Reason::kInitialPlacement);
@@ -551,7 +551,7 @@ TEST_F(LedgerTest, WhoGetsItsHomeLaterIsANewcomerThere) {
   EXPECT_EQ(epochs(2).clients[1].epochs_here, 2);
 }
 
-TEST_F(LedgerTest, WhoIsMovedIsANewcomerAgain) {
+TEST_F(LedgerTest, AClientThatIsMovedIsANewcomerAgain) {
   run({vm_of(1, 2)});
   ledger_.adopt_home({id_of(1), 0}, NodeId{1});
   (void)epochs(2);
@@ -761,7 +761,7 @@ TEST_F(LedgerTest, PinnedVcpusMakeNonVmLoadOfTheRestOfTheirNode) {
   EXPECT_EQ(ledger_.find(id_of(1))->clients[0].pinned_to, NodeId{});
 }
 
-TEST_F(LedgerTest, WhoIsPinnedToTwoNodesIsCountedOnThese) {
+TEST_F(LedgerTest, AVmThatIsPinnedToTwoNodesIsCountedOnBoth) {
   // CPUs 0..3 are node 0's; all are busy half of the time, and the VM's two vCPUs 1 s an epoch
   // each.
   VmDescription vm = vm_of(1, 2);
@@ -775,7 +775,7 @@ TEST_F(LedgerTest, WhoIsPinnedToTwoNodesIsCountedOnThese) {
   EXPECT_THAT(ledger_.find(id_of(1))->clients[0].pinned_to_two, ElementsAre(NodeId{0}, NodeId{1}));
 }
 
-TEST_F(LedgerTest, WhoHasNoHomeDoesNotSpill) {
+TEST_F(LedgerTest, AClientWithoutAHomeDoesNotSpill) {
   run({vm_of(1, 2)});
   const ClientId client{id_of(1), 0};
   ledger_.set_home(client, NodeId{0}, Reason::kInitialPlacement);
@@ -790,7 +790,7 @@ TEST_F(LedgerTest, WhoHasNoHomeDoesNotSpill) {
   EXPECT_EQ(epoch().clients[0].spills_to, kNoNode);
 }
 
-TEST_F(LedgerTest, CopyingOfTheDaemonsOwnIsNobodysLoad) {
+TEST_F(LedgerTest, TheDaemonsOwnCopyingIsNotCountedAsLoad) {
   run({});
   EXPECT_NEAR(static_cast<double>(epochs(100).nodes[0].non_vm.value), 1e6 * 4, 1e5);
   ledger_ = Ledger(ledger_.topology(), ledger_.options());

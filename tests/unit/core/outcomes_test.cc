@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is measured beside an action; when it is, and the breaker, are tested with the controller.
+/// What is measured of an action; when it is, and the breaker, are tested with the controller.
 #include "balancer/core/outcomes.h"
 
 #include <gmock/gmock.h>
@@ -103,7 +103,7 @@ CpuTime gain(const MeasuredOutcome& outcome) {
   return outcome.before.lost - outcome.after.lost;
 }
 
-/// Everybody on node 0, which has a third of the CPUs that they want.
+/// All VMs on node 0, which has a third of the CPUs that they want.
 Snapshot three_times_too_many() {
   return SnapshotBuilder()
       .nodes(3, {.cores = 4})
@@ -176,7 +176,7 @@ TEST(OutcomesTest, LoadsThatChangeWhileMemoryTravelsChangeNothing) {
               static_cast<double>(gain(plan.actions[0].predicted).value), 100);
 }
 
-TEST(OutcomesTest, OwedTimeThatNobodyReckonedWithIsHarm) {
+TEST(OutcomesTest, OwedTimeThatWasNotPredictedIsHarm) {
   Options options;
   options.breaker_failures = 1;
   const Snapshot before = three_times_too_many();
@@ -184,7 +184,7 @@ TEST(OutcomesTest, OwedTimeThatNobodyReckonedWithIsHarm) {
   plan.actions.resize(1);
   Outcomes outcomes = watching(plan, before, options);
   Snapshot after = next_epoch(before, plan, options);
-  // The node that it went to gives it nothing, for a reason that nobody sees.
+  // The node that it went to gives it nothing, for a reason that is not seen.
   for (placement::ClientState& client : after.clients) {
     if (client.id == plan.actions[0].relocations[0].client) {
       client.owed = tests::kCpu * 12;

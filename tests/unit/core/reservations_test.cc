@@ -72,7 +72,7 @@ Snapshot host() {
       .build();
 }
 
-TEST(ReservationsTest, MemoryOfTheNodeIsNoRoomForAnybody) {
+TEST(ReservationsTest, ReservedMemoryOfTheNodeIsNoRoomForAnyVm) {
   Snapshot snapshot = host();
   const placement::MemoryRoom before(snapshot);
   Reservations reservations({reservation("x", 1, kGiB * 3)});
@@ -243,7 +243,7 @@ TEST(ReservationsTest, WhatAVmHasTakenOfASharedOneComesBackWhenItHasStopped) {
   EXPECT_THAT(reservations.all(), ElementsAre(at_first));
 }
 
-TEST(ReservationsTest, ASharedOneStaysAlsoIfNothingIsLeftOfItAndLeadsNobodyThen) {
+TEST(ReservationsTest, ASharedOneStaysAlsoIfNothingIsLeftOfItAndLeadsNoVmThen) {
   for (const bool by_name : {false, true}) {
     Reservation web = shared(by_name ? "vm1" : "web", 1, kGiB);
     web.group = by_name ? "" : "web";
@@ -301,7 +301,7 @@ TEST(ReservationsTest, IsOverAtItsTimeAndNotBefore) {
   EXPECT_NE(reservations.find("y"), nullptr);
 }
 
-TEST(ReservationsTest, IsOpenForTheVmThatItIsForAndForNobodyElse) {
+TEST(ReservationsTest, IsOpenOnlyForTheVmThatItIsFor) {
   Reservations reservations({reservation("vm1", 1, kGiB), reservation("y", 0, kGiB)});
   Reservations for_other = reservations;
   EXPECT_THAT(for_other.open_for(vm(2, kGiB)), IsEmpty());

@@ -50,11 +50,11 @@ SnapshotBuilder crowded(VmSpec a) {
   return builder;
 }
 
-TEST(PlannerTest, MovesOneOfTwoWhoShareANodeToTheEmptyOne) {
+TEST(PlannerTest, MovesOneOfTwoThatShareANodeToTheEmptyOne) {
   EXPECT_THAT(planned_with_walls(crowded({}).build()), ElementsAre("load-move a:0->1"));
 }
 
-TEST(PlannerTest, WhoseMemoryCannotFollowGetsAHomeBeforeBusierOnesTakeThatNode) {
+TEST(PlannerTest, AVmWhoseMemoryCannotFollowGetsAHomeBeforeBusierOnesTakeThatNode) {
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 4});
   builder.vm({.name = "busy", .homes = {kNoNode}, .vcpus = 4, .memory_gib = {1, 0}});
@@ -125,7 +125,7 @@ TEST(PlannerTest, AMoveThatIsExpectedToPayForTenMinutesMayCostMoreThanTheHorizon
               ElementsAre("load-move a:0->1"));
 }
 
-TEST(PlannerTest, WhatIsExpectedToBeShortIsMovedWhileNobodyNeedsIt) {
+TEST(PlannerTest, AClientThatIsExpectedToBeShortIsMovedWhileItHardlyRuns) {
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 4});
   builder.vm({.name = "a", .vcpus = 4, .busy_pct = 10});
@@ -150,13 +150,13 @@ SnapshotBuilder short_for_ever() {
   return builder;
 }
 
-TEST(PlannerTest, AShortageThatNobodyCanMendKeepsNobodyFromItsMemory) {
+TEST(PlannerTest, AShortageThatNoMoveCanMendKeepsNoVmFromItsMemory) {
   SnapshotBuilder builder = short_for_ever();
   builder.vm({.name = "a", .homes = {1}, .busy_pct = 50, .memory_gib = {0, 0, 4, 0}});
   EXPECT_THAT(planned_with_walls(builder.build()), ElementsAre("locality-move a:1->2"));
 }
 
-TEST(PlannerTest, AShortageThatNobodyCanMendStopsNoForecastMove) {
+TEST(PlannerTest, AShortageThatNoMoveCanMendStopsNoForecastMove) {
   SnapshotBuilder builder = short_for_ever();
   builder.vm({.name = "a", .homes = {1}, .vcpus = 4, .busy_pct = 10});
   builder.vm({.name = "b", .homes = {1}, .vcpus = 4, .busy_pct = 10});
@@ -287,7 +287,7 @@ TEST(PlannerTest, ASmallImbalanceStartsAMoveOnceItHasLastedForMinutes) {
   EXPECT_THAT(planned_with_walls(slightly_short_for_long(100), options), SizeIs(1));
   EXPECT_THAT(planned_with_walls(slightly_short(100), options), IsEmpty());
   EXPECT_THAT(planned_with_walls(slightly_short_for_long(60), options), IsEmpty());
-  // Where nobody asks what has lasted, as with ESXi's rules.
+  // Where what has lasted does not count, as with ESXi's rules.
   EXPECT_THAT(planned_with_walls(slightly_short_for_long(100)), IsEmpty());
 }
 
@@ -453,7 +453,7 @@ TEST(PlannerTest, TalkBelowTheThresholdOfItsVcpusIsNotWorthAMove) {
               ElementsAre("affinity-move a:0->1"));
 }
 
-TEST(PlannerTest, TalkIsNoReasonToMakeSomebodyWait) {
+TEST(PlannerTest, TalkIsNoReasonToMakeAnotherVmWait) {
   // Node 1 has 8 CPUs; of these b and d want 7, so with a it would be 9.
   EXPECT_THAT(planned_with_walls(two_talkers(10'000'000, 5), with_talk()), IsEmpty());
   // Nor where no limit keeps it from outweighing owed time.
@@ -464,7 +464,7 @@ TEST(PlannerTest, TalkIsNoReasonToMakeSomebodyWait) {
 }
 
 TEST(PlannerTest, TalkFillsNoNodeToTheBrim) {
-  // With a it would be 8 of 8 CPUs: nobody would be owed anything, and nobody could do more.
+  // With a it would be 8 of 8 CPUs: no client would be owed anything, and none could do more.
   EXPECT_THAT(planned_with_walls(two_talkers(1'000'000, 4), with_talk()), IsEmpty());
   EXPECT_THAT(refused(two_talkers(1'000'000, 4), with_talk()), Contains("core-capacity a:0->1"));
   Options options = with_talk();
@@ -535,7 +535,7 @@ TEST(PlannerTest, ACrowdOfTalkersDoesNotPileUp) {
     }
     return builder.build();
   };
-  // Who goes over gains one of the five it talks to, a fifth of the limit of 5 %.
+  // A VM that goes over gains one of the five it talks to, a fifth of the limit of 5 %.
   EXPECT_THAT(planned_with_walls(crowd(3), with_talk()), IsEmpty());
   // The fifth on node 0 would gain three of five, but that node is busier already.
   EXPECT_THAT(planned_with_walls(crowd(4), with_talk()), IsEmpty());
@@ -573,7 +573,7 @@ TEST(PlannerTest, ClientsGoWhereTheirMemoryIsUnlessCoresWouldBeShort) {
   EXPECT_THAT(planned_with_walls(build(1), options), Not(Contains(StartsWith("locality"))));
 }
 
-TEST(PlannerTest, NobodyMovesToMemoryThatAnotherVmIsGuaranteed) {
+TEST(PlannerTest, NoVmMovesToMemoryThatAnotherVmIsGuaranteed) {
   // Both VMs of node 0 want its four cores, and node 1 is idle; 60 of its 64 GiB are free, but
   // another VM, whose memory cannot be read, may be guaranteed them.
   for (const placement::MemoryClass kept :
@@ -622,7 +622,7 @@ TEST(PlannerTest, AGuaranteedVmMovesOnlyWhereAllThatItIsPromisedFits) {
   }
 }
 
-TEST(PlannerTest, TwoWhoHaveEachOthersMemoryChangePlaces) {
+TEST(PlannerTest, TwoVmsThatHaveEachOthersMemoryChangePlaces) {
   const Snapshot snapshot = SnapshotBuilder()
                                 .nodes(2, {.cores = 4})
                                 .vm({.name = "a", .homes = {0}, .vcpus = 3, .memory_gib = {0, 8}})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who runs on a second node, and when that ends: one situation each.
+/// Which clients run on a second node, and when that ends: one situation each.
 #include "balancer/core/spill.h"
 
 #include <cstdint>
@@ -42,7 +42,7 @@ using tests::SnapshotBuilder;
 using tests::VmSpec;
 
 /// Two nodes of 4; on node 0 `a`, as told, and two other VMs of 2 busy vCPUs each that are not to
-/// be touched. Nobody can be moved: node 1 has no room for anybody's memory.
+/// be touched. No VM can be moved: node 1 has no room for the memory of any.
 Snapshot short_of_cpus(VmSpec a, std::int64_t others_busy_pct = 100) {
   a.name = "a";
   a.vcpus = 2;
@@ -64,15 +64,15 @@ std::vector<std::string> planned_spills(const Snapshot& snapshot, const Options&
   return actions_of(snapshot, plan);
 }
 
-TEST(SpillTest, WhoWaitsBesideIdleCpusOfAnotherNodeRunsThereAsWell) {
+TEST(SpillTest, AClientThatWaitsWhileCpusOfAnotherNodeIdleRunsThereAsWell) {
   EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}})), ElementsAre("spill a:0+1"));
 }
 
-TEST(SpillTest, NobodySpillsFromANodeThatIsNotShort) {
+TEST(SpillTest, NoClientSpillsFromANodeThatIsNotShort) {
   EXPECT_THAT(planned_spills(short_of_cpus({.busy_pct = 40, .memory_gib = {4, 0}}, 70)), IsEmpty());
 }
 
-TEST(SpillTest, NobodySpillsIfRemoteMemoryCostsMoreThanWaiting) {
+TEST(SpillTest, NoClientSpillsIfRemoteMemoryCostsMoreThanWaiting) {
   // All that it lacks is a tenth of a CPU.
   EXPECT_THAT(planned_spills(short_of_cpus({.busy_pct = 15, .memory_gib = {4, 0}}, 95)), IsEmpty());
 }
@@ -90,7 +90,7 @@ TEST(SpillTest, RemoteMemoryCountsOnlyForTimeThatAClientIsEntitledTo) {
   EXPECT_THAT(planned_spills(builder.build()), Contains("spill a:0+1"));
 }
 
-TEST(SpillTest, ANodeWithoutMemoryHasCpusForThoseWhoSpill) {
+TEST(SpillTest, ANodeWithoutMemoryHasCpusForClientsThatSpill) {
   const Snapshot snapshot = SnapshotBuilder()
                                 .node({.cores = 2})
                                 .node({.cores = 2, .memory_gib = 0})
@@ -111,7 +111,7 @@ TEST(SpillTest, ThreeEqualVmsOnTwoNodesShareThemWithoutMoving) {
   EXPECT_THAT(planned_spills(snapshot), ElementsAre("spill a:0+1"));
 }
 
-TEST(SpillTest, NobodySpillsToBusyCpusFromANodeThatIsLittleBusier) {
+TEST(SpillTest, NoClientSpillsToBusyCpusFromANodeThatIsLittleBusier) {
   // CFS would not move a thread: 117 % of the other node's load is the least that it does it for.
   const auto with_others = [](std::int64_t others_pct) {
     return SnapshotBuilder()
@@ -145,7 +145,7 @@ TEST(SpillTest, LostTimeIsTheHostsWithThoseThatSpillNow) {
   EXPECT_LT(spilled, kCpu);
 }
 
-TEST(SpillTest, AMoveIsPredictedToSaveWhatItSavesBesideSpills) {
+TEST(SpillTest, AMoveIsPredictedToSaveOnlyWhatSpillsDoNotSave) {
   Options options;
   const Snapshot snapshot = six_on_four(1);
   const auto saved = [&] {
@@ -161,7 +161,7 @@ TEST(SpillTest, AMoveIsPredictedToSaveWhatItSavesBesideSpills) {
   EXPECT_EQ(saved(), kCpu * 2);
 }
 
-TEST(SpillTest, AMoveSavesTwiceItsCostBesideSpills) {
+TEST(SpillTest, AMoveSavesTwiceItsCostOnTopOfSpills) {
   const Options options;
   // What its moves save in the horizon, in per cent of their cost.
   std::vector<std::int64_t> saves_pct;
@@ -186,7 +186,7 @@ TEST(SpillTest, AMoveSavesTwiceItsCostBesideSpills) {
   EXPECT_THAT(saves_pct, Contains(Le(215)));
 }
 
-TEST(SpillTest, WhatAHostLosesBesideSpillsDoesNotDependOnThoseOfNow) {
+TEST(SpillTest, WhatAHostLosesDespiteSpillsDoesNotDependOnThePresentSpills) {
   const Options options;
   for (const auto& with : {six_on_four({}), six_on_four(1)}) {
     const placement::Arrangement now(with, options, placement::Arrangement::Basis::kDemand);
@@ -197,7 +197,7 @@ TEST(SpillTest, WhatAHostLosesBesideSpillsDoesNotDependOnThoseOfNow) {
   }
 }
 
-TEST(SpillTest, WhoMustNotBeTouchedDoesNotSpill) {
+TEST(SpillTest, AVmThatMustNotBeTouchedDoesNotSpill) {
   const auto with = [](VmPolicy policy) {
     return planned_spills(short_of_cpus({.memory_gib = {4, 0}, .policy = std::move(policy)}));
   };
@@ -213,7 +213,7 @@ TEST(SpillTest, WhoMustNotBeTouchedDoesNotSpill) {
   EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .epochs_here = 1})), IsEmpty());
 }
 
-TEST(SpillTest, WhoHasNotBeenReadForFiveEpochsRunsBesideAHomeOfWhichNoCoreIdles) {
+TEST(SpillTest, AVmUnreadForFiveEpochsRunsOnASecondNodeAsWellIfNoCoreOfItsHomeIdles) {
   const Options options;
   const auto unread_for = [](std::int64_t epochs, std::int64_t others_busy_pct = 50) {
     return short_of_cpus(
@@ -241,7 +241,7 @@ TEST(SpillTest, WhoHasNotBeenReadForFiveEpochsRunsBesideAHomeOfWhichNoCoreIdles)
   EXPECT_THAT(violations_of(ends, now, options, {}), IsEmpty());
 }
 
-TEST(SpillTest, WhoCannotBeReadKeepsASecondNodeThatSavedSomething) {
+TEST(SpillTest, AVmThatCannotBeReadKeepsASecondNodeThatSavedSomething) {
   const Options options;
   Snapshot now = short_of_cpus({.memory_gib = {4, 0}});
   now = next_epoch(now, make_plan(now, options, {}), options);
@@ -280,7 +280,7 @@ TEST(SpillTest, PagesThatFollowAClientToItsSecondNodeAreNotPulledHome) {
   EXPECT_THAT(pulls_with({6, 0, 2}), SizeIs(1));  // no CPU of it runs there
 }
 
-TEST(SpillTest, WhoseMemoryIsBoundToANodeMayRunOnAnother) {
+TEST(SpillTest, AVmWhoseMemoryIsBoundToANodeMayRunOnAnother) {
   EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .allowed = {0}})),
               ElementsAre("spill a:0+1"));
 }

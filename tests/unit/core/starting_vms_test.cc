@@ -31,7 +31,7 @@ VmDescription vm(std::uint8_t number, std::int32_t vcpus, Bytes memory) {
 
 constexpr std::int64_t kNow = 100;
 
-TEST(StartingVmsTest, WhoAsksIsWhoWasAnnouncedWithThatSize) {
+TEST(StartingVmsTest, TheVmThatAsksIsTheOneAnnouncedWithThatSize) {
   StartingVms starting;
   starting.announce(vm(1, 2, kMiB * 512), true, kNow);
   starting.announce(vm(2, 4, kMiB * 512), true, kNow);
@@ -70,7 +70,7 @@ TEST(StartingVmsTest, WithdrawnIsForgotten) {
   starting.announce(vm(1, 2, kMiB * 512), true, kNow);
   starting.withdraw(vm(1, 2, kMiB * 512).id);
   EXPECT_THAT(starting.all(), IsEmpty());
-  starting.withdraw(vm(9, 1, kMiB).id);  // of which nobody knows
+  starting.withdraw(vm(9, 1, kMiB).id);  // which is not known
 }
 
 TEST(StartingVmsTest, AVmThatAppearsIsToldWhereItWasToStart) {

@@ -98,7 +98,7 @@ TEST(NodeUsageTest, WhatIsNotBoundIsTakenToHaveRunWhereThereIsBusyTime) {
 TEST(NodeUsageTest, WhatOthersUsedBeforeTheyAreTakenToUseStill) {
   const std::vector<NodeBusy> busy = busy_of({100, 400});
   const std::vector<CpuTime> none(2);
-  // Others had 400 on node 1, so nearly all of the 100 beside them is the client's.
+  // Others had 400 on node 1, so nearly all of the other 100 is the client's.
   EXPECT_THAT(non_vm_time(busy, none, {{{}, CpuTime{100}}}, {CpuTime{}, CpuTime{400}}),
               ElementsAre(CpuTime{6}, CpuTime{394}));
   // What is more than the rest is where any busy time is left.
@@ -111,7 +111,7 @@ TEST(NodeUsageTest, AClientsUseIsCountedWhereItMayHaveRun) {
   const std::vector<CpuTime> none(3);
   EXPECT_THAT(non_vm_time(busy, none, {{{0, 1}, CpuTime{900}}}, {}),
               ElementsAre(CpuTime{50}, CpuTime{50}, CpuTime{500}));
-  // Whoever may have run anywhere has what they leave.
+  // A client that may have run anywhere has what they leave.
   EXPECT_THAT(non_vm_time(busy, none, {{{}, CpuTime{450}}, {{0, 1}, CpuTime{1000}}}, {}),
               ElementsAre(CpuTime{}, CpuTime{}, CpuTime{50}));
 }

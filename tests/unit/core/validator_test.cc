@@ -128,7 +128,7 @@ TEST(ValidatorTest, NamesAPlanOfAnotherEpoch) {
               ElementsAre("the plan is for epoch 7, not 30"));
 }
 
-TEST(ValidatorTest, NamesWhoAndWhereIsUnknown) {
+TEST(ValidatorTest, NamesUnknownClientsAndNodes) {
   EXPECT_THAT(broken(load_move(), [](Case& it) { it.action().relocations[0].client.index = 3; }),
               ElementsAre("action 1 (load-move): there is no such client"));
   EXPECT_THAT(broken(load_move(), [](Case& it) { it.action().relocations[0].to = 2; }),
@@ -139,7 +139,7 @@ TEST(ValidatorTest, NamesWhoAndWhereIsUnknown) {
               ElementsAre(HasSubstr("it does nothing")));
 }
 
-TEST(ValidatorTest, NamesWhoIsInThePlanTwice) {
+TEST(ValidatorTest, NamesAClientThatIsInThePlanTwice) {
   EXPECT_THAT(broken(load_move(), [](Case& it) { it.plan.actions.push_back(it.action()); }),
               ElementsAre("action 2 (load-move): 'a'/0 is in the plan twice"));
 }
@@ -188,7 +188,7 @@ TEST(ValidatorTest, NamesWhatTheReasonDoesNotMean) {
               Contains(HasSubstr("moves more clients than it may")));
 }
 
-TEST(ValidatorTest, NamesWhoMustNotBeMoved) {
+TEST(ValidatorTest, NamesAClientThatMustNotBeMoved) {
   const std::vector<std::pair<Break, std::string>> cases{
       {[](Case& it) { it.vm("a").fresh = false; }, "has no readings"},
       {[](Case& it) {
@@ -416,7 +416,7 @@ std::vector<std::string> broken_orders(const Break& how) {
   return violations_of_orders(made.plan, made.snapshot, made.options);
 }
 
-TEST(ValidatorTest, OrdersKeepToWhoMayMoveWhereAndToRoomAlone) {
+TEST(ValidatorTest, OrdersAreHeldOnlyToWhichClientMayMoveWhereAndToRoom) {
   EXPECT_THAT(broken_orders([](Case&) {}), IsEmpty());
   EXPECT_THAT(broken_orders([](Case& it) { it.circumstances.breaker_open = true; }), IsEmpty());
   const std::vector<std::pair<Break, std::string>> cases{
@@ -497,7 +497,7 @@ TEST(ValidatorTest, NamesShortagesThatOnlyChangeSides) {
       ElementsAre(HasSubstr("Numa.MigThrashThreshold")));
 }
 
-TEST(ValidatorTest, NamesShortagesForThoseWhoWaitedAlready) {
+TEST(ValidatorTest, NamesShortagesForClientsThatWaitedAlready) {
   EXPECT_THAT(broken(move_that_leaves_some(),
                      [](Case& it) {
                        it.options.mig_prevent_lterm_thresh = 1;

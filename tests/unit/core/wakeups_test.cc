@@ -29,7 +29,7 @@ VmId vm_number(std::uint8_t number) {
 /// Gives samples, an epoch of 2 s each, in which VMs 1 and 2 wake each other.
 class WakeupsTest : public testing::Test {
  protected:
-  /// Nothing: nobody counts.
+  /// Nothing: wake-ups are not counted.
   void see(std::optional<std::int64_t> count) {
     Sample sample;
     sample.taken_at = {++epochs_ * 2'000'000};
@@ -80,7 +80,7 @@ TEST_F(WakeupsTest, OneCountIsNoRate) {
   EXPECT_THAT(wakeups_.chats(), IsEmpty());
 }
 
-TEST_F(WakeupsTest, ThoseWhoHardlyTalkAreLeftOut) {
+TEST_F(WakeupsTest, VmsThatHardlyTalkAreLeftOut) {
   talk(300, 90);
   EXPECT_THAT(wakeups_.chats(), IsEmpty());
 }
@@ -111,7 +111,7 @@ TEST_F(WakeupsTest, APairThatIsNotCountedAnyMoreIsForgotten) {
   EXPECT_THAT(wakeups_.chats(), IsEmpty());
 }
 
-TEST_F(WakeupsTest, IsHeldForAMinuteWhileNobodyCounts) {
+TEST_F(WakeupsTest, IsHeldForAMinuteWhileNothingIsCounted) {
   talk(30, 100'000);
   const std::int64_t before = rate();
   for (int i = 0; i < 30; ++i) {

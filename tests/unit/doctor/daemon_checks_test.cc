@@ -128,10 +128,10 @@ TEST(DaemonChecksTest, RightsAreReadFromTheProcess) {
               HasSubstr("lacks CAP_SYS_PTRACE and CAP_SYS_NICE,"));
 }
 
-TEST(DaemonChecksTest, RightsAreThoseOfWhoAnswersAndOfNobodyElse) {
+TEST(DaemonChecksTest, RightsAreThoseOfTheProcessThatAnswersAndOfNoOther) {
   const tests::FakeRoot root;
   make_well(root);
-  root.run(42, "vmnumad", "CapEff:\t0000000000000000\n");  // somebody's own
+  root.run(42, "vmnumad", "CapEff:\t0000000000000000\n");  // a user's own
   EXPECT_EQ(check_rights(root.root(), kDaemon).severity, Severity::kOk);
   EXPECT_EQ(check_rights(root.root(), Peer{42, 1000}).severity, Severity::kError);
   EXPECT_THAT(check_rights(root.root(), Peer{42, 1000}).what, HasSubstr("(pid 42, uid 1000)"));

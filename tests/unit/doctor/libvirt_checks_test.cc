@@ -22,7 +22,7 @@ class LibvirtChecksTest : public ::testing::Test {
  protected:
   LibvirtChecksTest() { status_.degraded.clear(); }
 
-  /// Its file is there; and somebody listens on it if `is_alive`.
+  /// Its file is there; and a daemon listens on it if `is_alive`.
   void has_socket(const std::string& path, bool is_alive) {
     root_.write(path.substr(1), "");
     if (is_alive) {
@@ -84,7 +84,7 @@ TEST_F(LibvirtChecksTest, UnreachedLibvirtIsAnErrorWithWhereToLook) {
               ElementsAre("systemctl status virtqemud", "journalctl -u vmnumad -u polkit"));
 }
 
-TEST_F(LibvirtChecksTest, WhereNobodyListensTheSocketThatIsInstalledIsToBeStarted) {
+TEST_F(LibvirtChecksTest, WhereNoDaemonListensTheSocketThatIsInstalledIsToBeStarted) {
   is_not_reached();
   EXPECT_THAT(find().what, HasSubstr("no program listens on /run/libvirt/libvirt-sock"));
   EXPECT_THAT(find().lines, ElementsAre("systemctl enable --now libvirtd.socket"));

@@ -75,7 +75,7 @@ TEST_F(PveChecksTest, ADaemonThatMayNotReadConfigurationsIsAWarning) {
   EXPECT_EQ(find("pve-config").severity, Severity::kNote);
 }
 
-TEST_F(PveChecksTest, AHookscriptThatIsNamedAndMissingIsAnErrorAndOneThatNobodyNamesANote) {
+TEST_F(PveChecksTest, AMissingHookscriptIsAnErrorIfAVmNamesItAndElseANote) {
   remove("var/lib/vz");
   EXPECT_EQ(find("pve-hook").severity, Severity::kError);
   EXPECT_THAT(find("pve-hook").what, HasSubstr("do not start: 100"));

@@ -45,7 +45,7 @@ TEST_F(StartChecksTest, MissingNumadProgramIsANote) {
   EXPECT_THAT(finding.lines, Contains(HasSubstr("install -m 755")));
 }
 
-TEST_F(StartChecksTest, SomebodyElsesNumadProgramIsAWarning) {
+TEST_F(StartChecksTest, AForeignNumadProgramIsAWarning) {
   root_.write("usr/bin/numad", "ELF of another", /*executable=*/true);
   const Finding finding = check_numad_program(root_.root());
   EXPECT_EQ(finding.severity, Severity::kWarning);

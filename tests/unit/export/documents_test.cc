@@ -114,7 +114,7 @@ TEST(ExportTest, HugePagesAreOfferedBySizeWithoutWhatIsReservedPromisedOrInUse) 
   // Of 4 GiB one is reserved and two are promised; 2 GiB are free, one of them above the reserve.
   EXPECT_THAT(topology(exported),
               HasSubstr(resource("hugepages-2Mi", 4 * kGiB, 3 * kGiB, 1 * kGiB)));
-  // Of 8 GiB three are promised, but somebody else has one more: 4 GiB are free.
+  // Of 8 GiB three are promised, but others have one more: 4 GiB are free.
   EXPECT_THAT(topology(exported),
               HasSubstr(resource("hugepages-1Gi", 8 * kGiB, 8 * kGiB, 4 * kGiB)));
   // Which are free could not be read.

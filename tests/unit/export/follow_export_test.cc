@@ -25,7 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Whoever follows is told to stop after the last state.
+/// A follower is told to stop after the last state.
 class FollowExportTest : public ::testing::Test {
  protected:
   /// Without a state the daemon hangs up, as one that is being stopped does.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what `vmnuma export` prints against the schemas of those who read it, and the schemas against documents
+"""Holds what `vmnuma export` prints against the schemas of the programs that read it, and the schemas against documents
 that their readers would refuse.
 
 Usage: schemas_test.py GOLDEN_DIR

@@ -55,7 +55,7 @@ TEST(HttpMessageTest, OnlyGetAndHeadAreAllowed) {
   EXPECT_TRUE(understand(head)->head_only);
 }
 
-TEST(HttpMessageTest, GzipIsSentToWhoTakesIt) {
+TEST(HttpMessageTest, GzipIsSentToClientsThatTakeIt) {
   HttpHead head = get("/");
   EXPECT_FALSE(understand(head)->takes_gzip);
   for (const char* header : {"gzip", "deflate, gzip;q=0.5", "gzip ; q=0.001,br", "br,gzip"}) {
@@ -73,7 +73,7 @@ TEST(HttpMessageTest, GzipIsSentToWhoTakesIt) {
   EXPECT_THAT(response_headers(response), Contains(Pair("Content-Encoding", "gzip")));
 }
 
-TEST(HttpMessageTest, WhoIsNotKnownIsToldHowToAsk) {
+TEST(HttpMessageTest, AClientThatIsNotKnownIsToldHowToAsk) {
   EXPECT_THAT(response_headers(HttpResponse::of(401, "x")),
               Contains(Pair("WWW-Authenticate", HasSubstr("Basic realm="))));
   EXPECT_THAT(response_headers(HttpResponse::of(200, "x")),

@@ -224,7 +224,7 @@ TEST(HttpServerTest, AnswersBinaryNoise) {
   expect_served(served);
 }
 
-TEST(HttpServerTest, EndsThoseWhoNeverFinishTheirRequest) {
+TEST(HttpServerTest, EndsConnectionsThatNeverFinishTheirRequest) {
   HttpLimits limits = patient();
   limits.to_ask = milliseconds(20);
   const Served served(limits);
@@ -232,7 +232,7 @@ TEST(HttpServerTest, EndsThoseWhoNeverFinishTheirRequest) {
   EXPECT_EQ(ask(served, ""), "");
 }
 
-TEST(HttpServerTest, EndsThoseWhoNeverReadTheirAnswer) {
+TEST(HttpServerTest, EndsConnectionsThatNeverReadTheirAnswer) {
   HttpLimits limits = patient();
   limits.to_answer = milliseconds(20);
   limits.to_linger = milliseconds(20);
@@ -246,7 +246,7 @@ TEST(HttpServerTest, EndsThoseWhoNeverReadTheirAnswer) {
   EXPECT_LT(slow.rest().size(), kBigBody);
 }
 
-TEST(HttpServerTest, EndsThoseWhoSendOnForEver) {
+TEST(HttpServerTest, EndsConnectionsThatSendForEver) {
   HttpLimits limits = patient();
   limits.to_linger = milliseconds(20);
   const Served served(limits);
@@ -258,7 +258,7 @@ TEST(HttpServerTest, EndsThoseWhoSendOnForEver) {
   expect_served(served);
 }
 
-TEST(HttpServerTest, NobodyIsLockedOutByThoseWhoSayNothing) {
+TEST(HttpServerTest, ConnectionsThatSayNothingLockNoOtherOut) {
   HttpLimits limits = patient();
   limits.most_connections = 8;
   const Served served(limits);

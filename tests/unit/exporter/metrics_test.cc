@@ -166,7 +166,7 @@ TEST(MetricsTest, WhatIsNotKnownIsAbsent) {
   EXPECT_THAT(text, Not(HasSubstr("vmnuma_client_home{vm=\"db")));
   EXPECT_THAT(text, Not(HasSubstr("vmnuma_client_locality_ratio{vm=\"db")));
   EXPECT_THAT(text, Not(HasSubstr("vmnuma_client_memory_bytes{vm=\"db")));
-  EXPECT_THAT(text, Not(HasSubstr("vmnuma_node_locality_ratio{node=\"1\"")));  // nobody there
+  EXPECT_THAT(text, Not(HasSubstr("vmnuma_node_locality_ratio{node=\"1\"")));  // no client there
 }
 
 TEST(MetricsTest, NamesAreEscaped) {
@@ -231,7 +231,7 @@ TEST(MetricsTest, AnEmptyHostIsNoProblem) {
   empty.views->host = {};
   empty.views->status = {};
   EXPECT_THAT(lines(metrics_text(empty)), Contains("vmnuma_nodes 0"));
-  EXPECT_THAT(metrics_text(empty), Not(HasSubstr("vmnuma_vms")));  // nobody has said
+  EXPECT_THAT(metrics_text(empty), Not(HasSubstr("vmnuma_vms")));  // not said
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST(PagesTest, WithoutTheDaemonTheReasonIsTold) {
   EXPECT_FALSE(state.contains("host"));
 }
 
-TEST(PagesTest, WhoTakesGzipGetsTheSamePacked) {
+TEST(PagesTest, AClientThatTakesGzipGetsTheSamePacked) {
   const Pages pages(/*only_local=*/true);
   for (const char* path : {"/", "/metrics", "/api/state"}) {
     const HttpResponse plain = pages.answer({path, ""});
@@ -137,7 +137,7 @@ TEST(PagesTest, IsReadyOnceTheDaemonHasMeasured) {
   EXPECT_EQ(pages.answer({"/healthz", ""}).status, 200);
 }
 
-TEST(PagesTest, AVmIsExplainedInTheReadingAfterWhoAsks) {
+TEST(PagesTest, AVmIsExplainedInTheReadingAfterARequest) {
   const std::string uuid = "c7a5fdbd-edaf-9455-926a-d65c16db1809";
   Pages pages(/*only_local=*/true);
   EXPECT_TRUE(pages.wanted().empty());
@@ -147,7 +147,7 @@ TEST(PagesTest, AVmIsExplainedInTheReadingAfterWhoAsks) {
   explained.views->explained[uuid] = R"({"explain":{}})";
   pages.show(explained);
   EXPECT_EQ(*pages.answer({"/api/vm/" + uuid, ""}).body, R"({"explain":{}})");
-  for (int i = 0; i < Pages::kWantedFor; ++i) {  // nobody asks any more
+  for (int i = 0; i < Pages::kWantedFor; ++i) {  // no request any more
     EXPECT_THAT(pages.wanted(), ::testing::ElementsAre(uuid));
     pages.show(explained);
   }

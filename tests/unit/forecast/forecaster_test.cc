@@ -47,7 +47,7 @@ class ForecasterTest : public ::testing::Test {
   std::int64_t now_ = kBegin;
 };
 
-TEST_F(ForecasterTest, NobodyCanTellBeforeTheFirstMinute) {
+TEST_F(ForecasterTest, NoForecastIsMadeBeforeTheFirstMinute) {
   EXPECT_FALSE(forecaster_.forecast(kBegin).has_value());
 }
 

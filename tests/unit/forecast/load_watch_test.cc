@@ -74,7 +74,7 @@ TEST_F(LoadWatchTest, AVmThatTheHistoryKnowsIsForecastAtOnce) {
   EXPECT_EQ(minute(kMinute + 101, 700)->at(id_of(1)).mean, Permille{700});
 }
 
-/// Takes down whom it is asked about.
+/// Takes down the VM that it is asked about.
 class Curious final : public placement::Predictor {
  public:
   [[nodiscard]] placement::PredictorKind kind() const override {

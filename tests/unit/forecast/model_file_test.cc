@@ -44,7 +44,7 @@ class ModelFileTest : public ::testing::Test {
   TreeModel model_{{{{3, 500, 1, 2, 0}, {-1, 0, 0, 0, -250}, {-1, 0, 0, 0, 4000}}}, 29'000'000};
 };
 
-TEST_F(ModelFileTest, APipeInPlaceOfTheFileIsRefusedAndNobodyWaitsForItsWriter) {
+TEST_F(ModelFileTest, APipeInPlaceOfTheFileIsRefusedWithoutWaitingForItsWriter) {
   ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
   EXPECT_THAT(refusal().message, HasSubstr("is not a regular file"));
 }
@@ -65,7 +65,7 @@ TEST_F(ModelFileTest, AMissingFileIsNotFound) {
 
 TEST_F(ModelFileTest, EveryPlaceWhereItIsCutOffIsNoticed) {
   ASSERT_TRUE(write_model(path(), model_));
-  // The last byte is a newline, which nobody misses.
+  // The last byte is a newline, which is not missed.
   for (std::size_t length = text().size() - 1; length > 0; --length) {
     std::filesystem::resize_file(path(), length - 1);
     EXPECT_FALSE(read_model(path())) << length - 1;

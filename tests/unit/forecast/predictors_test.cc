@@ -41,7 +41,7 @@ TEST(PredictorsTest, TheFirstThatAnswersIsBelieved) {
   EXPECT_EQ(by({&silent, &histogram, &last}, minutes(10)), PredictorKind::kLastMaximum);
 }
 
-TEST(PredictorsTest, NobodyAnswersWithoutAnyMinute) {
+TEST(PredictorsTest, NoPredictorAnswersWithoutAnyMinute) {
   const HistogramPredictor histogram;
   const LastMaximumPredictor last;
   EXPECT_EQ(first_forecast({&histogram, &last}, {}, KnownLoad(), 3000), std::nullopt);

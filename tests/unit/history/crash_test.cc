@@ -135,7 +135,7 @@ TEST_F(CrashTest, ServesTwoWorkersAtOnce) {
   EXPECT_THAT(history_->node_samples({}).value(), SizeIs(400));
 }
 
-TEST_F(CrashTest, AReaderSeesOneStateAndStopsNobody) {
+TEST_F(CrashTest, AReaderSeesOneStateAndStopsNoWriter) {
   ASSERT_TRUE(history().append_epoch(epoch(0)));
   SQLite::Database reader(file(), SQLite::OPEN_READONLY);
   const auto count = [&] {

@@ -175,7 +175,7 @@ TEST_F(JournalTest, NumbersAreNeverUsedAgainEvenAfterActionsAreGivenUp) {
   EXPECT_EQ(history().last_action_id().value(), 41);
 }
 
-TEST_F(JournalTest, PutsTheMeasuredOutcomeBesideThePrediction) {
+TEST_F(JournalTest, PutsTheMeasuredOutcomeNextToThePrediction) {
   ASSERT_TRUE(history().open_action(action_row(1)));
   ASSERT_TRUE(history().close_action(1, ActionState::kDone, ""));
   EXPECT_EQ(history().recent_actions({}).value()[0].outcome, std::nullopt);

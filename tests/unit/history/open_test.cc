@@ -94,7 +94,7 @@ TEST_F(OpenTest, AFileForADirectoryIsNotFound) {
   EXPECT_EQ(open_error(directory_.path() + "/file/history.sqlite"), ErrorCode::kNotFound);
 }
 
-TEST_F(OpenTest, APipeForTheFileIsAnErrorAndNobodyWaitsForItsWriter) {
+TEST_F(OpenTest, APipeForTheFileIsAnErrorWithoutWaitingForItsWriter) {
   make_history();
   for (const char* suffix : {"-journal", "-wal", ""}) {
     fs::remove(file() + suffix);

@@ -152,8 +152,7 @@ TEST_F(SamplesTest, AClockThatGoesBackKeepsTheAveragesThatExist) {
     append(epoch_at(at(seconds(2 * i)), 100));
   }
   ASSERT_THAT(nodes(SampleSpan::kMinute), SizeIs(2));
-  for (int i = 0; i <= 90;
-       ++i) {  // back to the beginning, one millisecond beside the former epochs
+  for (int i = 0; i <= 90; ++i) {  // back to the beginning, one millisecond off the former epochs
     append(epoch_at(at(seconds(2 * i) + milliseconds(1)), 300));
   }
   const auto minute = nodes(SampleSpan::kMinute);

@@ -225,7 +225,7 @@ TEST_F(HookRunTest, WithoutTheDaemonTheHostsFilesDecideWhereTheVmAsksForIt) {
   }
 }
 
-TEST_F(HookRunTest, WithoutTheDaemonNobodyIsRefusedUnlessItWasToRefuse) {
+TEST_F(HookRunTest, WithoutTheDaemonNoVmIsRefusedUnlessTheDaemonWasToRefuse) {
   const auto starts = [this] {
     reports_.clear();
     EXPECT_EQ(run("prepare", with_policy(kSingle, kTooMuch), "/nonexistent"), kHookDone);
@@ -329,7 +329,7 @@ TEST_F(HookRunTest, HugePagesThatTheDaemonPromisedAreNotFreeWithoutIt) {
   EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
 }
 
-TEST_F(HookRunTest, CoresThatBelongToSomebodyAreNotFreeWithoutTheDaemon) {
+TEST_F(HookRunTest, CoresThatBelongToAVmAreNotFreeWithoutTheDaemon) {
   const std::string xml = with_policy("cpu_binding='exclusive'");
   balancer::AdmissionState state = two_nodes();
   for (balancer::AdmissionState::Node& node : state.nodes) {
@@ -346,7 +346,7 @@ TEST_F(HookRunTest, CoresThatBelongToSomebodyAreNotFreeWithoutTheDaemon) {
   EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
 }
 
-TEST_F(HookRunTest, AHostThatCannotBeReadRefusesNobody) {
+TEST_F(HookRunTest, AHostThatCannotBeReadRefusesNoVm) {
   host_.remove("sys/devices/system/node/online");
   EXPECT_EQ(run("prepare", with_policy(kSingle, kTooMuch), "/nonexistent"), kHookDone);
 }
@@ -548,7 +548,7 @@ class PveHookTest : public HookRunTest {
 TEST_F(PveHookTest, AVmIsAnnouncedBeforeItsStartAndWithdrawnAfterItsEnd) {
   configure("memory: 301\n#vmnuma%3A nodes=0-1\n");
   AnnounceRequest request = announced(2, 301);
-  request.asks = false;  // nobody will ask where to start it
+  request.asks = false;  // it is not asked where to start it
   request.policy = {{"nodes", "0-1"}};
   EXPECT_THAT(told_at("pre-start"), ElementsAre(Command(request)));
   EXPECT_THAT(told_at("post-stop"), ElementsAre(Command(WithdrawRequest{kUuid})));
@@ -601,7 +601,7 @@ TEST_F(PveHookTest, WithoutTheDaemonVmsStart) {
   configure("memory: 65536\n");
   enforced();
   EXPECT_EQ(run_phase("pre-start", "/nonexistent"), kHookDone);
-  // One that is to be on one node, where no daemon was ever to refuse anybody.
+  // One that must be on one node, where no daemon was ever to refuse a VM.
   configure("memory: 65536\n#vmnuma%3A topology_policy=single-numa-node\n");
   known({});
   EXPECT_EQ(run_phase("pre-start", "/nonexistent"), kHookDone);
@@ -611,7 +611,7 @@ TEST_F(PveHookTest, WithoutTheDaemonVmsStart) {
   EXPECT_THAT(reports_.back(), HasSubstr("topology_policy is 'single-numa-node'"));
 }
 
-TEST_F(PveHookTest, AConfigurationThatCannotBeReadKeepsNobodyFromStarting) {
+TEST_F(PveHookTest, AConfigurationThatCannotBeReadKeepsNoVmFromStarting) {
   for (const char* vmid : {"101", "web1", "-1", "", "99999999999"}) {
     reports_.clear();
     EXPECT_EQ(run_phase("pre-start", "/nonexistent", vmid), kHookDone) << vmid;

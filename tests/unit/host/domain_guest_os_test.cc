@@ -27,7 +27,7 @@ TEST(DomainGuestOsTest, IsWhatVirtInstallLeavesInTheMetadata) {
             "http://microsoft.com/win/2k22");
 }
 
-TEST(DomainGuestOsTest, IsEmptyWhereNobodyHasSaidIt) {
+TEST(DomainGuestOsTest, IsEmptyWhereItIsNotSaid) {
   EXPECT_EQ(guest_os_in(""), "");
   EXPECT_EQ(guest_os_in(with_id("a", "libosinfo", "http://libosinfo.org/other")), "");
   EXPECT_EQ(guest_os_in("<libosinfo xmlns='" + std::string(kNamespace) + "'/>"), "");

@@ -182,7 +182,7 @@ TEST(DomainXmlTest, VcpusWithoutACellAreInTheFirst) {
   EXPECT_THAT(vm.cells[1].vcpus, ElementsAre(0));
 }
 
-TEST(DomainXmlTest, NodesBesideAutomaticPlacementDoNotCount) {
+TEST(DomainXmlTest, NodesGivenWithAutomaticPlacementDoNotCount) {
   const VmDescription vm =
       parse("<numatune><memory mode='preferred' placement='auto' nodeset='0-1'/></numatune>");
   EXPECT_TRUE(vm.numatune_auto);

@@ -27,7 +27,7 @@ TEST(DirtyDomainsTest, TakeHandsOverAllMarksOnce) {
   EXPECT_THAT(dirty.take().domains, IsEmpty());
 }
 
-TEST(DirtyDomainsTest, MarkAllIsRememberedBesideSingleMarks) {
+TEST(DirtyDomainsTest, MarkAllIsRememberedTogetherWithSingleMarks) {
   DirtyDomains dirty([] {});
   dirty.mark_all();
   dirty.mark(kA);

@@ -85,7 +85,7 @@ TEST_F(HypervisorsTest, AVmThatBothListIsTheFirstOnes) {
   EXPECT_THAT(names(), ElementsAre("of a"));
 }
 
-TEST_F(HypervisorsTest, AChangeReachesWhoListedTheVm) {
+TEST_F(HypervisorsTest, AChangeReachesTheHypervisorThatListedTheVm) {
   a_->domains.start(vm(1, "one"));
   b_->domains.start(vm(2, "two"));
   (void)names();
@@ -97,13 +97,13 @@ TEST_F(HypervisorsTest, AChangeReachesWhoListedTheVm) {
   EXPECT_THAT(a_->dirty, IsEmpty());
 }
 
-TEST_F(HypervisorsTest, AVmThatNobodyListsIsNotFound) {
+TEST_F(HypervisorsTest, AVmThatNoHypervisorListsIsNotFound) {
   (void)names();
   EXPECT_EQ(both_->control().pin_emulator({vm(9, "").id, 9}, {CpuId{0}}).error().code,
             ErrorCode::kNotFound);
 }
 
-TEST_F(HypervisorsTest, AVmThatNobodyHasListedYetIsLookedForInAll) {
+TEST_F(HypervisorsTest, AVmThatNoHypervisorHasListedYetIsLookedForInAll) {
   a_->domains.fail_with(kAway);
   b_->domains.start(vm(2, "two"));
   EXPECT_TRUE(both_->control().pin_vcpu({vm(2, "").id, 2}, 0, {CpuId{1}}));

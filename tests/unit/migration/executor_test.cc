@@ -281,7 +281,7 @@ TEST_F(ExecutorTest, RoomThatVanishesDuringASwapEndsItWithWhatIsLeft) {
   const ActionEvent end = finished(world_.run(), 7);
   EXPECT_EQ(end.state, ActionState::kDone);
   EXPECT_THAT(end.detail, HasSubstr("no-room"));
-  EXPECT_GE(world_.now() - before, Microseconds{4'000'000});  // it waited for somebody to make room
+  EXPECT_GE(world_.now() - before, Microseconds{4'000'000});  // it waited for room
   expect_all_closed();
 }
 

@@ -108,7 +108,7 @@ TEST_F(PageQueueTest, OfAMappingThatIsGivenUpPagesAreLeftAsPinned) {
   EXPECT_TRUE(queue_.empty());
 }
 
-TEST_F(PageQueueTest, APageThatNobodyAskedAboutIsAskedAboutBeforeItIsLeft) {
+TEST_F(PageQueueTest, APageThatWasNotAskedAboutIsAskedAboutBeforeItIsLeft) {
   PageUnit sampled = block(0);
   sampled.sampled = true;
   PageUnit assumed = page(512);

@@ -56,7 +56,7 @@ TEST_F(RoomBookTest, ANodeThatWasNotReadHasToBe) {
   EXPECT_EQ(room_for(holder(1)), std::nullopt);
 }
 
-TEST_F(RoomBookTest, AReadingCountsForEverybody) {
+TEST_F(RoomBookTest, AReadingCountsForAllTransfers) {
   read(kMiB * 50);
   EXPECT_THAT(room_for(holder(1)), Optional(kMiB * 50));
   EXPECT_THAT(room_for(holder(2)), Optional(kMiB * 50));

@@ -14,7 +14,7 @@ using placement::Bytes;
 using placement::CpuTime;
 using placement::kGiB;
 
-/// Serves `turns` turns and counts who got how many.
+/// Serves `turns` turns and counts how many each got.
 std::vector<int> serve(std::vector<Contender> contenders, int turns) {
   std::vector<int> served(contenders.size());
   for (int turn = 1; turn <= turns; ++turn) {
@@ -39,7 +39,7 @@ TEST(TransferOrderTest, EqualOnesTakeTurns) {
   EXPECT_EQ(serve({{CpuTime{7}, kGiB, 0}, {CpuTime{7}, kGiB, 0}}, 10), (std::vector<int>{5, 5}));
 }
 
-RC_GTEST_PROP(TransferOrderTest, NobodyStarves, ()) {
+RC_GTEST_PROP(TransferOrderTest, NoTransferStarves, ()) {
   const auto count = *rc::gen::inRange<std::size_t>(1, 20);
   std::vector<Contender> contenders;
   for (std::size_t i = 0; i < count; ++i) {

@@ -279,7 +279,7 @@ TEST_F(TransferTest, AsksForEveryPageOfAWindowOfWhichSomeAreNoMoreWhereTheyWere)
   EXPECT_EQ(outcome.left, Bytes{});
 }
 
-TEST_F(TransferTest, PagesThatDoNotArriveAreAskedAboutWhoeverSpokeForThem) {
+TEST_F(TransferTest, PagesThatDoNotArriveAreAskedAboutWhateverSpokeForThem) {
   populate(kMiB * 128, /*huge=*/false);
   memory_.pin(process_, kRangeStart + 67108864 + 4096, kPage * 5);
   memory_.make_busy(process_, kRangeStart + 16777216, kPage * 7, 1, /*at_queueing=*/true);

@@ -123,7 +123,7 @@ TEST_F(NumadRunTest, NothingIsPrintedWhereNothingIsKnown) {
   EXPECT_EQ(out_.str(), "");
 }
 
-TEST_F(NumadRunTest, AWrongCommandLineAsksNobody) {
+TEST_F(NumadRunTest, AWrongCommandLineDoesNotAskTheDaemon) {
   EXPECT_EQ(run("/nonexistent/socket", "nonsense"), kNumadUsage);
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(err_.str(), HasSubstr("numad: -w needs CPUS[:MIB]"));

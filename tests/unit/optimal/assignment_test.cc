@@ -65,7 +65,7 @@ TEST(AssignmentTest, FindsWhatNoSingleMoveOrSwapReaches) {
   EXPECT_EQ(optimum.best.lost, CpuTime{});
 }
 
-TEST(AssignmentTest, KeepsEverybodyWhereMovingDoesNotPay) {
+TEST(AssignmentTest, KeepsEveryClientWhereMovingDoesNotPay) {
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 4});
   builder.vm({.name = "a", .homes = {0}, .vcpus = 4, .memory_gib = {40}});
@@ -81,7 +81,7 @@ TEST(AssignmentTest, KeepsEverybodyWhereMovingDoesNotPay) {
   EXPECT_EQ(optimum_of(snapshot, free).best.lost, CpuTime{});
 }
 
-TEST(AssignmentTest, WithNobodyThereIsNothingToChoose) {
+TEST(AssignmentTest, WithoutClientsThereIsNothingToChoose) {
   const placement::Snapshot nobody = tests::SnapshotBuilder().nodes(2, {.cores = 4}).build();
   const placement::Options options;
   const Arrangement now(nobody, options, Arrangement::Basis::kDemand);
@@ -113,7 +113,7 @@ TEST(AssignmentTest, LeavesThoseAloneThatTheGuardsHold) {
   }
 }
 
-TEST(AssignmentTest, DoesNotWaitForThoseWhoJustMoved) {
+TEST(AssignmentTest, DoesNotWaitForClientsThatJustMoved) {
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 4});
   builder.vm({.name = "a", .homes = {0}, .vcpus = 4, .memory_gib = {30}});
@@ -190,7 +190,7 @@ TEST(AssignmentTest, MendsAHardGroupAndBreaksItNoFurther) {
   builder.vm({.name = "b", .homes = {0}, .vcpus = 2, .policy = apart});
   const Optimum mended = optimum_of(builder.build(), {});
   EXPECT_NE(mended.best.homes[0], mended.best.homes[1]);
-  // Three on two nodes cannot all be apart; the third joins nobody.
+  // Three on two nodes cannot all be apart; the third joins none.
   builder.vm({.name = "c", .homes = {1}, .vcpus = 2, .policy = apart});
   EXPECT_THAT(optimum_of(builder.build(), {}).best.homes, ElementsAre(0, 0, 1));
 }

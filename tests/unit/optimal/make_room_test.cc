@@ -108,12 +108,12 @@ TEST(MakeRoomTest, VmsOfLowerPriorityAreMovedBeforeOthers) {
   EXPECT_THAT(steps(with_priorities(0, 0, 0), {0, 1}), ElementsAre("small->1"));
   EXPECT_THAT(steps(with_priorities(1, 0, 1), {0, 1}), ElementsAre("large->1"));
   EXPECT_THAT(steps(with_priorities(-1, 0, -2), {0, 1}), ElementsAre("other->0"));
-  // Nobody else can: important ones move, too, the least of them first.
+  // No other can: important ones move, too, the least of them first.
   EXPECT_THAT(steps(with_priorities(9, 8, 9), {0}), ElementsAre("large->1"));
   EXPECT_THAT(steps(with_priorities(9, 9, 0), {0}), ElementsAre("small->1"));
 }
 
-TEST(MakeRoomTest, MovesNobodyWhereItFits) {
+TEST(MakeRoomTest, MovesNoVmWhereItFits) {
   const Snapshot snapshot = two_nodes().build();
   const RoomMade room = made(snapshot, free_gib(snapshot)[0], {0, 1});
   EXPECT_EQ(room.node, 0U);
@@ -135,7 +135,7 @@ TEST(MakeRoomTest, KeepsToTheNodesThatItMayUseAndThatHaveTheCpus) {
   EXPECT_THAT(larger_than_a_node.in_the_way, IsEmpty());
 }
 
-TEST(MakeRoomTest, SaysWhoIsInTheWayAndWhy) {
+TEST(MakeRoomTest, SaysWhichVmsAreInTheWayAndWhy) {
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 8});
   placement::VmPolicy stays;

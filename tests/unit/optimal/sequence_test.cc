@@ -95,7 +95,7 @@ TEST(SequenceTest, LetsFourGoInARing) {
   EXPECT_THAT(sequence.reached, ElementsAre(1, 2, 3, 0));
 }
 
-TEST(SequenceTest, SaysWhoFindsNoWay) {
+TEST(SequenceTest, SaysWhichClientFindsNoWay) {
   // b does not leave node 1, so there is never room for a.
   SnapshotBuilder builder;
   builder.nodes(3, {.cores = 4, .memory_gib = 16});
@@ -128,7 +128,7 @@ TEST(SequenceTest, BreaksNoHardGroupOnTheWay) {
   EXPECT_EQ(stuck.stuck[0].because, Guard::kAntiAffinity);
 }
 
-TEST(SequenceTest, ExchangesTwoWhosePoolsHaveNoMorePages) {
+TEST(SequenceTest, ExchangesTwoVmsWhosePoolsHaveNoMorePages) {
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 4, .huge_gib = 1});
   builder.vm({.name = "a", .homes = {0}, .vcpus = 2, .huge_pages = true});

@@ -38,7 +38,7 @@ TEST(ActionAffinityTest, AWakeUpBetweenNodesLosesTenNanosecondsTimesTheWeight) {
   EXPECT_EQ(talks_of(snapshot, with_weight(130))[0][0].lost_apart, CpuTime{26'000});
 }
 
-TEST(ActionAffinityTest, WithoutWeightOrLimitOrChatsNobodyTalks) {
+TEST(ActionAffinityTest, WithoutWeightOrLimitOrChatsNoClientTalks) {
   const Snapshot snapshot = pair_of(2, 2).chat("a", "b", 10'000).build();
   EXPECT_THAT(talks_of(snapshot, Options{}), IsEmpty());
   Options options = with_weight(100);
@@ -55,7 +55,7 @@ TEST(ActionAffinityTest, NeitherOfAPairLosesMoreThanItsLimit) {
   EXPECT_EQ(talks[1][0].lost_apart, CpuTime{200'000});
 }
 
-TEST(ActionAffinityTest, WhoTalksToManySharesItsLimitAmongThem) {
+TEST(ActionAffinityTest, AClientThatTalksToManySharesItsLimitAmongThem) {
   const Snapshot snapshot = pair_of(2, 2)
                                 .vm({.name = "c", .homes = {1}, .vcpus = 2})
                                 .chat("a", "b", 300'000)

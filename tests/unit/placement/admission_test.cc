@@ -89,7 +89,7 @@ TEST(AdmissionTest, TheNodesOfAllDevicesBelongToTheAnswer) {
   EXPECT_FALSE(admitted(asked).admitted);
 }
 
-TEST(AdmissionTest, WithoutAPolicyNobodyLooks) {
+TEST(AdmissionTest, WithoutAPolicyNothingIsChecked) {
   const Admission admission =
       admitted(request(TopologyPolicy::kNone, {resource(500, {1, 1}), resource(1, {1, 1})}));
   EXPECT_TRUE(admission.admitted);
@@ -229,7 +229,7 @@ TEST(AdmissionTest, WithScopeClientEachClientFitsByItself) {
   EXPECT_THAT(admission.nodes, ElementsAre(0, 2));
 }
 
-TEST(AdmissionTest, WithScopeClientNobodyGetsWhatAnotherClientWasAdmittedWith) {
+TEST(AdmissionTest, WithScopeClientNoneGetsWhatAnotherClientWasAdmittedWith) {
   EXPECT_THAT(admit_where_free(two_cells(TopologyScope::kClient), {kGiB * 9, kGiB, kGiB}).refused,
               testing::Optional(testing::AllOf(
                   HasSubstr("for client 1 the topology_policy is 'single-numa-node'"),
@@ -275,7 +275,7 @@ TEST(AdmissionTest, MemoryOfEachPageSizeMustBeFreeOfIt) {
               testing::Optional(HasSubstr("4096 huge pages of 2048 KiB, 8 huge pages of 1048576")));
 }
 
-TEST(AdmissionTest, AHostWithoutNodesAdmitsNobodyWhoMustBeAligned) {
+TEST(AdmissionTest, AHostWithoutNodesAdmitsNoVmThatMustBeAligned) {
   AdmissionRequest asked;
   asked.policy = TopologyPolicy::kRestricted;
   asked.resources = {{"CPUs", 1, {}, {}}};

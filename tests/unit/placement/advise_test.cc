@@ -150,7 +150,7 @@ TEST(AdviseTest, MakesACellWhereMemoryCanBePlugged) {
   EXPECT_THAT(advice->cells, SizeIs(1));
 }
 
-TEST(AdviseTest, ShowsThreadsOnlyToWhoHasWholeCores) {
+TEST(AdviseTest, ShowsThreadsOnlyToVmsThatHaveWholeCores) {
   VmDescription vm = plain_vm(4, kGiB * 4);
   EXPECT_EQ(shape_of(advice_for(vm, equal_nodes(2, 8, 2, 64))), "1x4x1");
   vm.policy.cpu_binding = CpuBinding::kExclusive;

@@ -180,7 +180,7 @@ TEST(ArrangementTest, CountsTheRoomThatAMoveTakesAndLeaves) {
 }
 
 TEST(ArrangementTest, AGuaranteedClientTakesItsPromiseAlongAndMayComeBack) {
-  // Of 60 GiB it has touched 8, so that 4 of each node's 64 are nobody's, less the reserve.
+  // Of 60 GiB it has touched 8, so that 4 of each node's 64 are no VM's, less the reserve.
   VmPolicy kept;
   kept.memory_class = placement::MemoryClass::kGuaranteed;
   const Snapshot snapshot =
@@ -249,7 +249,7 @@ TEST(ArrangementTest, LosesForEveryBrokenPairOfAnAffinityGroup) {
   policy.affinity_group = "web";
   const Snapshot snapshot = with_groups(policy);
   Arrangement now = arranged(snapshot);
-  // a is apart from b and from c; b and c are together; d is nobody's.
+  // a is apart from b and from c; b and c are together; d is in no group.
   EXPECT_EQ(now.lost(), kCpu * 2 / 5);
   EXPECT_EQ(now.effect_of_move(0, 1).gain, kCpu * 2 / 5);
   EXPECT_EQ(now.effect_of_move(1, 0).gain, CpuTime{});
@@ -334,7 +334,7 @@ TEST(ArrangementTest, WeighsByLoadAverageForPlacements) {
   EXPECT_EQ(arranged(snapshot).node(1).demand(), kCpu);
 }
 
-TEST(ArrangementTest, PlacesWhoHasNoHome) {
+TEST(ArrangementTest, PlacesAClientWithoutAHome) {
   const Snapshot snapshot =
       SnapshotBuilder()
           .nodes(2, {.cores = 4})

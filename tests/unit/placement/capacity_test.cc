@@ -47,11 +47,11 @@ TEST(CapacityTest, LeavesTheThreadsThatOthersDoNotUse) {
   EXPECT_EQ(threads_left(with_others(30'000)), CpuTime{});
 }
 
-TEST(CapacityTest, ServesInFullBesideOthersWhileCoresAreFree) {
+TEST(CapacityTest, ServesInFullTogetherWithOthersWhileCoresAreFree) {
   EXPECT_EQ(service_beside_others(with_others(4'000), CpuTime{6'000}), CpuTime{6'000});
 }
 
-TEST(CapacityTest, SlowsEverybodyDownAlikeWhereCoresAreShared) {
+TEST(CapacityTest, SlowsAllThreadsDownAlikeWhereCoresAreShared) {
   // 4 + 12 busy threads are worth 11.5 cores; 12 / 16 of that is the clients'.
   EXPECT_EQ(service_beside_others(with_others(4'000), CpuTime{12'000}), CpuTime{8'625});
 }

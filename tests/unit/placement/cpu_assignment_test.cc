@@ -54,7 +54,7 @@ class CpuAssignmentTest : public testing::Test {
   std::uint8_t last_ = 0;
 };
 
-TEST_F(CpuAssignmentTest, OwnCoresAreTakenFromEverybodyElse) {
+TEST_F(CpuAssignmentTest, OwnCoresAreTakenFromAllOthers) {
   add(CpuBinding::kNode, 4);
   add(CpuBinding::kExclusive, 4);
   EXPECT_THAT(assign(), ElementsAre("2-7,10-15", "0-1,8-9"));
@@ -62,7 +62,7 @@ TEST_F(CpuAssignmentTest, OwnCoresAreTakenFromEverybodyElse) {
   EXPECT_EQ(grants_[1].exclusive_cores, 2);
 }
 
-TEST_F(CpuAssignmentTest, SpreadTakesOneThreadOfEachCoreAndNobodyHasTheOther) {
+TEST_F(CpuAssignmentTest, SpreadTakesOneThreadOfEachCoreAndNoClientHasTheOther) {
   add(CpuBinding::kNode, 4);
   add(CpuBinding::kExclusive, 3).policy = CpuPolicy::kSpreadByPCPUs;
   EXPECT_THAT(assign(), ElementsAre("3-7,11-15", "0-2"));
@@ -89,13 +89,13 @@ TEST_F(CpuAssignmentTest, TooManyAreRefusedWithWhatWasAskedAndWhatThereWas) {
   EXPECT_EQ(grants_[1].refused,
             "it asks for 4 cores of its own, and node 0 has 3 left to give away: of 8, 4 belong to "
             "others and one is for all");
-  // Who was refused gets them when they become free.
+  // A client that was refused gets them when they become free.
   requests_.erase(requests_.begin());
   EXPECT_THAT(assign(), ElementsAre("0-3,8-11"));
   EXPECT_EQ(grants_[0].exclusive_cores, 4);
 }
 
-TEST_F(CpuAssignmentTest, WhoHasCoresKeepsThemWhenOthersCome) {
+TEST_F(CpuAssignmentTest, AClientThatHasCoresKeepsThemWhenOthersCome) {
   add(CpuBinding::kExclusive, 2);
   add(CpuBinding::kExclusive, 2);
   EXPECT_THAT(assign(), ElementsAre("0,8", "4,12"));
@@ -104,7 +104,7 @@ TEST_F(CpuAssignmentTest, WhoHasCoresKeepsThemWhenOthersCome) {
   EXPECT_THAT(assign(), ElementsAre("4,12", "0,8"));
 }
 
-TEST_F(CpuAssignmentTest, WhoSharesIsSpreadOverCaches) {
+TEST_F(CpuAssignmentTest, ClientsThatShareAreSpreadOverCaches) {
   add(CpuBinding::kShare, 4);
   add(CpuBinding::kShare, 2);
   add(CpuBinding::kShare, 1);
@@ -130,7 +130,7 @@ TEST_F(CpuAssignmentTest, SharingPickersGetCoresApartUntilTheyRunOut) {
   EXPECT_THAT(assign(), ElementsAre("0-1,8-9", "4-5,12-13", "2-3,10-11", "6-7,14-15"));
   add(CpuBinding::kShare, 4).policy = CpuPolicy::kFullPCPUs;
   EXPECT_THAT(assign(), ElementsAre("0-1,8-9", "4-5,12-13", "2-3,10-11", "6-7,14-15", "0-1,8-9"));
-  // One goes, and those who share part.
+  // One goes, and the two that shared part.
   requests_.erase(requests_.begin() + 1);
   EXPECT_THAT(assign(), ElementsAre("4-5,12-13", "2-3,10-11", "6-7,14-15", "0-1,8-9"));
 }
@@ -149,7 +149,7 @@ TEST_F(CpuAssignmentTest, WhereBatchIsTooWideForTheRestItUsesTheCacheButNotTheCo
   fast.cpu_class = CpuClass::kLatency;
   fast.policy = CpuPolicy::kFullPCPUs;
   EXPECT_THAT(assign(), ElementsAre("2-7,10-15", "0-1,8-9"));
-  // Still wider, it may run anywhere: nobody waits for an idle core.
+  // Still wider, it may run anywhere: no client waits while a core idles.
   add(CpuBinding::kNode, 4).cpu_class = CpuClass::kBatch;
   EXPECT_THAT(assign(), ElementsAre("0-15", "0-1,8-9", "0-15"));
 }
@@ -186,11 +186,11 @@ TEST_F(CpuAssignmentTest, CpusThatAreGoneAreNotKept) {
   EXPECT_THAT(assign(), ElementsAre("0-1,9"));  // a core may hold one vCPU only now
 }
 
-TEST_F(CpuAssignmentTest, WhoWasRefusedDoesNotTakeTheRestForItsOwn) {
+TEST_F(CpuAssignmentTest, AClientThatWasRefusedDoesNotTakeTheRestForItsOwn) {
   node_ = node_of(1, 2, 1);
   add(CpuBinding::kExclusive, 1);
   add(CpuBinding::kExclusive, 1);
-  std::swap(requests_[0].client, requests_[1].client);  // who has it is not the first by name
+  std::swap(requests_[0].client, requests_[1].client);  // its owner is not the first by name
   std::vector<CpuRequest> all = requests_;
   requests_.pop_back();
   EXPECT_THAT(assign(), ElementsAre("0"));
@@ -208,7 +208,7 @@ TEST_F(CpuAssignmentTest, ANodeOfOneCoreGivesNothingAway) {
   EXPECT_THAT(grants_[0].refused, HasSubstr("node 0 has 0 left"));
 }
 
-TEST_F(CpuAssignmentTest, NobodyGetsNothing) {
+TEST_F(CpuAssignmentTest, WithoutRequestsThereAreNoGrants) {
   EXPECT_THAT(assign(), ElementsAre());
 }
 

@@ -59,14 +59,14 @@ TEST(ExclusiveCoresTest, WhatOthersHoldIsNotFree) {
   EXPECT_EQ(free_cores(arrangement, 0, kNoClient), 3);
   EXPECT_EQ(free_cores(arrangement, 0, 0), 7);
   EXPECT_TRUE(lacks_cores(arrangement, 2, 0));
-  // Whoever comes to a node asks for them there.
+  // A client that comes to a node asks for them there.
   const Rehoming moved{0, 1};
   arrangement.apply({&moved, 1});
   EXPECT_EQ(free_cores(arrangement, 1, kNoClient), 3);
   EXPECT_FALSE(lacks_cores(arrangement, 2, 0));
 }
 
-TEST(ExclusiveCoresTest, WhoComesAlongAndWhoMakesPlaceCount) {
+TEST(ExclusiveCoresTest, ClientsThatComeAlongAndThatMakePlaceCount) {
   Snapshot snapshot = SnapshotBuilder()
                           .nodes(2, {.cores = 8, .memory_gib = 64})
                           .vm(exclusive("a", 0, 4))

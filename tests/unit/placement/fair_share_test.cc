@@ -22,12 +22,12 @@ Claim claim(std::int64_t weight, std::int64_t floor, std::int64_t ceiling) {
   return {weight, CpuTime{floor}, CpuTime{ceiling}};
 }
 
-TEST(FairShareTest, GivesEverybodyItsCeilingWhereThatFits) {
+TEST(FairShareTest, GivesEveryClaimItsCeilingWhereThatFits) {
   EXPECT_THAT(shares(100, {claim(1, 0, 30), claim(7, 0, 70)}), ElementsAre(30, 70));
 }
 
 TEST(FairShareTest, SharesByWeight) {
-  // Nobody is satisfied: 300 at weights 1 : 2.
+  // No claim is satisfied: 300 at weights 1 : 2.
   EXPECT_THAT(shares(300, {claim(1, 0, 1000), claim(2, 0, 1000)}), ElementsAre(100, 200));
 }
 
@@ -96,7 +96,7 @@ TEST(FairShareTest, TakesNegativeCeilingsForNone) {
   EXPECT_THAT(shares(10, {claim(1, 0, -5), claim(1, 0, 20)}), ElementsAre(0, 10));
 }
 
-TEST(FairShareTest, HasNothingToSayAboutNobody) {
+TEST(FairShareTest, WithoutClaimsThereAreNoShares) {
   EXPECT_THAT(shares(10, {}), IsEmpty());
 }
 

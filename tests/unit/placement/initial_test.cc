@@ -65,7 +65,7 @@ TEST(InitialTest, TheFirstHomeIsWhereLibvirtWasToldToStartIt) {
   EXPECT_THAT(place_all(snapshot), ElementsAre(1));
 }
 
-TEST(InitialTest, WhereThereIsNoRoomNobodyIsPlacedOnASuggestion) {
+TEST(InitialTest, WhereThereIsNoRoomNoVmIsPlacedOnASuggestion) {
   Snapshot snapshot = SnapshotBuilder()
                           .nodes(2, {.cores = 4, .memory_gib = 16})
                           .vm({.name = "large", .homes = {1}, .memory_gib = {0, 14}})
@@ -339,7 +339,7 @@ TEST(InitialTest, MakesNoNodeShortWhileAnotherHasNoReadings) {
   EXPECT_THAT(homes_beside(100, /*all_known=*/true), SizeIs(1));
 }
 
-TEST(InitialTest, KeepsAHardGroupApartAndLeavesOutWhomItCannotPlace) {
+TEST(InitialTest, KeepsAHardGroupApartAndLeavesOutClientsThatItCannotPlace) {
   VmPolicy policy;
   policy.anti_affinity_group = "db";
   policy.anti_affinity_hard = true;

@@ -30,7 +30,7 @@ TEST(MemoryQosTest, AVmWithoutAClassGetsNothing) {
 }
 
 TEST(MemoryQosTest, AGuaranteedVmKeepsAllThatItNeedsAndNeverSwaps) {
-  // 768 MiB and 256 MiB beside them.
+  // 768 MiB and 256 MiB besides.
   EXPECT_EQ(protection(vm_of_class(MemoryClass::kGuaranteed)),
             (MemoryProtection{kGiB, Bytes{}, std::nullopt, Bytes{}}));
 }
@@ -105,7 +105,7 @@ TEST(MemoryQosTest, OfAVmWithSeveralPageSizesTheOrdinaryMemoryIsProtected) {
   vm.huge_page_size = kMiB * 2;
   vm.cells = {{0, {0}, kMiB * 512}, {1, {1}, kMiB * 256}};
   vm.cells[1].page_size = Bytes{};
-  EXPECT_EQ(protection(vm)->min, kMiB * 512);  // 256 of the guest and 256 beside it
+  EXPECT_EQ(protection(vm)->min, kMiB * 512);  // 256 of the guest and 256 besides
 }
 
 TEST(MemoryQosTest, ValuesAreWholePages) {
@@ -135,7 +135,7 @@ TEST(GrantedTest, WhatFitsIsGrantedInOrder) {
   EXPECT_THAT(granted({}, kGiB), IsEmpty());
 }
 
-TEST(GrantedTest, WhoHasItsReservationKeepsIt) {
+TEST(GrantedTest, AVmThatHasItsReservationKeepsIt) {
   EXPECT_THAT(granted({{kGiB * 3, false}, {kGiB * 2, true}}, kGiB * 4), ElementsAre(false, true));
 }
 

@@ -52,7 +52,7 @@ TEST(MemoryRoomTest, EachSizeOfPagesHasAPoolOfItsOwn) {
   EXPECT_FALSE(room.share(0, 1));
 }
 
-TEST(MemoryRoomTest, WhatQemuHasBesideIsNotOfThePool) {
+TEST(MemoryRoomTest, OtherMemoryOfQemuIsNotOfThePool) {
   Snapshot snapshot = two_pools();
   ClientState& client = snapshot.clients[0];
   client.memory[0] += kMiB * 30;

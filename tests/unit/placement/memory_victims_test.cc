@@ -42,7 +42,7 @@ TEST(ReclaimOrderTest, LowBelowMinAddsNothing) {
               ElementsAre(ReclaimPlace{0, ReclaimTurn::kUnprotected, kMiB * 512}));
 }
 
-TEST(ReclaimOrderTest, NobodyHasNoOrder) {
+TEST(ReclaimOrderTest, WithoutVmsThereIsNoOrder) {
   EXPECT_THAT(reclaim_order({}), IsEmpty());
 }
 
@@ -53,7 +53,7 @@ TEST(KillOrderTest, IsByMemoryAndSwapMovedByTheAdjustment) {
       {.guest = kMiB, .oom_score_adj = 500},             // half of the host's 8 GiB
       {.guest = kGiB * 5, .oom_score_adj = -1000},       // never
       {.guest = kGiB, .oom_score_adj = -500},            //
-      {.guest = kGiB / 4, .file = kGiB * 3, .min = {}},  // page cache is nobody's
+      {.guest = kGiB / 4, .file = kGiB * 3, .min = {}},  // page cache does not count
   };
   EXPECT_THAT(
       kill_order(users, kGiB * 8),

@@ -24,7 +24,7 @@ TEST(NodeLoadTest, OwesNothingWhereCoresServeAll) {
 }
 
 TEST(NodeLoadTest, SharesByWeightInsideTheNode) {
-  // 4000 for two who want 4000 each, weights 1 : 3: they run 1000 and 3000.
+  // 4000 for two that want 4000 each, weights 1 : 3: they run 1000 and 3000.
   const NodeLoad node(kFourCores, {load(4000, 4000, 100'000), load(4000, 4000, 300'000)});
   expect_near(node.owed(), 3000 + 1000);
   const Pace pace = node.pace_after({});
@@ -50,7 +50,7 @@ TEST(NodeLoadTest, SlowsAllThreadsOfSharedCoresAlike) {
   expect_near(node.owed(), 2 * (8000 - 5750));
 }
 
-TEST(NodeLoadTest, OwesNothingOnSharedCoresToWhomItIsNotEntitled) {
+TEST(NodeLoadTest, OwesNothingOnSharedCoresBeyondWhatAClientIsEntitledTo) {
   // The same node: 5750 each; one is entitled to 5000, the other to 6000.
   const NodeLoad node(kTenCoresSmt, {load(8000, 5000), load(8000, 6000)});
   expect_near(node.owed(), 250);

@@ -80,7 +80,7 @@ TEST(PoolDevicesTest, NoDeviceIsTakenTwice) {  // 1
               ElementsAre("0000:0b:00.0", "0000:8c:00.0"));
 }
 
-TEST(PoolDevicesTest, WhereNoneIsFreeItIsSaidWhoHasThem) {  // 1
+TEST(PoolDevicesTest, WhereNoneIsFreeItIsSaidWhichVmsHaveThem) {  // 1
   const auto choices =
       pool_devices(taking({"vf", "vf"}, {held_by(2, "0000:0a:00.1")}), host_with({}), kAnyNode);
   ASSERT_FALSE(choices.has_value());

@@ -386,7 +386,7 @@ TEST(RequestTest, ListsEveryCommand) {
                   "sim-start", "sim-stop", "sim-load", "sim-step"));
 }
 
-TEST(PermissionTest, ReadingIsForWhoeverConnects) {
+TEST(PermissionTest, ReadingIsForEveryUserWhoConnects) {
   for (const Command& command :
        {Command(StatusRequest{}), Command(HostRequest{}), Command(StatsRequest{}),
         Command(ExplainRequest{}), Command(HistoryRequest{}), Command(PlanRequest{}),

@@ -142,7 +142,7 @@ TEST(ResponseTest, NoNodeAndNoFigureAreNull) {
   EXPECT_THAT(line, HasSubstr(R"("outcome":null)"));
 }
 
-TEST(ResponseTest, RejectionHasItsVmBesideTheOtherFields) {
+TEST(ResponseTest, RejectionHasItsVmNextToTheOtherFields) {
   PlanView view;
   view.rejections.push_back({"web1", {}});
   EXPECT_THAT(encode_response(3, Answer(view)),

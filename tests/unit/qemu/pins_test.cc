@@ -70,7 +70,7 @@ TEST_F(PinsTest, OnlyWhatWasResetIsPinnedAgain) {
   vm.pins[{Role::kVcpu, 0}] = one_;
   vm.pins[{Role::kVcpu, 1}] = one_;
   const Threads now = threads();
-  ASSERT_TRUE(pin_threads({now.vcpus.at(1).tid}, other_));  // somebody else's by now
+  ASSERT_TRUE(pin_threads({now.vcpus.at(1).tid}, other_));  // pinned by others by now
   EXPECT_EQ(restore_pins(vm, now, all_), 1);
   EXPECT_THAT(described().vcpu_pins, ElementsAre(Pin{0, one_}, Pin{1, other_}));
   EXPECT_EQ(restore_pins(vm, now, all_), 0);

@@ -48,7 +48,7 @@ TEST(PveConfigTest, ADescriptionInOneLineIsReadToo) {
               ElementsAre(PolicySetting{"nodes", "1"}));
 }
 
-TEST(PveConfigTest, WordsThatAreNoSettingsAreKeptForWhoChecksThem) {
+TEST(PveConfigTest, WordsThatAreNoSettingsAreKeptForTheirChecker) {
   EXPECT_THAT(parse_pve_config("#vmnuma: quickly x=\n").policy,
               ElementsAre(PolicySetting{"quickly", ""}, PolicySetting{"x", ""}));
 }

@@ -39,7 +39,7 @@ HostLatencies latencies() {
           {{{0}, {0}, 75}, {{0}, {5}, 240}}};
 }
 
-TEST(LatencyRowsTest, TableHasWhatWasMeasuredBesideSlitAndHmat) {
+TEST(LatencyRowsTest, TableHasWhatWasMeasuredNextToSlitAndHmat) {
   EXPECT_EQ(format_report(latency_table(latency_rows(topology(), latencies()))),
             golden("numa-latency.txt"));
 }

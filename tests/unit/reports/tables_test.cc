@@ -82,7 +82,7 @@ TEST(TablesTest, JsonHasTheCpusOfClientsWhereSomeDoNotHaveTheirHomeWhole) {
   EXPECT_EQ(report.columns, client_table({}).columns);
 }
 
-TEST(TablesTest, WhatOthersUseOfANodeIsBesideEsxisColumns) {
+TEST(TablesTest, WhatOthersUseOfANodeIsNextToEsxisColumns) {
   std::vector<PnodeRow> rows = pnode_samples();
   rows[0].non_vm_ms = 40;
   const Report report = pnode_table(rows);

@@ -154,7 +154,7 @@ TEST_F(RealProcessTest, ReadsARestartedProcessInTheSameEpoch) {
   EXPECT_NE(after.vms[0].process, before.vms[0].process);
 }
 
-TEST_F(RealProcessTest, DoesNotBelieveAPidFileOfSomebodyElse) {
+TEST_F(RealProcessTest, DoesNotBelieveAPidFileOfAnotherProcess) {
   host_.write("run/libvirt/qemu/real.pid", std::to_string(::getpid()));
   const Sample now = sample();
   EXPECT_THAT(now.vms, IsEmpty());

@@ -482,7 +482,7 @@ TEST_F(SamplerTest, TellsWhetherTheKernelBalancesWhereItCan) {
   EXPECT_THAT(damaged.missing, SizeIs(1));
 }
 
-TEST_F(SamplerTest, TellsWakeUpsBetweenVmsWhereSomebodyCountsThem) {
+TEST_F(SamplerTest, TellsWakeUpsBetweenVmsWhereTheyAreCounted) {
   Sampler sampler = make_sampler();
   const auto counts = [&](std::int64_t taken_us) {
     return "vmnuma-wakeups 1 " + std::to_string(taken_us) + " 2000\n" +
@@ -500,7 +500,7 @@ TEST_F(SamplerTest, TellsWakeUpsBetweenVmsWhereSomebodyCountsThem) {
   EXPECT_THAT(counted.missing, IsEmpty());
 }
 
-TEST_F(SamplerTest, NobodyCountsWhereTheFileIsOldAndThatIsNoFault) {
+TEST_F(SamplerTest, WhereTheFileIsOldWakeUpsAreNotCountedAndThatIsNoFault) {
   Sampler sampler = make_sampler();
   host_.write("run/vmnuma-wakeups/counts", "vmnuma-wakeups 1 900000000 2000\n");
   const Sample old = sample(sampler);
@@ -508,7 +508,7 @@ TEST_F(SamplerTest, NobodyCountsWhereTheFileIsOldAndThatIsNoFault) {
   EXPECT_THAT(old.missing, IsEmpty());
 }
 
-TEST_F(SamplerTest, APipeInPlaceOfTheCountsIsMissingAndNobodyWaitsForItsWriter) {
+TEST_F(SamplerTest, APipeInPlaceOfTheCountsIsMissingAndIsNotWaitedFor) {
   Sampler sampler = make_sampler();
   host_.write("run/vmnuma-wakeups/other", "");  // makes the directory
   ASSERT_EQ(::mkfifo((host_.path() + "/run/vmnuma-wakeups/counts").c_str(), 0600), 0);

@@ -69,7 +69,7 @@ TEST(WakeupTotalsTest, BeginAnewWithAVm) {
               ElementsAre(WakeupSample{id(1), id(2), 1}));
 }
 
-TEST(WakeupTotalsTest, ForgetWhoEnded) {
+TEST(WakeupTotalsTest, ForgetVmsThatEnded) {
   const std::vector<VmSample> vms = {vm(1, 10), vm(2, 20)};
   WakeupTotals totals;
   (void)totals.advance(counts({{10, 20, 7}}), vms);

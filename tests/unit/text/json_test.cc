@@ -56,7 +56,7 @@ TEST(ReadJsonTest, ManySmallValuesAreNotParsed) {
   EXPECT_THAT(refusal_of(text + "{}]", {32 * kMiB}), HasSubstr("values"));
 }
 
-TEST(ReadJsonTest, KeepsTheOrderForThoseWhoAskForIt) {
+TEST(ReadJsonTest, KeepsTheOrderForCallersThatAskForIt) {
   const auto read = read_json<ordered_json>(R"({"b":1,"a":2})", {100}, "it");
   ASSERT_TRUE(read);
   EXPECT_EQ(json_text(*read), R"({"b":1,"a":2})");

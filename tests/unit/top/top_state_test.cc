@@ -53,7 +53,7 @@ KeyPress character(char key) {
   return {TopKey::kCharacter, key};
 }
 
-TEST(TopStateTest, WhoIsOwedMostComesFirst) {
+TEST(TopStateTest, TheClientThatIsOwedMostComesFirst) {
   EXPECT_THAT(names(three_clients(), {}), ElementsAre("b", "c", "a"));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A database server of Open vSwitch that says one thing to everybody.
+/// A database server of Open vSwitch that says one thing to every client.
 #pragma once
 
 #include <atomic>

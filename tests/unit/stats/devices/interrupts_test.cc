@@ -67,7 +67,7 @@ TEST_F(InterruptsTest, EachNodeHasThoseThatFireOnItsCpus) {
   EXPECT_THAT(fire_elsewhere(firing, std::vector{NodeId{0}, NodeId{1}}), IsEmpty());
 }
 
-TEST_F(InterruptsTest, ThoseThatNobodyHandlesNeverFiredOrAreGoneAreLeftOut) {
+TEST_F(InterruptsTest, InterruptsThatAreUnhandledNeverFiredOrAreGoneAreLeftOut) {
   message(57, "", "2");
   message(58, "eth0-rx", "2", "0,0,0\n");
   host_.write(kDevice + "/msi_irqs/59", "msix\n");  // its other files have gone

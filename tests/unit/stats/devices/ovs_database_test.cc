@@ -76,7 +76,7 @@ class OvsDatabaseTest : public testing::Test {
   std::string path_ = directory_.path() + "/db.sock";
 };
 
-TEST_F(OvsDatabaseTest, ReturnsTheAnswerAndNotWhatIsSentBesides) {
+TEST_F(OvsDatabaseTest, ReturnsTheAnswerAndNothingElseThatIsSent) {
   const tests::FakeOvs server(
       path_,
       std::string(R"({"id":"echo","method":"echo","params":["}\"{"]} {"id":1,"result":[]})") +

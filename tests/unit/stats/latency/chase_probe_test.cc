@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real memory of this machine. Only what must be so on any: how long a read takes here is nobody's
-// promise.
+// Real memory of this machine. Only what must be so on any: how long a read takes here is not
+// promised.
 #include "stats/latency/chase_probe.h"
 
 #include <atomic>

@@ -61,7 +61,7 @@ TEST(MeasuredDistancesTest, LocalReadsAreKnownOnceAllHomesAreMeasured) {
   EXPECT_EQ(local_read_ns(flat(), half), std::nullopt);
 }
 
-TEST(MeasuredDistancesTest, WhoReadsSlowerMemoryWaitsForMoreOfTheTime) {
+TEST(MeasuredDistancesTest, AVmThatReadsSlowerMemoryWaitsForMoreOfTheTime) {
   EXPECT_EQ(stall_pct(30, placement::kTypicalReadNs), 30);
   EXPECT_EQ(stall_pct(30, 180), 46);  // 60 of 130 parts
   EXPECT_EQ(stall_pct(30, 45), 18);   // 15 of 85
