@@ -172,7 +172,7 @@ void set_distances(const AnyHost& host, Snapshot& snapshot) {
   }
 }
 
-/// On half of the hosts some VMs talk to each other: pairs, or everybody with everybody.
+/// On half of the hosts some VMs talk to each other: pairs, or all with all.
 void set_chats(const AnyHost& host, Snapshot& snapshot) {
   Draw draw(host.seed, kForHost + 5);
   const auto vms = static_cast<std::int64_t>(snapshot.vms.size());

@@ -137,14 +137,14 @@ RC_GTEST_PROP(NodeLoadProperty, AnExchangeIsWhatReallyExchangingGives, ()) {
   RC_ASSERT(load.owed() == before);
 }
 
-RC_GTEST_PROP(NodeLoadProperty, NobodyIsOwedWhereCoresServeAll, ()) {
+RC_GTEST_PROP(NodeLoadProperty, NoClientIsOwedWhereCoresServeAll, ()) {
   Draw draw = any_draw();
   AnyNode node = any_node(draw);
   const NodeLoad load(node.supply, node.loads);
   RC_ASSERT(load.demand() + node.supply.non_vm > node.supply.cores || load.owed() == CpuTime{});
 }
 
-RC_GTEST_PROP(NodeLoadProperty, WhoLeavesNeverHarmsThoseWhoStay, ()) {
+RC_GTEST_PROP(NodeLoadProperty, AClientThatLeavesNeverHarmsThoseThatStay, ()) {
   Draw draw = any_draw();
   const AnyNode node = any_node(draw);
   if (node.loads.empty()) {
@@ -188,7 +188,7 @@ RC_GTEST_PROP(ArrangementProperty, EffectsAreWhatApplyingBringsAndThePlainWaySay
   Draw draw(host.seed, 7);
   const std::vector<Rehoming> changes = any_changes(snapshot, draw);
   const Effect effect = arrangement.effect_of(changes);
-  // Upper bounds are only of those who live somewhere and go elsewhere.
+  // Only clients that live somewhere and go elsewhere have upper bounds.
   if (std::none_of(changes.begin(), changes.end(), [&](const Rehoming& change) {
         return arrangement.home(change.client) == kNoNode ||
                arrangement.home(change.client) == change.to;
@@ -242,7 +242,7 @@ RC_GTEST_PROP(ArrangementProperty, WhatIsAppliedAndTakenBackNeverWas, ()) {
     RC_ASSERT(arrangement.residents(node) == untouched.residents(node));
     RC_ASSERT(arrangement.node(node).owed() == untouched.node(node).owed());
   }
-  // Nobody's rehoming, and one to where the client is, are none.
+  // No rehoming, and one to where the client is, change nothing.
   const Rehoming stays{changes.front().client, arrangement.home(changes.front().client)};
   for (const Effect& none : {arrangement.effect_of({}), arrangement.effect_of({&stays, 1})}) {
     RC_ASSERT(none.gain == CpuTime{});
@@ -251,7 +251,7 @@ RC_GTEST_PROP(ArrangementProperty, WhatIsAppliedAndTakenBackNeverWas, ()) {
   }
 }
 
-RC_GTEST_PROP(ActionAffinityProperty, NobodyLosesMoreThanItsLimitAndBothOfAPairTheSame, ()) {
+RC_GTEST_PROP(ActionAffinityProperty, NoClientLosesMoreThanItsLimitAndBothOfAPairLoseTheSame, ()) {
   const tests::AnyHost host = *any_host(8, 60);
   const Snapshot snapshot = host.snapshot();
   Options options = host.options();
@@ -302,7 +302,7 @@ RC_GTEST_PROP(LongTermProperty, AChangeOfWeightedOwedIsTheDifferenceExactly, ())
   RC_ASSERT(is_near(all_weighted() - before, change, Reckoning(snapshot, options).rounding()));
 }
 
-RC_GTEST_PROP(LongTermProperty, WhereNobodyWasOwedNothingIsWeighed, ()) {
+RC_GTEST_PROP(LongTermProperty, NothingIsWeighedWhereNoClientWasOwed, ()) {
   const tests::AnyHost host = *any_host(6, 40);
   const Snapshot snapshot = host.snapshot();  // with no average yet
   const Options options = host.options();

@@ -139,7 +139,7 @@ RC_GTEST_PROP(CpuAssignmentProperty, EveryClientGetsCpusOfTheNode, ()) {
   }
 }
 
-RC_GTEST_PROP(CpuAssignmentProperty, WithoutPoliciesEverybodyHasTheNode, ()) {
+RC_GTEST_PROP(CpuAssignmentProperty, WithoutPoliciesEveryClientHasTheNode, ()) {
   Draw draw(any_seed(), 0);
   AssignmentCase drawn = any_case(draw);
   for (CpuRequest& request : drawn.requests) {
@@ -152,7 +152,7 @@ RC_GTEST_PROP(CpuAssignmentProperty, WithoutPoliciesEverybodyHasTheNode, ()) {
   }
 }
 
-RC_GTEST_PROP(CpuAssignmentProperty, OwnCoresAreNobodyElsesAndOneIsLeft, ()) {
+RC_GTEST_PROP(CpuAssignmentProperty, OwnCoresBelongToOneClientAndOneCoreIsLeft, ()) {
   const Story story = any_story();
   const Node& node = story.last.node;
   std::set<std::int32_t> owned;
@@ -243,7 +243,7 @@ RC_GTEST_PROP(CpuAssignmentProperty, PickersShareNoCoreWhileThereAreCoresForAll,
   }
 }
 
-RC_GTEST_PROP(CpuAssignmentProperty, WhoSharesIsConfinedToOneCacheIfItFits, ()) {
+RC_GTEST_PROP(CpuAssignmentProperty, AClientThatSharesIsConfinedToOneCacheIfItFits, ()) {
   const Story story = any_story();
   const Node& node = story.last.node;
   std::set<CpuId> owned;
@@ -281,7 +281,7 @@ RC_GTEST_PROP(CpuAssignmentProperty, TheSameClientsKeepWhatTheyHave, ()) {
             story.grants);
 }
 
-RC_GTEST_PROP(CpuAssignmentProperty, WhoHasCoresOfItsOwnKeepsThemWhoeverComes, ()) {
+RC_GTEST_PROP(CpuAssignmentProperty, AClientWithCoresOfItsOwnKeepsThemWhenAnotherComes, ()) {
   Story story = any_story();
   Draw draw(any_seed(), 1);
   story.last.requests.push_back(any_request(draw, draw.one_in(2) ? 50 : 200));
@@ -301,7 +301,7 @@ RC_GTEST_PROP(CpuAssignmentProperty, TheOrderOfTheClientsDoesNotMatter, ()) {
   RC_ASSERT(assign_cpus(story.last.node, reversed, former_of(story.grants)) == story.grants);
 }
 
-RC_GTEST_PROP(CpuAssignmentProperty, WhoComesWithoutOwnCoresChangesNobodysCpus, ()) {
+RC_GTEST_PROP(CpuAssignmentProperty, AClientThatComesWithoutOwnCoresChangesNoOthersCpus, ()) {
   Story story = any_story();
   Draw draw(any_seed(), 1);
   CpuRequest coming = any_request(draw, 200);
@@ -314,7 +314,7 @@ RC_GTEST_PROP(CpuAssignmentProperty, WhoComesWithoutOwnCoresChangesNobodysCpus, 
   }
 }
 
-RC_GTEST_PROP(CpuAssignmentProperty, WhoGoesLeavesThePickersWhereTheyWereAlone, ()) {
+RC_GTEST_PROP(CpuAssignmentProperty, AClientThatGoesLeavesPickersWhereTheyWereAlone, ()) {
   Story story = any_story();
   RC_PRE(!story.last.requests.empty());
   Draw draw(any_seed(), 1);

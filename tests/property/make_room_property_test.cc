@@ -307,7 +307,7 @@ TEST(MakeRoomPropertyTest, OnSmallHostsNoSequenceOfMovesSparesHigherPrioritiesMo
     const Price price = price_of(made, snapshot);
     EXPECT_GE(price, *least) << "host " << number;
     dearer += price > *least ? 1 : 0;
-    // Who is more important than all that could have made the room alone stays.
+    // A VM that is more important than all that could have made the room alone stays.
     for (std::size_t i = 0; i < price.size(); ++i) {
       EXPECT_EQ(price[i].second == 0, (*least)[i].second == 0) << "host " << number;
       if ((*least)[i].second > 0) {

@@ -127,7 +127,7 @@ RC_GTEST_PROP(MemoryAttributionProperty, EveryClientIsLocalWhereEveryHomeHoldsIt
   }
 }
 
-RC_GTEST_PROP(MemoryAttributionProperty, WhereAllIsKnownEverybodyHasWhatIsHis, ()) {
+RC_GTEST_PROP(MemoryAttributionProperty, WhereAllIsKnownEveryClientHasItsOwnMemory, ()) {
   Draw draw(*rc::gen::noShrink(rc::gen::inRange<std::uint64_t>(0, 1U << 30U)), 0);
   const auto nodes = static_cast<std::size_t>(draw.between(1, 8));
   std::vector<Bytes> on_nodes(nodes);
@@ -147,7 +147,7 @@ RC_GTEST_PROP(MemoryAttributionProperty, WhereAllIsKnownEverybodyHasWhatIsHis, (
   }
 }
 
-RC_GTEST_PROP(MemoryPullsProperty, OnlyThoseWhoStayAreServedAndNoNodeIsOverfilled, ()) {
+RC_GTEST_PROP(MemoryPullsProperty, OnlyClientsThatStayAreServedAndNoNodeIsOverfilled, ()) {
   const tests::AnyHost host = *tests::any_host(8, 60);
   const Snapshot snapshot = host.snapshot();
   const Options options = host.options();

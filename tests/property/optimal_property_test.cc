@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The best homes by integer program: against all arrangements there are on small hosts, and on
-/// hosts of every kind against a reckoning that shares no code with it.
+/// hosts of every kind against a computation that shares no code with it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -99,7 +99,7 @@ TEST(OptimumTest, ThePlannerComesToRestAtOrNearTheBestOfAllArrangements) {
   EXPECT_LE(found.mean, 0.1);
   EXPECT_LE(found.worst, 2.0);
 
-  // With the defaults nobody moves for an imbalance below 10 % or for less than a move costs.
+  // With the defaults no client moves for an imbalance below 10 % or for less than a move costs.
   const Distance as_shipped = measure_distance("thresholds as shipped", without_turns());
   EXPECT_GE(as_shipped.at_optimum, kCases * 90 / 100);
   EXPECT_LE(as_shipped.mean, 0.1);

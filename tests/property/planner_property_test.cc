@@ -63,7 +63,7 @@ RC_GTEST_PROP(PlannerProperty, NoPlanBreaksARule, ()) {
   (void)sound_plan(host.snapshot(), host.options());
 }
 
-/// Makes VMs ask for cores of their own, about one in `every`; who finds them at home has them.
+/// Makes about one in `every` VMs ask for cores of its own; one that finds them at home has them.
 void give_cores(Snapshot& snapshot, std::int32_t every) {
   std::vector<std::int32_t> free;
   for (const placement::Node& node : snapshot.topology.nodes) {
@@ -89,7 +89,7 @@ void give_cores(Snapshot& snapshot, std::int32_t every) {
   }
 }
 
-RC_GTEST_PROP(PlannerProperty, WhoHasCoresOfItsOwnFindsThemWhereItGoes, ()) {
+RC_GTEST_PROP(PlannerProperty, AVmWithCoresOfItsOwnFindsThemWhereItGoes, ()) {
   const tests::AnyHost host = *any_host(8, 60);
   Snapshot snapshot = host.snapshot();
   give_cores(snapshot, *rc::gen::inRange(1, 4));
@@ -140,8 +140,8 @@ Options without_turns(const tests::AnyHost& host) {
   return options;
 }
 
-/// Every node has room for all memory there is: how much a move takes from those who stay is not
-/// weighed by the planner and would be news to a second plan.
+/// Every node has room for all memory there is: the planner does not weigh how much a move takes
+/// from clients that stay, which would be news to a second plan.
 void make_room(Snapshot& snapshot) {
   for (placement::NodeState& node : snapshot.nodes) {
     node.free += placement::kGiB * 10'000;
@@ -207,7 +207,7 @@ RC_GTEST_PROP(PlannerProperty, AHostUnderAConstantLoadComesToRest, ()) {
   RC_ASSERT(epoch_of_last_move(*any_host(8, 60)).has_value());
 }
 
-TEST(PlannerPropertyTest, SpillsThatPayOnlyBesideOthersDoNotComeAndGo) {
+TEST(PlannerPropertyTest, SpillsThatPayOnlyWithOtherSpillsDoNotComeAndGo) {
   EXPECT_TRUE(epoch_of_last_move({.nodes = 4, .vms = 45, .seed = 539'236'323}).has_value());
 }
 
@@ -229,7 +229,7 @@ std::set<placement::VmId> vms_in(const Plan& plan) {
   return vms;
 }
 
-RC_GTEST_PROP(PlannerProperty, WhoIsStaleIsInNoActionButASpillOnceThatHasLasted, ()) {
+RC_GTEST_PROP(PlannerProperty, AStaleVmIsInNoActionButASpillOnceThatHasLasted, ()) {
   const tests::AnyHost host = *any_host(8, 40);
   Snapshot snapshot = host.snapshot();
   const auto every = *rc::gen::inRange(1, 6);
@@ -247,9 +247,9 @@ RC_GTEST_PROP(PlannerProperty, WhoIsStaleIsInNoActionButASpillOnceThatHasLasted,
   }
 }
 
-/// Those who are in no action become unreadable, and nothing changes. That holds where every
+/// VMs that are in no action become unreadable, and nothing changes. That holds where every
 /// candidate is tried. Swaps, sets of moves and turns are looked for among a few likely clients:
-/// there who cannot be read makes room for others, and a plan may have other actions for it.
+/// one that cannot be read makes room there for others, and a plan may have other actions for it.
 RC_GTEST_PROP(PlannerProperty, StaleDataOnlyTakesMovesAway, ()) {
   const tests::AnyHost host = *plain_host(4, 8);
   Snapshot snapshot = host.snapshot();

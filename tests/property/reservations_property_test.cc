@@ -138,7 +138,7 @@ RC_GTEST_PROP(ReservationsProperty, NoMoveTakesMemoryThatIsReserved, ()) {
   any_reservations(snapshot).keep_in(snapshot);
   const Plan plan = make_plan(snapshot, host.options(), {});
   RC_ASSERT(violations_of(plan, snapshot, host.options(), {}).empty());
-  // However the memory of who leaves is counted: it may make room for who comes.
+  // However leaving memory is counted: it may make room for what comes.
   std::map<NodeIndex, Bytes> comes;
   std::map<NodeIndex, Bytes> leaves;
   for (const Action& action : plan.actions) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Many VMs' memory on its way to one node at a time: together they never move below its reserve,
-/// and who was begun because its memory fits finds its room.
+/// and a VM that was begun because its memory fits finds its room.
 #include <gtest/gtest.h>
 
 #include "tests/support/property.h"

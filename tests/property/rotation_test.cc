@@ -25,7 +25,7 @@ struct Story {
   int moves = 0;
 };
 
-/// The memory of who moves is on its way for `travel` epochs, but costs nothing.
+/// The memory of a VM that moves is on its way for `travel` epochs, but costs nothing.
 Story run(Snapshot snapshot, int epochs, const Options& options, int travel = 0) {
   Story story;
   for (int i = 0; i < epochs; ++i) {
@@ -79,7 +79,7 @@ TEST(RotationTest, AnyNumberOfEqualVmsGetEqualShares) {
   }
 }
 
-TEST(RotationTest, WhoseMemoryTravelledForLongWaitsLongerForItsNextTurn) {
+TEST(RotationTest, AVmWhoseMemoryTravelledForLongWaitsLongerForItsNextTurn) {
   Snapshot snapshot = too_many(3, 2);
   for (placement::VmState& vm : snapshot.vms) {
     vm.epochs_travelled = 10;
@@ -114,7 +114,7 @@ TEST(RotationTest, WithoutLongTermFairnessOneVmKeepsItsNode) {
   EXPECT_EQ(story.moves, 0);
 }
 
-TEST(RotationTest, NobodyTakesTurnsBelowTheLongTermThreshold) {
+TEST(RotationTest, NoVmTakesTurnsBelowTheLongTermThreshold) {
   // Two that share a node are owed a third of it more than the one that has its own.
   Options options = tests::walls();
   options.lterm_mig_imbal_threshold = 100;
@@ -123,11 +123,11 @@ TEST(RotationTest, NobodyTakesTurnsBelowTheLongTermThreshold) {
   EXPECT_GT(run(too_many(3, 2), 100, options).moves, 0);
 }
 
-TEST(RotationTest, NobodyTakesTurnsWhereAllWaitAlike) {
+TEST(RotationTest, NoVmTakesTurnsWhereAllWaitAlike) {
   EXPECT_EQ(run(too_many(4, 2), 100, tests::walls()).moves, 0);
 }
 
-TEST(RotationTest, NobodyTakesTurnsForWhatTheHostItselfTakes) {
+TEST(RotationTest, NoVmTakesTurnsForWhatTheHostItselfTakes) {
   // Each has a node of its own; on one of them the host needs a CPU for itself.
   SnapshotBuilder builder;
   builder.node({.cores = 4, .others_pct = 100}).node({.cores = 4});
@@ -140,7 +140,7 @@ TEST(RotationTest, NobodyTakesTurnsForWhatTheHostItselfTakes) {
 }
 
 TEST(RotationTest, AHostWithTimeForAllComesToRest) {
-  // 7 VMs of 3 CPUs want 21 of 24, which nodes of 8 cannot quite serve: somebody shares 8 for 9.
+  // 7 VMs of 3 CPUs want 21 of 24, which nodes of 8 cannot quite serve: three share 8 for 9.
   SnapshotBuilder builder;
   builder.nodes(3, {.cores = 8});
   for (int i = 0; i < 7; ++i) {

@@ -97,7 +97,7 @@ RC_GTEST_PROP(FairShareProperty, AddsUpAndKeepsFloorsAndCeilings, ()) {
   RC_ASSERT(sum == std::min(supply, ceilings));
 }
 
-RC_GTEST_PROP(FairShareProperty, WhoHitsNoBoundSharesByWeight, ()) {
+RC_GTEST_PROP(FairShareProperty, ClaimsThatHitNoBoundShareByWeight, ()) {
   Draw draw = any_draw();
   const std::vector<Claim> claims = any_claims(draw, 30);
   const std::vector<CpuTime> shares = fair_shares(CpuTime{draw.up_to(100'000'000)}, claims);
@@ -209,7 +209,7 @@ RC_GTEST_PROP(ConfinedSharesProperty, NoClaimIsShortWhileAnotherHasMoreOfTheSame
   }
 }
 
-RC_GTEST_PROP(FairShareProperty, MoreSupplyTakesFromNobody, ()) {
+RC_GTEST_PROP(FairShareProperty, MoreSupplyMakesNoShareSmaller, ()) {
   Draw draw = any_draw();
   std::vector<Claim> claims = any_claims(draw, 30);
   for (Claim& claim : claims) {
@@ -238,8 +238,8 @@ RC_GTEST_PROP(EntitlementProperty, OwedIsWhatWasEntitledAndNotGot, ()) {
     entitled += client.entitled;
     demand += client.demand;
   }
-  // Nobody can be given what the host does not have; CPUs of nodes that are no home help those who
-  // spill.
+  // No client can be given what the host does not have; CPUs of nodes that are no home help clients
+  // that spill.
   Supply host_supply{{}, {}, {}, host.options().smt_gain_pct};
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     if (snapshot.topology.can_be_home(node) || host.options().spill_enable != 0) {
@@ -251,7 +251,7 @@ RC_GTEST_PROP(EntitlementProperty, OwedIsWhatWasEntitledAndNotGot, ()) {
   RC_ASSERT(entitled <= service_beside_others(host_supply, demand));
 }
 
-RC_GTEST_PROP(EntitlementProperty, DoesNotDependOnWhereAnybodyLives, ()) {
+RC_GTEST_PROP(EntitlementProperty, DoesNotDependOnWhereClientsLive, ()) {
   const tests::AnyHost host = *tests::any_host(8, 40);
   Snapshot snapshot = host.snapshot();
   const Snapshot before = snapshot;

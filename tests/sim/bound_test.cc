@@ -111,7 +111,7 @@ std::int64_t bound_of(const Scenario& scenario) {
   return bound.lost().value;
 }
 
-TEST(BoundTest, IsNothingWhereEveryVmFitsBesideTheOthers) {
+TEST(BoundTest, IsNothingWhereEveryVmFitsTogetherWithTheOthers) {
   EXPECT_EQ(bound_of(scenario_of({vm_with_memory("a", 4), vm_with_memory("b", 2)})), 0);
 }
 

@@ -58,7 +58,7 @@ TEST(PoliciesTest, NonePolicyKeepsThePinsThatAreFound) {
   EXPECT_EQ(result.moved.value, 0);
 }
 
-TEST(PoliciesTest, NonePolicyLetsTheSchedulerUseBothNodesWhereNobodyHasPinned) {
+TEST(PoliciesTest, NonePolicyLetsTheSchedulerUseBothNodesWhereNoVmIsPinned) {
   Scenario found = kPile;
   for (ScenarioVm& vm : found.vms) {
     vm.placed_on = std::exchange(vm.pinned_on, {});
@@ -97,7 +97,7 @@ TEST(PoliciesTest, NumadBindsEachToANode) {
   EXPECT_LE(result.node_changes, 4);
 }
 
-TEST(PoliciesTest, NumadBindsToTwoNodesWhoNeedsMoreThanItsTargetOfOne) {
+TEST(PoliciesTest, NumadBindsAVmThatNeedsMoreThanItsTargetOfOneNodeToTwo) {
   // 4 busy vCPUs are more than 85 % of 4 cores, so their memory may stay on either node.
   const SimulationResult result = run(kPile, "numad");
   EXPECT_EQ(result.moved.value, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the balancer promised in all scenarios beside what it measured, action by action.
-// What it comes to is in tests/bench/README.md.
+// Prints what the balancer promised in all scenarios next to what it measured, action by action.
+// The result is in tests/bench/README.md.
 #include <iostream>
 #include <vector>
 

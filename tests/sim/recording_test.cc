@@ -84,7 +84,7 @@ TEST_P(EveryRecording, ReplaysFromTheMidst) {
   expect_the_same(record(scenario(), 17, /*anonymize=*/false), 20);
 }
 
-TEST_P(EveryRecording, ReplaysAnonymizedAndNamesNobody) {
+TEST_P(EveryRecording, ReplaysAnonymizedAndNamesNoVm) {
   Scenario named = scenario();
   for (ScenarioVm& vm : named.vms) {
     vm.name = "secret-" + vm.name;
@@ -119,7 +119,7 @@ TEST(RecordingTest, CommandsAreInIt) {
         (void)simulation.ask(balancer::ResumeRequest{});
         break;
       case 15:
-        // At most one of them: who moves cannot be moved.
+        // At most one of them: a VM that moves cannot be moved.
         (void)simulation.ask(balancer::MoveRequest{first, {1}, {}});
         (void)simulation.ask(balancer::MoveRequest{first, {2}, {}});
         break;
@@ -147,8 +147,8 @@ TEST(RecordingTest, CommandsAreInIt) {
 
 class RecordedStarts : public testing::TestWithParam<bool> {};
 
-// Recorded from the midst of the storm on: some have asked, some are only announced, and all whom
-// the recording knows by name from its beginning or later are the same to it.
+// Recorded from the midst of the storm on: some have asked, some are only announced, and all VMs
+// that the recording knows by name from its beginning or later are the same to it.
 TEST_P(RecordedStarts, ReplayToTheByte) {
   const bool anonymize = GetParam();
   Scenario storm = find_scenario("boot-storm", kScenarioDirectory).value();
@@ -170,7 +170,7 @@ TEST_P(RecordedStarts, ReplayToTheByte) {
       for (std::int64_t asks = 0; asks < 3; ++asks) {
         ASSERT_TRUE(simulation.ask(balancer::SuggestRequest{2, 4096}));
       }
-      ASSERT_TRUE(simulation.ask(balancer::SuggestRequest{1, 512}));  // of nobody who is announced
+      ASSERT_TRUE(simulation.ask(balancer::SuggestRequest{1, 512}));  // of no announced VM
     } else if (now == 5) {
       ASSERT_TRUE(simulation.ask(
           balancer::WithdrawRequest{placement::to_text(SimHost::id_of_started(15))}));

@@ -36,7 +36,7 @@ std::vector<NodeId> homes(Simulation& simulation) {
   return all;
 }
 
-TEST(ReservationsSimTest, NobodyMovesThereUntilItIsOverAlsoAfterARestart) {
+TEST(ReservationsSimTest, NoVmMovesThereUntilItIsOverAlsoAfterARestart) {
   Simulation simulation(pile_after_restart());
   run_until(simulation, 1);
   const auto host = simulation.ask(balancer::HostRequest{});

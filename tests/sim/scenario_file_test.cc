@@ -190,7 +190,7 @@ TEST(ScenarioFileTest, VmsMayTalk) {
   EXPECT_THAT(problem("[[talk]]\n"), HasSubstr("wakeups_per_second"));
 }
 
-/// Of one VM that has these keys, and of whose load an hour is known.
+/// Of one VM that has these keys and a load of which an hour is known.
 Result<Scenario> with_vm(const std::string& keys) {
   return parse_scenario("epochs = 100\nknown_minutes = 60\n" + std::string(kHost) +
                             "[[vm]]\nname = 'a'\nvcpus = 1\nmemory = '1GiB'\n" + keys,

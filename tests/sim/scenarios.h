@@ -49,7 +49,7 @@ inline ScenarioHost small_host(std::int32_t nodes, std::int32_t threads_per_core
   return host;
 }
 
-/// A VM whose vCPUs always want so much, and of which nothing else wants anything.
+/// A VM whose vCPUs always want so much, and nothing else in it wants anything.
 inline ScenarioVm busy_vm(std::string name, std::int32_t vcpus, std::int64_t pct) {
   ScenarioVm vm;
   vm.name = std::move(name);

@@ -181,7 +181,7 @@ TEST(ScenariosTest, APackingIsUndoneWhenTimeIsLost) {
   EXPECT_GE(result.last_move_epoch, 100);
 }
 
-/// One node of 8 cores with 2 threads each, and a VM of 4 busy vCPUs beside 12 others; the other
+/// One node of 8 cores with 2 threads each, and a VM of 4 busy vCPUs among 12 others; the other
 /// node has nothing to do, and they may not use it.
 Scenario beside_noise(placement::CpuBinding binding) {
   Scenario scenario;
@@ -416,7 +416,7 @@ TEST(ScenariosTest, APairThatTalksIsBroughtTogetherAndLosesLess) {
   EXPECT_EQ(pct(on.owed), 0);
 }
 
-TEST(ScenariosTest, ExplainNamesWhomAVmTalksTo) {
+TEST(ScenariosTest, ExplainNamesTheVmsThatAVmTalksTo) {
   Simulation simulation(find_scenario("chatty-pair", kScenarioDirectory).value());
   const auto explained = [&] {
     return std::get<balancer::ExplainView>(simulation.ask(balancer::ExplainRequest{"web"}).value());
@@ -464,7 +464,7 @@ TEST(ScenariosTest, ACrowdThatTalksDoesNotPileUp) {
 }
 
 TEST(ScenariosTest, ACrowdThatIsHalfPiledUpGetsNoWorse) {
-  // While they are calm one node could take them all, and most of those whom the four talk to are
+  // While they are calm one node could take them all, and most of those that the four talk to are
   // there; but all of them would be owed time when they are not calm any more.
   const auto uneven = [](std::int64_t weight) {
     Scenario scenario = with_talk_weight("chatty-crowd", weight);

@@ -151,7 +151,7 @@ TEST(SearchTest, WhateverRulesTheAdministratorMakesNothingIsViolated) {
   }
 }
 
-TEST(SearchTest, NobodyWaitsNowForWhatIsOnlyExpected) {
+TEST(SearchTest, NoVmWaitsNowForWhatIsOnlyExpected) {
   // It found a forecast move of one client of a VM that cost CPU time in that epoch.
   const auto scenario = parse_scenario(R"(
 epochs = 40
@@ -342,7 +342,7 @@ TEST(SearchTest, AWorseMechanismComesFirstAndEachOnce) {
 }
 
 TEST(SearchTest, AWeaknessSaysWhatIsLostAndWhatItTakes) {
-  // Both are found on one node, and nobody may move.
+  // Both are found on one node, and no VM may move.
   Scenario scenario = crowded();
   scenario.faults.clear();
   for (ScenarioVm& vm : scenario.vms) {

@@ -19,7 +19,7 @@ std::vector<Permille> on_two_caches(const std::vector<CacheUse>& threads) {
   return crowding(threads, {kWhile, kWhile});
 }
 
-TEST(SimCachesTest, WhoHasACacheForItselfPaysNothing) {
+TEST(SimCachesTest, AThreadWithACacheForItselfPaysNothing) {
   EXPECT_THAT(on_two_caches({{1, Permille{300}, {kWhile, CpuTime{}}},
                              {2, Permille{900}, {CpuTime{}, kWhile}}}),
               ElementsAre(Permille{0}, Permille{0}));
@@ -36,19 +36,19 @@ TEST(SimCachesTest, WaitingGrowsByWhatOthersWaitOnTheSameCache) {
   const std::vector<CpuTime> both{kWhile / 2, kWhile / 2};
   EXPECT_THAT(on_two_caches({{1, Permille{200}, both}, {2, Permille{800}, both}}),
               ElementsAre(Permille{400}, Permille{100}));
-  // Half of its time beside the other.
+  // The other is there half of its time.
   EXPECT_THAT(
       on_two_caches({{1, Permille{200}, both}, {2, Permille{800}, {kWhile / 2, CpuTime{}}}}),
       ElementsAre(Permille{200}, Permille{100}));
 }
 
-TEST(SimCachesTest, WhoWaitsForNoMemoryCostsNobodyAnything) {
+TEST(SimCachesTest, AThreadThatWaitsForNoMemoryCostsOthersNothing) {
   const std::vector<CpuTime> both{kWhile / 2, kWhile / 2};
   EXPECT_THAT(on_two_caches({{1, Permille{200}, both}, {2, Permille{0}, both}}),
               ElementsAre(Permille{0}, Permille{100}));
 }
 
-TEST(SimCachesTest, NobodysWaitingMoreThanDoubles) {
+TEST(SimCachesTest, WaitingNeverMoreThanDoubles) {
   std::vector<CacheUse> threads{{0, Permille{1000}, {kWhile, CpuTime{}}}};
   threads.push_back({1, Permille{1000}, {kWhile, CpuTime{}}});
   EXPECT_THAT(on_two_caches(threads), ElementsAre(kMostCrowding, kMostCrowding));

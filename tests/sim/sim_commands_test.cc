@@ -173,7 +173,7 @@ TEST(SimCommandsTest, TheExplanationIsThatOfTheDaemonInJson) {
   EXPECT_EQ(view["clients"].size(), 1U);
 }
 
-TEST(SimCommandsTest, WhomTheHostDoesNotHaveCannotBeExplained) {
+TEST(SimCommandsTest, AVmThatTheHostDoesNotHaveCannotBeExplained) {
   const Outcome outcome = run({"sim", "run", "pile-up", "--epochs", "9", "--explain", "web9"});
   EXPECT_EQ(outcome.code, kExitUsage);
   EXPECT_EQ(outcome.out, "");

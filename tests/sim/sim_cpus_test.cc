@@ -12,7 +12,7 @@ using testing::ElementsAre;
 
 constexpr CpuTime kPeriod{100'000};
 
-TEST(SimCpusTest, EverybodyGetsWhatItWantsWhereThereIsEnough) {
+TEST(SimCpusTest, EveryThreadGetsWhatItWantsWhereThereIsEnough) {
   const NodeShares shares = share_node(2, 2, kPeriod, CpuTime{}, {{1, kPeriod}, {1, kPeriod / 2}});
   EXPECT_THAT(shares.ran, ElementsAre(kPeriod, kPeriod / 2));
   EXPECT_EQ(shares.busy, CpuTime{150'000});
@@ -24,13 +24,13 @@ TEST(SimCpusTest, AShortageIsSharedByWeight) {
   EXPECT_THAT(shares.ran, ElementsAre(CpuTime{75'000}, CpuTime{25'000}));
 }
 
-TEST(SimCpusTest, NobodyGetsMoreThanOneCpuWhateverItsWeight) {
+TEST(SimCpusTest, NoThreadGetsMoreThanOneCpuWhateverItsWeight) {
   const NodeShares shares =
       share_node(2, 2, kPeriod, CpuTime{}, {{1000, kPeriod * 2}, {1, kPeriod}, {1, kPeriod}});
   EXPECT_THAT(shares.ran, ElementsAre(kPeriod, kPeriod / 2, kPeriod / 2));
 }
 
-TEST(SimCpusTest, NobodyWaitsWhileACpuIsIdle) {
+TEST(SimCpusTest, NoThreadWaitsWhileACpuIsIdle) {
   const NodeShares shares =
       share_node(2, 2, kPeriod, CpuTime{}, {{1000, kPeriod / 10}, {1, kPeriod}, {1, kPeriod}});
   EXPECT_EQ(shares.busy, kPeriod * 2);
@@ -119,7 +119,7 @@ TEST(ShareCpusTest, ThreadsOfOneCoreAreWorthLess) {
   EXPECT_EQ(shares.served_of, (std::vector{CpuTime{62'500}, CpuTime{62'500}, kPeriod}));
 }
 
-TEST(ShareCpusTest, WhoMayRunAnywhereGoesWhereACoreIdles) {
+TEST(ShareCpusTest, AThreadThatMayRunAnywhereGoesWhereACoreIdles) {
   for (const PinnedThread& anywhere : {thread_on({0, 1, 2, 3}), thread_on({})}) {
     const NodeShares shares = share_cpus(kCores, kPeriod, CpuTime{}, {thread_on({0, 2}), anywhere});
     EXPECT_EQ(shares.served_of, (std::vector{kPeriod, kPeriod}));
@@ -134,7 +134,7 @@ TEST(ShareCpusTest, OthersComeFirstAndAreNotMoreThanThereIs) {
   EXPECT_EQ(share_cpus(kCores, kPeriod, CpuTime{900'000}, {}).others, CpuTime{400'000});
 }
 
-TEST(ShareCpusTest, NobodyRunsLongerThanItWants) {
+TEST(ShareCpusTest, NoThreadRunsLongerThanItWants) {
   const NodeShares shares =
       share_cpus(kCores, kPeriod, CpuTime{}, {thread_on({0}, CpuTime{1'234}), thread_on({0})});
   EXPECT_EQ(shares.ran, (std::vector{CpuTime{1'234}, CpuTime{98'766}}));

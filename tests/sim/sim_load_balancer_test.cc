@@ -63,7 +63,7 @@ TEST_F(SimLoadBalancerTest, ThreadsThatStartTogetherSpread) {
   EXPECT_THAT(threads_on(), ElementsAre(4, 4));
 }
 
-TEST_F(SimLoadBalancerTest, WhereNobodyWaitsAndNodesAreEvenNobodyMoves) {
+TEST_F(SimLoadBalancerTest, NoThreadMovesWhereNoneWaitsAndNodesAreEven) {
   for (int i = 0; i < 8; ++i) {
     add(i % 2 == 0 ? 0 : 1, 100);
   }

@@ -42,7 +42,7 @@ TEST(SimTalksTest, AWakeUpFromNodeToNodeTakesHalfOfItsCostFromEach) {
               ElementsAre(Pair(id_of(1), CpuTime{13'000}), Pair(id_of(2), CpuTime{13'000})));
 }
 
-TEST(SimTalksTest, OnOneNodeNobodyLosesAnything) {
+TEST(SimTalksTest, OnOneNodeNoVmLosesAnything) {
   SimTalks talks = two_that_talk();
   EXPECT_THAT(talks.pass(kPassed, with_vm_1_on({0, 4})),
               ElementsAre(Pair(id_of(1), CpuTime{0}), Pair(id_of(2), CpuTime{0})));
@@ -62,13 +62,13 @@ TEST(SimTalksTest, CountsWhatHappened) {
   EXPECT_THAT(talks.counters(), ElementsAre(WakeupSample{id_of(1), id_of(2), 40'000}));
 }
 
-TEST(SimTalksTest, WhoDoesNotWantToRunWakesNobody) {
+TEST(SimTalksTest, AVmThatDoesNotWantToRunWakesNoOther) {
   SimTalks talks = two_that_talk();
   EXPECT_THAT(talks.pass(kPassed, with_vm_1_on({0, 0})), IsEmpty());
   EXPECT_THAT(talks.counters(), ElementsAre(WakeupSample{id_of(1), id_of(2), 0}));
 }
 
-TEST(SimTalksTest, WhoStopsTalksToNobodyAnyMore) {
+TEST(SimTalksTest, AVmThatStopsTalksToNoOtherAnyMore) {
   SimTalks talks = two_that_talk();
   talks.add(id_of(2), id_of(3), 5);
   talks.remove(id_of(1));

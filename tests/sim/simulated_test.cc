@@ -26,7 +26,7 @@ TEST(SimFolderTest, IsTheUsersOwn) {
   EXPECT_EQ(sim_folder("relative", 7), "/tmp/vmnuma-sim-7");
 }
 
-TEST(SimFolderTest, IsMadeForNobodyElseAndUsedAgain) {
+TEST(SimFolderTest, IsMadeForItsUserAloneAndUsedAgain) {
   const tests::TempDirectory directory;
   const std::string path = directory.path() + "/sim";
   ASSERT_TRUE(make_private_folder(path));

@@ -17,7 +17,7 @@ View answer_to(Simulation& simulation, const balancer::Command& command) {
   return std::get<View>(simulation.ask(command).value());
 }
 
-/// Two nodes of 4 cores, everybody on node 0 and busy all the time.
+/// Two nodes of 4 cores, all VMs on node 0 and busy all the time.
 Scenario pile(std::int32_t vms) {
   Scenario scenario;
   scenario.name = "pile";
@@ -47,7 +47,7 @@ TEST(WhatIfSimTest, WithoutAChangeItIsTheNextPlan) {
     simulation.run_epoch();
     const auto plan = answer_to<PlanView>(simulation, balancer::PlanRequest{});
     EXPECT_EQ(foretold.epoch, plan.epoch);
-    // Pulls follow the memory on its way, which nobody can foretell.
+    // Pulls follow the memory on its way, which cannot be foretold.
     const auto moves = [](const PlanView& view) {
       std::vector<std::string> sentences;
       for (const auto& action : view.actions) {
