@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How fast the page mover is beside migrate_pages(2), which is all that migratepages(8) does.
+/// How fast the page mover is against migrate_pages(2), which is all that migratepages(8) does.
 ///
 /// usage: mover_rate PID NODE OTHER-NODE ROUNDS
 ///

@@ -48,7 +48,7 @@ int run(int cases) {
   free.move_cost_fixed = 0;
   free.move_cost_per_mib = 0;
   free.locality_weight_mem = 0;
-  // Whose default the distance to the goal is.
+  // The threshold's default is the distance to the goal.
   Options half_threshold;
   half_threshold.mig_imbalance_threshold = as_shipped.mig_imbalance_threshold / 2;
   // Free moves, and none is too small to be made. Without spills, which would make up for any

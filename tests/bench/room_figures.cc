@@ -67,7 +67,7 @@ constexpr Life kLives[] = {{30, 710}, {180, 69}, {480, 53}, {1080, 40}, {3000, 3
 constexpr std::int64_t kDay = 24 * 60;
 constexpr std::int64_t kWeek = 7 * kDay;
 constexpr std::int64_t kFillPct = 85;
-/// Of each vCPU: low, so that memory alone decides, and steady, so that the balancer moves nobody.
+/// Of each vCPU: low, so that memory alone decides, and steady, so that the balancer moves no VM.
 constexpr std::int64_t kBusyPct = 10;
 /// The daemon lets a search take 10 s. What is not found in one is hardly ever found later, but on
 /// 8 nodes it may take that long to prove that there is no way.
@@ -319,7 +319,7 @@ class Host {
         gib += moved.gib;
       }
     }
-    // Only now: steps follow each other at once, and nobody is in two.
+    // Only now: steps follow each other at once, and no VM is in two.
     for (const Step& step : made.sequence.steps) {
       for (const placement::Relocation& relocation : step.relocations) {
         vms_[index_of(snapshot, relocation.client)].since = now_;

@@ -163,7 +163,7 @@ class LinuxMemoryHost final : public MemoryHost {
  private:
   Result<LinuxPageMover> mover_ = LinuxPageMover::open("/");
   migration::MeteredPageMover metered_{*mover_};
-  std::optional<Cpuset> cpuset_;  ///< goes after the children, who must have left it
+  std::optional<Cpuset> cpuset_;  ///< goes after the children, which must have left it
   std::map<placement::VmProcess, std::unique_ptr<MemoryChild>> children_;
 };
 

@@ -217,7 +217,7 @@ class Counting {
     for (const pid_t pid : vms) {
       std::ofstream(pid_file(pid)) << pid << "\n";
     }
-    // For a run as somebody else, who may not get at the build tree.
+    // For a run as another user, who may not get at the build tree.
     VMNUMA_CHECK(::chmod(directory_.path().c_str(), 0777) == 0);
     const std::string program = directory_.path() + "/vmnuma-wakeups";
     std::filesystem::copy_file(VMNUMA_WAKEUPS, program);
@@ -318,7 +318,7 @@ class WakeupsTest : public testing::Test {
   }
 };
 
-TEST_F(WakeupsTest, CountsWhatTwoVmsDoAndNobodyElse) {
+TEST_F(WakeupsTest, CountsOnlyWakeUpsBetweenTheTwoVms) {
   const PingPong vms;
   const PingPong others;
   const PingPong more;

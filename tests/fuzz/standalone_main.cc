@@ -12,7 +12,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-/// Called by the mutators of some targets, which are called by nobody here.
+/// Called by the mutators of some targets, which are not called here.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* /*data*/, std::size_t size,
                                         std::size_t /*max_size*/) {
   return size;

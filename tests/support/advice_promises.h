@@ -29,7 +29,7 @@ using AdvicePromise = std::optional<std::string> (*)(const placement::AdviceRequ
 [[nodiscard]] std::optional<std::string> unsaid_too_large(const placement::AdviceRequest& request,
                                                           const placement::AdviceHost& host,
                                                           const placement::Advice& advice);
-/// 3, and that who is as advised is not warned of what advice is about.
+/// 3, and that a VM that is as advised gets no warnings of what advice is about.
 [[nodiscard]] std::optional<std::string> wrong_sockets(const placement::AdviceRequest& request,
                                                        const placement::AdviceHost& host,
                                                        const placement::Advice& advice);

@@ -35,7 +35,7 @@ struct NodeSpec {
   std::int32_t threads_per_core = 1;
   std::int64_t memory_gib = 64;
   std::int64_t others_pct = 0;  ///< of one CPU, used by no client
-  std::int64_t huge_gib = 0;    ///< in huge pages of 2 MiB, beside memory_gib
+  std::int64_t huge_gib = 0;    ///< in huge pages of 2 MiB, besides memory_gib
   bool known = true;
   std::int32_t id = -1;  ///< the kernel's number; -1: its place in the list
 };
@@ -103,7 +103,7 @@ class SnapshotBuilder {
                                              const placement::Plan& plan,
                                              const placement::Options& options);
 
-/// Homes are walls, as ESXi's are: for tests in which nobody spills.
+/// Homes are walls, as ESXi's are: for tests in which no client spills.
 [[nodiscard]] placement::Options walls();
 
 /// What clients ran if they live where they do, and what follows from it.

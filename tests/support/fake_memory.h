@@ -61,7 +61,7 @@ class FakeMemory final : public migration::PageMover {
   /// Memory of a node that others use.
   void set_used_by_others(placement::NodeId node, placement::Bytes bytes);
   void set_cost(FakeMoveCost cost) { cost_ = cost; }
-  /// Who may not look at or move this process's pages.
+  /// The caller may not look at or move this process's pages.
   void deny(const placement::VmProcess& process) { find(process)->denied = true; }
 
   [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;

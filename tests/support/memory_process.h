@@ -27,7 +27,7 @@ struct ChildMemory {
   placement::Bytes populated;  ///< all on one node; as much again is mapped without pages
   placement::Bytes alignment;  ///< of the start
   MemoryKind kind = MemoryKind::kSmall;
-  /// Where the pages shall be, as far as there is room; the node that the child runs on if not set.
+  /// Where the pages should be, if there is room; the node that the child runs on if not set.
   std::optional<placement::NodeId> node = std::nullopt;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A daemon on a simulated host, for whoever looks at the dashboard: the shipped controller behind
+/// A daemon on a simulated host, for the dashboard: the shipped controller behind
 /// a control socket.
 ///
 /// Prints the socket's path and serves until its standard input ends. A scenario has run for some
-/// epochs when it begins; each time somebody asks for the status, another epoch has passed. The
+/// epochs when it begins; each time the status is asked for, another epoch has passed. The
 /// history is what the plans said, with what was measured a few epochs later.
 ///
 /// Usage: vmnuma_page_host SCENARIO_FILE EPOCHS

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Processes as whoever runs VMs without libvirt starts them: each in a cgroup of its own, into
+/// Processes as they are started where VMs run without libvirt: each in a cgroup of its own, into
 /// which it goes before it becomes QEMU.
 #pragma once
 
@@ -39,7 +39,7 @@ class OwnCgroups {
 class PlainProcess {
  public:
   /// `arguments` begin with the name that the program has on its command line. `cgroup` is a
-  /// directory, or empty. Its standard input is a pipe that nobody writes to.
+  /// directory, or empty. Its standard input is a pipe without a writer.
   PlainProcess(const std::string& program, std::vector<std::string> arguments,
                const std::string& cgroup);
   PlainProcess(const PlainProcess&) = delete;
@@ -72,7 +72,7 @@ struct QemuLike {
 /// Where it was built.
 [[nodiscard]] std::string qemu_like_program();
 
-/// Of a process: who started it. Nothing if it has ended.
+/// The process that started `pid`. Nothing if that has ended.
 [[nodiscard]] std::optional<std::int64_t> parent_of(std::int64_t pid);
 
 }  // namespace vmnuma::tests

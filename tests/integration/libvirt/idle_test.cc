@@ -26,7 +26,7 @@ class IdleTest : public testing::Test {
         inventory_(*loop_, {.uri = "qemu:///system", .default_huge_page_size = placement::kMiB * 2},
                    [this] { dirty_.notify(); }) {}
 
-  /// Asks as often as the service would: a daemon that is about to end sends away who comes then.
+  /// Asks as often as the service would: a daemon that is about to end turns clients away.
   std::vector<placement::VmDescription> refresh() {
     auto vms = inventory_.refresh();
     for (int attempt = 0; attempt < 10 && !vms; ++attempt) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A real libvirtd with our numad and our hook: who is announced is who asks, VMs start with and
-/// without a daemon, and a VM that comes back with pins of another host is fitted to this one.
+/// A real libvirtd with our numad and our hook: the VM that asks is the announced one, VMs start
+/// with and without a daemon, and a VM that comes back with pins of another host is fitted to this
+/// one.
 ///
 /// numad and vmnuma-hook are the wrappers of CMakeLists.txt, which name the socket kSocket.
 #include <cstdlib>
@@ -62,7 +63,7 @@ class StartTest : public testing::Test {
   std::optional<FakeDaemon> daemon_;
 };
 
-TEST_F(StartTest, WhoIsAnnouncedIsWhoAsks) {
+TEST_F(StartTest, TheVmThatIsAnnouncedIsTheOneThatAsks) {
   start_daemon();
   std::string uuid;
   // On a busy machine the hook may give up waiting.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Somebody else's hand on the same libvirt: virsh, and the QEMU processes as the kernel sees them.
+/// Another client of the same libvirt: virsh, and the QEMU processes as the kernel sees them.
 #pragma once
 
 #include <cstdint>

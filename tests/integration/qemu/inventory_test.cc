@@ -191,7 +191,7 @@ TEST_F(PlainInventoryTest, PinsThatAWrittenCpusetResetAreMadeAgainAndOthersAreNo
           files::Directory::open(fmt::format("/proc/{}", process->pid())).value(), {})
           .value();
 
-  // As the kernel does when it resets: without a word, both; then somebody pins one elsewhere.
+  // As the kernel does when it resets: without a word, both; then one is pinned elsewhere.
   ASSERT_TRUE(balancer::qemu::set_affinity(threads.vcpus.at(0).tid, all));
   ASSERT_TRUE(balancer::qemu::set_affinity(threads.vcpus.at(1).tid, {all.back()}));
   inventory().mark_dirty(id);
@@ -227,7 +227,7 @@ class ManyStartsTest : public PlainInventoryTest, public testing::WithParamInter
   static constexpr int kHintsOfAStart = 3;
 
   ManyStartsTest() {
-    // Nobody else's cgroups and programs, so that every hint is ours.
+    // Cgroups and programs of our own, so that every hint is ours.
     std::filesystem::remove(program_);
     std::filesystem::copy_file(qemu_like_program(), program_);
     cgroups_ = GetParam() ? OwnCgroups::make() : nullptr;
@@ -287,7 +287,7 @@ TEST_P(ManyStartsTest, NoneIsMissedAndNoneIsKeptAndWakeUpsAreAsManyAsEvents) {
       const VmId id = id_of(started_);
       auto process = launch_next();
       if (number % 5 == 0) {
-        continue;  // it ends at once, whether anybody has looked or not
+        continue;  // it ends at once, whether it was looked at or not
       }
       alive.emplace(id, std::move(process));
       if (!before.empty()) {

@@ -99,7 +99,7 @@ class StartProgramsTest : public testing::Test {
 };
 
 TEST_F(StartProgramsTest, TheDaemonsAnswerIsPrinted) {
-  // Node 0 is there on every machine. Whoever chooses for itself says so.
+  // Node 0 is there on every machine. A numad that chooses for itself says so.
   const FakeDaemon daemon(FakeDaemon::answering([](const Command&) -> Result<Answer> {
     return Answer(balancer::SuggestView{"web1", "", {{0}}});
   }));

@@ -26,7 +26,7 @@ def prepare():
 
 
 def definition(name, vcpus, memory_mib, model=""):
-    """A VM as an administrator would write it who thinks neither of nodes nor of cores. `model`: of its CPUs, QEMU's own
+    """A VM as written by an administrator who thinks neither of nodes nor of cores. `model`: of its CPUs, QEMU's own
     choice if empty. Without MTRRs, for which all CPUs have to wait for each other, it boots in less time."""
     cpu = (f"<cpu match='exact' check='none'><model>{model}</model><feature policy='disable' name='mtrr'/></cpu>"
            if model else "")

@@ -40,7 +40,7 @@ class Shape:
         return f"{self.vcpus}-vcpus-{self.memory_mib}-mib-{self.threads}-threads-{len(self.nodes)}-nodes"
 
 
-# A wide one beside a narrow one, so that no two with many vCPUs wait for the machine's two real CPUs. More vCPUs than
+# A wide one together with a narrow one, so that no two with many vCPUs wait for the machine's two real CPUs. More vCPUs than
 # eight are more than the host has.
 SHAPES = (
     Shape(12, (3, 3, 3, 3), 4),

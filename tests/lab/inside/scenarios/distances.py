@@ -80,7 +80,7 @@ def run():
 
     with nodes.offline(nodes.all_nodes()[-1]):
         wait_for_cpus(1)
-        # From there nobody reads.
+        # No CPU reads from there.
         expect_decided_by(said, expected[:-len(nodes.all_nodes())], vm)
     wait_for_cpus(0)
     expect_decided_by(said, expected, vm)

@@ -55,7 +55,7 @@ def run():
     libvirt.be_asked()
     daemon.start()
 
-    # With the daemon: nobody knows these VMs, and they are spread.
+    # With the daemon: these VMs are not known, and they are spread.
     first, second = told = [guests.Guest(f"told{number}", load=LOAD, auto=True) for number in range(2)]
     started_on = {}
     for vm in told:

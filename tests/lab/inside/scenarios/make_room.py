@@ -2,7 +2,7 @@
 """A VM that needs more of one node than any has starts there once one other VM has moved, and not before.
 
 Without waiting it is refused, as with a deadline of 0 s. One VM lives on each node; the new one is larger than the room
-beside the smallest of them, and smaller than the node without it.
+left by the smallest of them, and smaller than the node without it.
 """
 
 from lab import daemon, domains, guests, libvirt

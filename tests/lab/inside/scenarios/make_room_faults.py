@@ -39,7 +39,7 @@ def filler(name):
 
 
 def put_back(fillers, name):
-    """Every filler on its own node, as fast as memory moves here, and nobody else."""
+    """Every filler on its own node, as fast as memory moves here, and no other VM."""
     set_rate(256000)
     if name in run_program("virsh", "-q", "list", "--name").split():
         run_program("virsh", "-q", "destroy", name)

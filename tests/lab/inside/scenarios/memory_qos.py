@@ -2,7 +2,7 @@
 """A guaranteed VM keeps all its memory while another takes what the host has, and without it loses some.
 
 Most of the machine's memory is put into huge pages first, so that little needs to be used to be short
-of it. The one who takes it is a plain process in a scope of machine.slice: the first to be killed if
+of it. What takes it is a plain process in a scope of machine.slice: the first to be killed if
 the machine cannot cope, and easy to end.
 """
 
@@ -20,7 +20,7 @@ IN_SHORT_SET = False
 LIMIT_S = 1500
 MEMORY_MIB = 128
 OVERHEAD_MIB = 256
-SPARE_MIB = 768  # left beside the huge pages
+SPARE_MIB = 768  # left besides the huge pages
 BEYOND_MIB = 384  # that the hog wants beyond what is available
 SWAP_FILE = "/swapfile"
 SWAP_MIB = 1024
@@ -80,7 +80,7 @@ def refaulted(cgroup):
 
 @contextlib.contextmanager
 def little_memory():
-    """Swap, and most of the memory in huge pages that nobody uses."""
+    """Swap, and most of the memory in huge pages that are not used."""
     process.run("sync")
     with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
         file.write("3")
@@ -119,7 +119,7 @@ def hog():
 
 
 def beside_a_hog(vm):
-    """What the VM loses while somebody takes more memory than there is."""
+    """What the VM loses while a process takes more memory than there is."""
     scope = vm.scope()
     begun, stalled, refaults = time.monotonic(), stalled_us(scope), refaulted(scope)
     with hog():

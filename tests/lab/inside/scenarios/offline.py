@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A VM moves away when all CPUs of its node go offline, and the node is used again once they are back.
 
-Nobody is blamed for the pins that fit no longer, and the host comes to rest each time.
+Pins that fit no longer are not taken for external ones, and the host comes to rest each time.
 """
 
 from lab import daemon, guests, nodes
@@ -45,7 +45,7 @@ def run():
         expect({vm: vm.pinned_node() for vm in others} == others, "a VM of another node was moved")
         daemon.expect_rest(REST_EPOCHS)
 
-    # It is empty, so who starts now starts there.
+    # It is empty, so a VM that starts now starts there.
     late = guests.Guest("late", load=LOAD, memory_mib=MEMORY_MIB)
     guests.start([late])
     figures["epochs_until_used_again"] = wait_for_homes([*vms, late], "the new VM is at home, too")

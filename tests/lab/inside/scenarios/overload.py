@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Five VMs on four nodes: the shortage goes round, and nobody moves more than the guards allow.
+"""Five VMs on four nodes: the shortage goes round, and no VM moves more than the guards allow.
 
 Ten busy vCPUs want eight CPUs, so each VM is owed four fifths of what it wants. Without long-term
 fairness two of them would share a node for ever and get half: 0.62 of the mean. In a round of five
-turns each VM shares its node once with who came and once with who is to be relieved next. A turn is one
+turns each VM shares its node once with the VM that came and once with the one to be relieved next. A turn is one
 action, a move or a swap. How long it lasts is a matter of how fast memory travels on an emulated machine, so
 a whole round is watched and not a time, and each of its turns counts alike. Turns as rare as the default
 makes them would take too long to watch. Homes are walls here, as with ESXi's rules: VMs that spill share
@@ -45,7 +45,7 @@ def homes_over_time():
 
 
 def first_placements_done(vms):
-    """Whether every VM has had its first home and the memory has followed: nobody takes turns before."""
+    """Whether every VM has had its first home and the memory has followed: no VM takes turns before."""
     rows = daemon.query("SELECT count(DISTINCT vm) FROM action JOIN relocation ON action = id"
                         " WHERE from_node IS NULL AND state = 'done'")
     return rows[0][0] == len(vms)

@@ -26,7 +26,7 @@ def prepare(give_back=False):
 
 
 def run():
-    # It hides pages of who runs for a second, which a process on a slow machine does before it has them all.
+    # It hides pages of a process that has run for a second, as one on a slow machine has before it has them all.
     balancing = nodes.kernel_balancing() != 0
     nodes.set_kernel_balancing(False)
     prepare()

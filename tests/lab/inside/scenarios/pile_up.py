@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Four VMs whose memory is all on node 0 end on a node each, with their memory, and stay there.
 
-Two of them are more than a node's two CPUs can do, one is not, even beside the daemon's and libvirt's own
+Two of them are more than a node's two CPUs can do, one is not, even together with the daemon's and libvirt's own
 work, which takes up to a third of a node here. (A host that is full on every node is what `overload`
 watches: there VMs take turns, and none stays.) Still a VM runs on a second node, too, while others keep its
 own busy; the kernel's NUMA balancing would then lead its memory there, so it is off. What the nodes owe is

@@ -2,7 +2,7 @@
 """What VMs wanted is in the history as their guests did it, together with what the VMs are.
 
 A second stands for a minute, and an epoch is as long. The guests do, half as high, what VMs of the
-families of generated loads do. Beside that an emulated vCPU takes time of its own, for its timer and for
+families of generated loads do. Besides that an emulated vCPU takes time of its own, for its timer and for
 waking up, which is as true a part of what it wants: always about the same, and more on a slow machine. The
 recording that tests/fixtures/loads keeps was made with MINUTES = 4320, three days.
 """
@@ -46,7 +46,7 @@ def collect(recorded, since_ms):
 
 
 def difference(told, recorded):
-    """How far the recording is from it at its beginning, on average, and what every second has beside it:
+    """How far the recording is from it at its beginning, on average, and what every second has besides:
     both in thousandths, wherever the daemon came in."""
     found = []
     for late in range(MOST_LATE_S):

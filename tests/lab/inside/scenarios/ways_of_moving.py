@@ -24,8 +24,8 @@ MEMORY_MIB = 192
 HOME, AWAY = 0, 2
 PULLED_EPOCHS = 90
 WAY_LIMIT_S = 300
-# How long another process may wait beside the page mover: this long, or, where the host is busy with other things,
-# half as long as beside `virsh numatune` in the same run.
+# How long another process may wait during the page mover's work: this long, or, where the host is busy with other things,
+# half as long as during `virsh numatune` in the same run.
 LONGEST_ATTACH_S = 0.2
 OF_NUMATUNE = 0.5
 MOST_LONG_STALLS = 0.01
