@@ -4,8 +4,8 @@
 /// Problem: a process becomes QEMU when it executes QEMU, which may be a while after it entered the
 /// VM's cgroup, and nothing announces that moment; but reading the command lines of thousands of
 /// processes at every look is expensive. Approach: a process that is not QEMU and is older than
-/// `kYoung_s` is not read again; it is identified by its inode in /proc, which no later process with
-/// its number has. A thorough look reads all again, for shells that become QEMU late.
+/// `kYoung_s` is not read again; it is identified by its inode in /proc, which no later process
+/// with its number has. A thorough look reads all again, for shells that become QEMU late.
 ///
 /// Properties:
 ///  - each look returns every QEMU process except those that the caller knows already;
