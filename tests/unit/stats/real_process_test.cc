@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What only a kernel can show: kept descriptors of threads and processes that end, and numbers
 /// that are used again.
+#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -85,7 +87,7 @@ TEST_F(RealProcessTest, TellsTheCpuThatAThreadRanOnLast) {
   const std::int64_t tid = sample().vms.at(0).vcpus.at(1).tid;
   cpu_set_t allowed{};
   ASSERT_EQ(::sched_getaffinity(0, sizeof(allowed), &allowed), 0);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &allowed)) {
       continue;
     }
@@ -95,7 +97,7 @@ TEST_F(RealProcessTest, TellsTheCpuThatAThreadRanOnLast) {
     qemu_.burn(1);
     const Sample now = sample({id_});
     ASSERT_THAT(now.vms.at(0).last_cpus, SizeIs(2));
-    EXPECT_EQ(now.vms[0].last_cpus[1], CpuId{cpu});
+    EXPECT_EQ(now.vms[0].last_cpus[1], CpuId{static_cast<std::int32_t>(cpu)});
   }
 }
 
