@@ -176,10 +176,11 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   effects.log.push_back(std::move(line));
 }
 
-/// The result of an order from an earlier run of the daemon shows in its VMs' pins, which were half
-/// made until now.
+/// If pins that an earlier run of the daemon had half made were taken back, the homes that were
+/// read from them are wrong.
 void note_recovered(ControllerState& state, const ActionEvent& event, Effects& effects) {
-  if (event.kind == ActionEvent::Kind::kStarted) {
+  if (event.kind != ActionEvent::Kind::kFinished ||
+      event.state != migration::ActionState::kUndone) {
     return;
   }
   Homes homes(state.ledger, state.vms, effects);

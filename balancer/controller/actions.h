@@ -6,7 +6,8 @@
 ///  homes and CPUs revert to what they were before it.
 ///  2. A VM rests after a failed order, for a time that doubles with every failure.
 ///  3. If restoring a VM fails, it stays managed: it is not as it was found.
-///  4. When an order given by an earlier run of the daemon ends, the pins of its VMs are read anew.
+///  4. When an order given by an earlier run of the daemon ends undone, the pins of its VMs are
+///  read anew.
 #pragma once
 
 #include "balancer/controller/controller_state.h"

@@ -62,7 +62,7 @@ std::string why_out_of_bounds(const ManagedVm& managed, const VmState& vm, std::
     return "it is pinned externally: " + *managed.pinned_by_others;
   }
   if (managed.recovered_in) {
-    return "an action that the daemon had begun before it ended was just brought to its end";
+    return "an action that an earlier run of the daemon left unfinished has just been reverted";
   }
   if (managed.rests_in(epoch) && vm.fresh) {
     return fmt::format("{}; tried again in {} epochs", managed.rest->why,

@@ -54,8 +54,8 @@ struct ManagedVm {
   std::optional<placement::VmProcess> released;
   std::optional<std::int64_t> outdated_since;  ///< epoch
   std::optional<std::int64_t> settled_since;   ///< epoch in which its last order ended
-  std::optional<std::int64_t> recovered_in;    ///< epoch in which what a dead daemon began ended
-  std::optional<std::int64_t> repairs;         ///< how often it was pinned home again
+  std::optional<std::int64_t> recovered_in;  ///< epoch in which its half-made pins were taken back
+  std::optional<std::int64_t> repairs;       ///< how often it was pinned home again
   Widening widening;
   std::map<std::int32_t, placement::NodeId> remembered_homes;  ///< by client, as in the history
   std::map<std::int32_t, std::string> why_here;                ///< by client, a sentence

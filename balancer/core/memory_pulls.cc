@@ -59,8 +59,15 @@ bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
 struct VmMemory {
   Bytes resident;
   Bytes remote;  ///< the part of it that is not at home
-  Bytes astray;  ///< the part of that not on a second node, where its client runs as well
+  Bytes astray;  ///< the part of that which has not followed a client to its second node
 };
+
+/// Memory on the second node of a client that spills, if a transfer has ended since it came home:
+/// that brought it there, so what is away by now has followed.
+Bytes followed(const ClientState& client, const VmState& vm, const MemoryProfile& memory) {
+  const bool was_at_home = vm.epochs_since_transfer < client.epochs_here;
+  return client.spills_to != kNoNode && was_at_home ? memory.on(client.spills_to) : Bytes{};
+}
 
 VmMemory memory_of(const Arrangement& arrangement, const VmState& vm) {
   VmMemory sum;
@@ -69,8 +76,7 @@ VmMemory memory_of(const Arrangement& arrangement, const VmState& vm) {
     sum.resident += memory.resident;
     const ClientState& client = arrangement.snapshot().clients[c];
     sum.remote += memory.not_on(client.home);
-    sum.astray += memory.not_on(client.home) -
-                  (client.spills_to == kNoNode ? Bytes{} : memory.on(client.spills_to));
+    sum.astray += memory.not_on(client.home) - followed(client, vm, memory);
   }
   return sum;
 }

@@ -6,9 +6,9 @@
 /// clients of a VM have homes and stay there, its remote pages are pulled home, as far as there is
 /// room above the reserve. A client that has just come may yet go to its memory instead, so its
 /// pull waits. Remote memory too small to be worth a transfer is left, and what a transfer could
-/// not bring is tried again only after a while. Pages on the second node of a client that spills
-/// are no reason for a pull: the kernel's NUMA balancing brings them to the threads there, and
-/// would do so again.
+/// not bring is tried again only after a while. Pages of a client that
+/// spills which were at home and are on its second node by now are no reason for a pull: the
+/// kernel's NUMA balancing brought them to the threads there, and would do so again.
 ///
 /// Properties:
 ///  - a VM with memory that stays, or that is stale, being moved or under transfer, gets none;

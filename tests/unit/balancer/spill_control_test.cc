@@ -75,13 +75,17 @@ class SpillControlTest : public testing::Test {
             }};
   }
 
-  /// What its daemon had left half done of `web` is taken back.
-  static void recover(HostStory& host, const std::vector<CpuId>& pins) {
-    host.pin(1, pins);
+  /// An order for `web` that an earlier daemon left open has ended.
+  static void end_order_left_open(HostStory& host, migration::ActionState state) {
     Order left_open;
     left_open.action = 99;
     left_open.changes.emplace_back().vm = vm_id(1);
-    (void)host.finish(left_open, migration::ActionState::kUndone, "the service ended");
+    (void)host.finish(left_open, state, "the service ended");
+  }
+  /// Such an order was half made and is taken back.
+  static void recover(HostStory& host, const std::vector<CpuId>& pins) {
+    host.pin(1, pins);
+    end_order_left_open(host, migration::ActionState::kUndone);
   }
 
   ExplainView explain() {
@@ -217,6 +221,29 @@ TEST_F(SpillControlTest, AVmWhoseSpillIsTakenBackAfterARestartIsNotPinnedByOther
   epochs(after, 12);
   EXPECT_EQ(after.home(1), 0);
   EXPECT_EQ(after.pins(1), spilled_to(1));  // it is managed, and spills anew
+}
+
+TEST_F(SpillControlTest, AVmIsLeftAloneWithoutHomesOnlyIfItsHalfMadePinsAreTakenBack) {
+  epochs(host_, 6);
+  for (const auto state : {migration::ActionState::kDone, migration::ActionState::kDropped,
+                           migration::ActionState::kUndone}) {
+    HostStory after = restarted(3, originals());
+    begin(after, spilled_to(1));
+    epochs(after, 1);
+    end_order_left_open(after, state);
+    const bool is_undone = state == migration::ActionState::kUndone;
+    EXPECT_EQ(after.home(1), is_undone ? -1 : 0) << name_of(state);
+    epochs(after, 1);
+    const Effects effects = after.controller().on(CommandReceived{7, ExplainRequest{"web"}});
+    const ExplainView view = std::get<ExplainView>(*effects.replies.at(0).answer);
+    const std::string why =
+        "it is not touched: an action that an earlier run of the daemon left unfinished has just "
+        "been "
+        "reverted";
+    EXPECT_EQ(view.memory == why, is_undone) << view.memory;
+    epochs(after, 4);
+    EXPECT_EQ(after.home(1), 0) << name_of(state);
+  }
 }
 
 TEST_F(SpillControlTest, AReleasedVmGetsBackWhatWasFound) {

@@ -265,19 +265,22 @@ TEST(SpillTest, AVmThatCannotBeReadKeepsASecondNodeThatSavedSomething) {
 }
 
 TEST(SpillTest, PagesThatFollowAClientToItsSecondNodeAreNotPulledHome) {
-  const auto pulls_with = [](std::vector<std::int64_t> memory_gib) {
+  const auto pulls_with = [](std::vector<std::int64_t> memory_gib, std::int64_t since_transfer) {
     Snapshot snapshot = SnapshotBuilder()
                             .nodes(3, {.cores = 2})
                             .vm({.name = "a", .vcpus = 2, .memory_gib = std::move(memory_gib)})
                             .build();
     snapshot.clients.front().spills_to = 1;
+    snapshot.vms.front().epochs_since_transfer = since_transfer;
     const Options options;
     const placement::Arrangement arrangement(snapshot, options,
                                              placement::Arrangement::Basis::kDemand);
     return memory_pulls(arrangement);
   };
-  EXPECT_THAT(pulls_with({6, 2, 0}), IsEmpty());
-  EXPECT_THAT(pulls_with({6, 0, 2}), SizeIs(1));  // no CPU of it runs there
+  // It has been at home for 100 epochs.
+  EXPECT_THAT(pulls_with({6, 2, 0}, 50), IsEmpty());
+  EXPECT_THAT(pulls_with({6, 0, 2}, 50), SizeIs(1));   // no CPU of it runs there
+  EXPECT_THAT(pulls_with({6, 2, 0}, 150), SizeIs(1));  // it may never have been at home
 }
 
 TEST(SpillTest, AVmWhoseMemoryIsBoundToANodeMayRunOnAnother) {
