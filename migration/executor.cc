@@ -23,14 +23,14 @@ void keep_earliest(std::optional<Microseconds>& next, Microseconds at) {
   next = next ? std::min(*next, at) : at;
 }
 
-bool names(const Order& order, const VmId& vm) {
+bool concerns(const Order& order, const VmId& vm) {
   return std::any_of(order.changes.begin(), order.changes.end(),
                      [&](const VmChange& change) { return change.vm == vm; });
 }
 
 bool overlap(const Order& a, const Order& b) {
   return std::any_of(a.changes.begin(), a.changes.end(),
-                     [&](const VmChange& change) { return names(b, change.vm); });
+                     [&](const VmChange& change) { return concerns(b, change.vm); });
 }
 
 /// Both pin a VM's threads, or both move its memory.
@@ -85,7 +85,7 @@ void Executor::submit(Order order) {
 
 void Executor::cancel(const VmId& vm) {
   std::erase_if(waiting_, [&](const Order& order) {
-    if (!names(order, vm)) {
+    if (!concerns(order, vm)) {
       return false;
     }
     drop_waiting(order, "cancelled before it began");

@@ -98,6 +98,21 @@ Load load_of(const ClientState& client, Arrangement::Basis basis) {
   return {client.demand, std::min(client.entitled, client.demand), weight};
 }
 
+std::optional<std::int64_t> most_per_node(const Snapshot& snapshot, const VmState& vm) {
+  const std::int64_t most = vm.policy.max_per_node;
+  if (most == 0 || vm.client_count < 2) {
+    return std::nullopt;
+  }
+  std::int64_t largest = 1;
+  std::size_t nodes = 0;
+  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+    largest = std::max<std::int64_t>(largest, snapshot.clients[i].vcpu_count());
+    nodes = std::max(nodes, snapshot.clients[i].allowed.size());
+  }
+  const auto on_each = static_cast<std::size_t>(most / largest);
+  return nodes * on_each >= vm.client_count ? std::optional(most) : std::nullopt;
+}
+
 bool something_is_forecast(const Snapshot& snapshot) {
   return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
                      [](const ClientState& client) { return client.ahead.has_value(); });
@@ -288,6 +303,18 @@ bool Arrangement::talks_to(ClientIndex client, NodeIndex node) const {
 
 bool Arrangement::forbidden_by_group(ClientIndex client, NodeIndex node,
                                      std::span<const Rehoming> changes) const {
+  const VmState& vm = snapshot_->vms[snapshot_->clients[client].vm];
+  if (const std::optional<std::int64_t> most = most_per_node(*snapshot_, vm)) {
+    std::int64_t vcpus = snapshot_->clients[client].vcpu_count();
+    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+      if (i != client && home_after(i, changes) == node) {
+        vcpus += snapshot_->clients[i].vcpu_count();
+      }
+    }
+    if (vcpus > *most) {
+      return true;
+    }
+  }
   for (const std::size_t index : groups_of_[client]) {
     const Group& group = groups_[index];
     if (!group.apart || !group.hard) {

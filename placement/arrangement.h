@@ -127,7 +127,8 @@ class Arrangement {
   /// True if one of its siblings lives on that node.
   [[nodiscard]] bool has_sibling_on(ClientIndex client, NodeIndex node) const;
 
-  /// True if a hard anti-affinity group forbids the client on that node, once `changes` are made.
+  /// True if a hard anti-affinity group, or max_per_node of its VM, forbids the client on that node
+  /// once `changes` are made.
   [[nodiscard]] bool forbidden_by_group(ClientIndex client, NodeIndex node,
                                         std::span<const Rehoming> changes) const;
 
@@ -182,6 +183,11 @@ class Arrangement {
   std::vector<std::vector<std::size_t>> groups_of_;  ///< per client
   std::vector<std::vector<Talk>> talks_;             ///< per client; empty if no client talks
 };
+
+/// How many vCPUs of the VM may live on one node (max_per_node); nothing if its policy has no
+/// limit, or its clients have too few nodes to keep it.
+[[nodiscard]] std::optional<std::int64_t> most_per_node(const Snapshot& snapshot,
+                                                        const VmState& vm);
 
 /// Whether the load of any client over the next ten minutes is known.
 [[nodiscard]] bool something_is_forecast(const Snapshot& snapshot);

@@ -8,8 +8,9 @@
 /// that needs no more clients.
 /// Terms: *size* - most vCPUs of one client: cores (threads with prefer_ht) of the largest allowed
 /// node if that holds the VM, else of the smallest, lowered by max_per_node and max_per_client.
-/// *Unit* - what is kept whole: a cell, a socket, a die, a core or a vCPU.
-/// Properties:
+/// That no node gets more than max_per_node of several clients is seen to where they get their
+/// homes (Arrangement::forbidden_by_group). *Unit* - what is kept whole: a cell, a socket, a die, a
+/// core or a vCPU. Properties:
 ///  1. Every online vCPU is in exactly one client; clients are in the order of their vCPUs.
 ///  2. No client is larger than `size`.
 ///  3. The units of two clients differ by at most one: 12 vCPUs on 10 cores make 6 + 6; 30 in

@@ -45,7 +45,7 @@ std::vector<NodeSet> sets_that_matter(std::span<const NodeSet> confinements) {
 }
 
 /// What these nodes could give for the demand if it were spread perfectly.
-CpuTime supply_of(std::span<const Supply> nodes, const NodeSet& set, CpuTime demand) {
+CpuTime supply_of_set(std::span<const Supply> nodes, const NodeSet& set, CpuTime demand) {
   Supply sum{{}, {}, {}, nodes.empty() ? 0 : nodes.front().smt_gain_pct};
   for (const NodeIndex node : set) {
     sum.cores += nodes[node].cores;
@@ -76,7 +76,7 @@ class Shares {
           demand += claims[i].demand;
         }
       }
-      pool.left = supply_of(nodes, set, demand);
+      pool.left = supply_of_set(nodes, set, demand);
       pools_.push_back(std::move(pool));
     }
   }

@@ -95,6 +95,16 @@ CpuTime lost_between(const Snapshot& snapshot, const Sibling& a, const Sibling& 
                  (both_ways - 2 * kLocalDistance) / (2 * kLocalDistance)};
 }
 
+namespace {
+
+/// Pages per second at which a VM's memory may move; 0: as fast as the kernel moves them.
+std::int64_t permitted_rate(const Options& options) {
+  const auto [least, most] = std::minmax(options.page_mig_rate_max, options.page_mig_vm_rate_max);
+  return least > 0 ? least : most;
+}
+
+}  // namespace
+
 MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
                        const MemoryProfile& memory, NodeIndex node, Bytes room,
                        const Options& options) {
@@ -118,7 +128,7 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   const CpuTime transient = now - cost.standing;
   constexpr std::int64_t kSmallPage = 4096;
   const std::int64_t per_epoch =
-      options.page_mig_rate_max * kSmallPage / 1000 * snapshot.epoch_length.value / 1000;
+      permitted_rate(options) * kSmallPage / 1000 * snapshot.epoch_length.value / 1000;
   const std::int64_t horizon = memory.horizon;
   std::int64_t moved = cost.to_move.value;
   if (per_epoch > 0) {

@@ -24,7 +24,7 @@ std::int64_t times_wide(std::int64_t a, std::int64_t b) {
 }
 
 /// amount / by in units of 2^-24, rounded up, so that `by` times it is really all of the amount.
-std::int64_t divided_up(CpuTime amount, std::int64_t by) {
+std::int64_t rounded_up_part(CpuTime amount, std::int64_t by) {
   return ((amount.value << Pace::kBits) + by - 1) / by;
 }
 
@@ -89,13 +89,13 @@ NodeLoad::NodeLoad(const Supply& supply, const std::vector<Load>& loads)
 std::int64_t NodeLoad::key_of(const Load& load, Key key) {
   switch (key) {
     case Key::kDemand:
-      return divided_up(load.demand, load.weight);
+      return rounded_up_part(load.demand, load.weight);
     case Key::kEntitled:
-      return divided_up(load.entitled, load.weight);
+      return rounded_up_part(load.entitled, load.weight);
     case Key::kNeed:
       break;
   }
-  return load.demand.value > 0 ? divided_up(load.entitled, load.demand.value) : 0;
+  return load.demand.value > 0 ? rounded_up_part(load.entitled, load.demand.value) : 0;
 }
 
 namespace {

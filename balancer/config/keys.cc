@@ -79,18 +79,14 @@ constexpr KeyInfo<Config> kTop[] = {
        return set_device_pools(config.device_pools, text);
      },
      [](const Config& config) { return device_pools_text(config.device_pools); }},
-    choice_key<&Config::on_stop>(
-        "on_stop",
-        "What becomes of the VMs when the daemon stops: leave keeps their placement, restore sets "
-        "back what "
-        "was found"),
+    choice_key<&Config::on_stop>("on_stop",
+                                 "What becomes of the VMs when the daemon stops: leave keeps their "
+                                 "placement, restore sets back what was found"),
     choice_key<&Config::foreign_pins>(
         "foreign_pins",
         "What becomes of a VM that is pinned elsewhere externally: respect takes a whole node as "
-        "its "
-        "new "
-        "home and leaves it alone otherwise; repair pins it to its home again, three times at "
-        "most"),
+        "its new home and leaves it alone otherwise; repair pins it to its home again, three times "
+        "at most"),
     {"strategy", KeyKind::kText,
      "least-lost-time, MostAllocated, LeastAllocated or DistributeEvenly",
      "Which of the nodes with room a VM starts on, unless its policy has a strategy of its own",
@@ -101,15 +97,13 @@ constexpr KeyInfo<Config> kTop[] = {
     choice_key<&Config::distances>(
         "distances",
         "How far nodes are from each other, and what far memory costs: measured takes latencies "
-        "that "
-        "were measured on this host where there are some, firmware what ACPI's SLIT says and the "
-        "default of Numa.MemStallPct"),
-    choice_key<&Config::preset>("preset",
-                                "Values of the options that are set nowhere: vmnuma's own, or with "
-                                "esxi those with which it "
-                                "decides as ESXi is documented to: no VM spills, every shortage is "
-                                "taken to last, and memory "
-                                "moves at ESXi's rate"),
+        "that were measured on this host where there are some, firmware what ACPI's SLIT says and "
+        "the default of Numa.MemStallPct"),
+    choice_key<&Config::preset>(
+        "preset",
+        "Values of the options that are set nowhere: vmnuma's own, or with esxi those with which "
+        "it decides as ESXi is documented to: no VM spills, every shortage is taken to last, and "
+        "memory moves at ESXi's rate"),
     {"metadata_wins", KeyKind::kSwitch, "true or false",
      "true lets what a policy in the domain's own metadata says go before this file; false ignores "
      "it",

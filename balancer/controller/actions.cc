@@ -33,7 +33,7 @@ bool is_placement(Reason reason) {
 }
 
 /// A log line with the action's number and those of its VMs that are known.
-LogLine about(std::int64_t number, const Action& action, const Ledger& ledger) {
+LogLine about_order(std::int64_t number, const Action& action, const Ledger& ledger) {
   LogLine line;
   line.fields.emplace("ACTION", std::to_string(number));
   for (const VmId& id : vms_of(action)) {
@@ -55,16 +55,21 @@ UnderWay note_given(ControllerState& state, const Action& action, const migratio
     const ClientId& client = relocation.client;
     const ClientRecord& record =
         state.ledger.find(client.vm)->clients[static_cast<std::size_t>(client.index)];
-    under_way.homes_before.emplace_back(client, record.home);
-    under_way.spills_before.emplace_back(client, record.spills_to);
-    if (relocation.from != relocation.to) {
+    const bool changes_home = relocation.from != relocation.to;
+    const bool changes_spill =
+        action.reason == Reason::kSpill || action.reason == Reason::kInitialPlacement;
+    if (changes_home || changes_spill) {  // a new home ends its spill
+      under_way.spills_before.emplace_back(client, record.spills_to);
+    }
+    if (changes_home) {
+      under_way.homes_before.emplace_back(client, record.home);
       const NodeId to = snapshot.topology.nodes[relocation.to].id;
       state.ledger.set_home(client, to, action.reason);
       homes.remember(client, to);
       state.vms[client.vm].why_here[client.index] =
           fmt::format("{} in epoch {}", text, snapshot.epoch);
     }
-    if (action.reason == Reason::kSpill || action.reason == Reason::kInitialPlacement) {
+    if (changes_spill) {
       state.ledger.set_spill(client, relocation.spills_to == placement::kNoNode
                                          ? NodeId{}
                                          : snapshot.topology.nodes[relocation.spills_to].id);
@@ -86,24 +91,39 @@ UnderWay note_given(ControllerState& state, const Action& action, const migratio
   return under_way;
 }
 
+/// The order's VMs, without those that have ended since: nothing is remembered of them.
+std::vector<VmId> running_of(const UnderWay& order, const Ledger& ledger) {
+  std::vector<VmId> vms = vms_of(order.action);
+  std::erase_if(vms, [&](const VmId& vm) { return ledger.find(vm) == nullptr; });
+  return vms;
+}
+
+/// Whether the order changes pins of the VM, not only its memory.
+bool pins(const UnderWay& order, const VmId& vm) {
+  return std::any_of(order.cpu_subsets_before.begin(), order.cpu_subsets_before.end(),
+                     [&](const auto& before) { return before.first == vm; });
+}
+
 void note_pinned(ControllerState& state, const UnderWay& order) {
   if (order.pinned && !order.restores) {
     for (const Relocation& relocation : order.action.relocations) {
       state.ledger.count_move(relocation.client, order.action.reason);
     }
   }
-  for (const VmId& vm : vms_of(order.action)) {
-    state.ledger.set_moving(vm, false);
+  for (const VmId& vm : running_of(order, state.ledger)) {
+    if (order.restores || pins(order, vm)) {
+      state.ledger.set_moving(vm, false);
+    }
     state.vms[vm].settled_since = state.last.snapshot.epoch;
   }
 }
 
-/// Reverts what was updated; a release that this order was for is undone.
+/// Reverts what was updated.
 void take_back(ControllerState& state, const UnderWay& order, Effects& effects) {
   Homes homes(state.ledger, state.vms, effects);
   const placement::Topology& topology = state.ledger.topology();
   for (const auto& [client, home] : order.homes_before) {
-    if (state.vms.of(client.vm).released) {
+    if (state.ledger.find(client.vm) == nullptr || state.vms.of(client.vm).released) {
       continue;
     }
     const auto node = topology.index_of(home);
@@ -118,14 +138,27 @@ void take_back(ControllerState& state, const UnderWay& order, Effects& effects) 
     state.ledger.set_spill(client, node);
   }
   for (const auto& [vm, given] : order.cpu_subsets_before) {
+    if (state.ledger.find(vm) == nullptr) {
+      continue;
+    }
     state.vms[vm].cpu_subset = state.vms.of(vm).released ? std::nullopt : given;
   }
 }
 
-void note_failed(ControllerState& state, const UnderWay& order, const std::string& detail,
+/// Dropped for a younger order before it began, which is no failure.
+bool gave_way(const ControllerState& state, const ActionEvent& event, const VmId& vm) {
+  return event.state == migration::ActionState::kDropped &&
+         state.orders.is_superseded(event.action, vm);
+}
+
+/// The VMs rest; a release that this order was for is undone.
+void note_failed(ControllerState& state, const ActionEvent& event, const UnderWay& order,
                  Effects& effects) {
   take_back(state, order, effects);
-  for (const VmId& vm : vms_of(order.action)) {
+  for (const VmId& vm : running_of(order, state.ledger)) {
+    if (gave_way(state, event, vm)) {
+      continue;
+    }
     ManagedVm& managed = state.vms[vm];
     if (order.restores && managed.released) {
       managed.released.reset();  // it is not as it was found, so it stays managed
@@ -135,16 +168,15 @@ void note_failed(ControllerState& state, const UnderWay& order, const std::strin
     rest.failures = std::min<std::int64_t>(rest.failures + 1, 8);
     rest.until_epoch =
         state.last.snapshot.epoch + std::min(kFirstRest << (rest.failures - 1), kLongestRest);
-    rest.why = "its last action failed: " + detail;
+    rest.why = "its last action failed: " + event.detail;
   }
 }
 
 void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order,
                Effects& effects) {
   const bool done = event.state == migration::ActionState::kDone;
-  const std::vector<VmId> vms = vms_of(order.action);
   state.figures.totals.count_action(order.action.reason, event.state, event.outcome.moved);
-  for (const VmId& vm : vms) {
+  for (const VmId& vm : vms_of(order.action)) {
     if (!changes_cpus_only(order.action.reason) && !state.orders.is_superseded(event.action, vm)) {
       state.ledger.transfer_ended(vm, event.outcome.moved, event.outcome.left);
     }
@@ -154,9 +186,9 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
     note_pinned(state, order);
   }
   if (!done) {
-    note_failed(state, order, event.detail, effects);
+    note_failed(state, event, order, effects);
   }
-  for (const VmId& vm : done ? vms : std::vector<VmId>{}) {
+  for (const VmId& vm : done ? running_of(order, state.ledger) : std::vector<VmId>{}) {
     state.vms[vm].rest.reset();
     if (order.restores) {
       state.vms[vm].original.reset();
@@ -169,7 +201,7 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   }
   state.outcomes.ended(event.action, done, event.state == migration::ActionState::kUndone,
                        state.setup.options, state.last.snapshot.epoch);
-  LogLine line = about(event.action, order.action, state.ledger);
+  LogLine line = about_order(event.action, order.action, state.ledger);
   line.severity = done ? Severity::kInfo : Severity::kWarning;
   line.message =
       fmt::format("action {} is {}: {}", event.action, name_of(event.state), event.detail);
@@ -210,7 +242,7 @@ void give_order(ControllerState& state, const Action& action, const CpuPins& pin
   if (!is_placement(action.reason)) {
     state.outcomes.began(order.action, action, snapshot, state.setup.options);
   }
-  LogLine line = about(order.action, action, state.ledger);
+  LogLine line = about_order(order.action, action, state.ledger);
   line.severity = Severity::kInfo;
   line.message = action_text(snapshot, action);
   line.fields.emplace("REASON", name_of(action.reason));

@@ -3,10 +3,12 @@
 ///
 /// Properties:
 ///  1. Homes, CPUs and originals are recorded when an order is given; if it ends undone or dropped,
-///  homes and CPUs revert to what they were before it.
-///  2. A VM rests after a failed order, for a time that doubles with every failure.
+///  those homes and CPUs that it changed revert to what they were before it.
+///  2. A VM rests after a failed order, for a time that doubles with every failure. An order that
+///  is dropped for a younger one has not failed.
 ///  3. If restoring a VM fails, it stays managed: it is not as it was found.
-///  4. When an order given by an earlier run of the daemon ends undone, the pins of its VMs are
+///  4. Nothing is remembered of a VM that ended during its order.
+///  5. When an order given by an earlier run of the daemon ends undone, the pins of its VMs are
 ///  read anew.
 #pragma once
 

@@ -169,11 +169,18 @@ Result<PolicyView> reply_to(const ControllerState& state, const PolicyRequest& r
   });
 }
 
+std::int64_t breaker_epochs_left(const ControllerState& state) {
+  return std::max<std::int64_t>(state.outcomes.rests_until() - state.last.snapshot.epoch, 0);
+}
+
 Result<HostView> reply_to(const ControllerState& state, const HostRequest& /*request*/) {
   HostView view = host_view(state.last.snapshot, state.ledger, state.figures.totals);
   view.vms_known = state.ledger.knows_domains();
   view.distances_measured = state.setup.measured_memory.has_value();
   view.admission = name_of(admission_now(state));
+  view.host_name = state.setup.host_name;
+  view.epoch_period_ms = state.setup.options.rebalance_period;
+  view.breaker_epochs_left = breaker_epochs_left(state);
   const HostNow now = state.host_now();
   state.starts.show_promises(now, view);
   state.starts.show_largest(now, view);
@@ -195,7 +202,8 @@ Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /
   view.uri = state.setup.uri;
   view.host_name = state.setup.host_name;
   view.epoch = snapshot.epoch;
-  view.epoch_length_ms = epoch_length_ms(snapshot, state.setup.options);
+  view.epoch_length_ms = state.setup.options.rebalance_period;
+  view.breaker_epochs_left = breaker_epochs_left(state);
   if (snapshot.epoch > 0) {
     view.late_ms = state.last.late.value / 1000;
     view.late_most_ms = state.last.late_most.value / 1000;

@@ -18,7 +18,7 @@ using placement::NodeId;
 
 namespace {
 
-bool contains(const std::vector<CpuId>& cpus, CpuId cpu) {
+bool has_cpu(const std::vector<CpuId>& cpus, CpuId cpu) {
   return std::binary_search(cpus.begin(), cpus.end(), cpu);
 }
 
@@ -32,7 +32,7 @@ Reach reach_of(const std::vector<CpuId>& allowed, const placement::Topology& top
   for (const placement::Node& node : topology.nodes) {
     const auto count =
         std::count_if(node.cpus.begin(), node.cpus.end(),
-                      [&](const placement::Cpu& cpu) { return contains(allowed, cpu.id); });
+                      [&](const placement::Cpu& cpu) { return has_cpu(allowed, cpu.id); });
     if (count > 0) {
       reach.nodes.push_back(node.id);
     }

@@ -47,41 +47,13 @@ bool has_other_homes(const VmRecord* record, const Snapshot& snapshot, const VmS
   return false;
 }
 
-/// Why nothing is decided about the VM; empty if decisions are allowed.
-std::string why_out_of_bounds(const ManagedVm& managed, const VmState& vm, std::int64_t epoch) {
-  if (managed.released) {
-    return "it was released; 'vmnuma manage' takes it back";
-  }
-  if (managed.refused_policy) {
-    return "the policy in its metadata is refused: " + *managed.refused_policy;
-  }
-  if (managed.confined) {
-    return *managed.confined;
-  }
-  if (managed.pinned_by_others) {
-    return "it is pinned externally: " + *managed.pinned_by_others;
-  }
-  if (managed.recovered_in) {
-    return "an action that an earlier run of the daemon left unfinished has just been reverted";
-  }
-  if (managed.rests_in(epoch) && vm.fresh) {
-    return fmt::format("{}; tried again in {} epochs", managed.rest->why,
-                       managed.rest->until_epoch - epoch);
-  }
-  return "";
-}
-
 /// VMs that the planner must not touch are marked stale.
 void mark_out_of_bounds(Snapshot& snapshot, const Ledger& ledger, const ManagedVms& vms) {
   for (VmState& vm : snapshot.vms) {
-    if (vm.fresh && has_other_homes(ledger.find(vm.id), snapshot, vm)) {
-      vm.fresh = false;
-      vm.stale_because = "its home changed in this epoch";
+    if (has_other_homes(ledger.find(vm.id), snapshot, vm)) {
+      leave_alone(vm, "its home changed in this epoch");
     }
-    if (std::string why = why_out_of_bounds(vms.of(vm.id), vm, snapshot.epoch); !why.empty()) {
-      vm.fresh = false;
-      vm.stale_because = std::move(why);
-    }
+    leave_alone(vm, vms.of(vm.id).why_left_alone(snapshot.epoch));
   }
 }
 
@@ -103,6 +75,9 @@ void assume_homes(const Action& action, const Snapshot& snapshot, Homes& homes) 
 
 /// A VM that was released and has started anew is managed again.
 void end_releases(const Ledger& ledger, ManagedVms& vms, Effects& effects) {
+  if (!ledger.knows_domains()) {
+    return;  // libvirt has not said yet what runs
+  }
   for (const auto& [id, process] : vms.each(&ManagedVm::released)) {
     const VmRecord* vm = ledger.find(id);
     if (vm == nullptr || (vm->last && vm->last->process != process)) {

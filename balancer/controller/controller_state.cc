@@ -14,9 +14,30 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
 using placement::Relocation;
 using placement::VmState;
+
+namespace {
+
+/// Where the client lives and runs by the orders given since the snapshot was made. Its memory has
+/// only just begun to move.
+void take_up(const ClientRecord& record, const placement::Topology& topology,
+             placement::ClientState& client) {
+  client.moving = record.moving;
+  const std::optional<placement::NodeIndex> home = topology.index_of(record.home);
+  if (!home) {
+    return;
+  }
+  client.spills_to = topology.index_of(record.spills_to).value_or(placement::kNoNode);
+  if (client.home != *home) {
+    client.home = *home;
+    client.came_from = topology.index_of(record.came_from).value_or(placement::kNoNode);
+    client.epochs_here = record.epochs_here;
+    client.epochs_since_swap = record.epochs_since_swap;
+  }
+}
+
+}  // namespace
 
 ControllerState::ControllerState(ControllerSetup start)
     : setup(std::move(start)),
@@ -43,34 +64,21 @@ CpuPins ControllerState::cpu_pins(const std::vector<Relocation>& relocations) co
 }
 
 placement::Snapshot ControllerState::since_the_plan() const {
-  placement::Plan made;
-  for (const Action& action : last.plan.actions) {
-    Action kept{action.reason, {}, {}};
-    for (const Relocation& relocation : action.relocations) {
-      const VmRecord* vm = ledger.find(relocation.client.vm);
-      const auto index = static_cast<std::size_t>(relocation.client.index);
-      if (vm != nullptr && index < vm->clients.size() && relocation.from != relocation.to &&
-          vm->clients[index].home == last.snapshot.topology.nodes[relocation.to].id) {
-        kept.relocations.push_back(relocation);
-        kept.relocations.back().memory = placement::Bytes{};  // the move has only just begun
-      }
-    }
-    made.actions.push_back(std::move(kept));
-  }
-  placement::Snapshot snapshot = after_plan(last.snapshot, made);
+  placement::Snapshot snapshot = last.snapshot;
   for (VmState& state : snapshot.vms) {
     const VmRecord* vm = ledger.find(state.id);
     if (vm == nullptr) {
+      leave_alone(state, "it has ended");
       continue;
     }
+    leave_alone(state, vms.of(state.id).why_left_alone(snapshot.epoch));
     state.transferring = vm->transferring;
     for (std::size_t i = 0; i < std::min(state.client_count, vm->clients.size()); ++i) {
-      snapshot.clients[state.first_client + i].moving = vm->clients[i].moving;
+      take_up(vm->clients[i], snapshot.topology, snapshot.clients[state.first_client + i]);
     }
   }
   return snapshot;
 }
-
 HostNow ControllerState::host_now() const {
   return {setup,
           ledger,

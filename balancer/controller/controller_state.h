@@ -104,7 +104,8 @@ struct ControllerState {
     return {last.last_placed_on, outcomes.breaker_open(last.snapshot.epoch + 1)};
   }
   [[nodiscard]] CpuPins cpu_pins(const std::vector<placement::Relocation>& relocations) const;
-  /// The last epoch, with the homes given since.
+  /// The last epoch, with what has been decided since: homes and second nodes by orders of the plan
+  /// and by commands, and VMs that are left alone.
   [[nodiscard]] placement::Snapshot since_the_plan() const;
   [[nodiscard]] HostNow host_now() const;
   /// Error: not-found, naming the closest match.

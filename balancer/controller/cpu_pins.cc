@@ -35,8 +35,8 @@ std::vector<CpuId> sorted(std::vector<CpuId> cpus) {
 /// Homes once the relocations are made.
 using HomeOf = std::map<ClientId, NodeIndex>;
 
-HomeOf homes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
-                   const std::set<VmId>& left_alone) {
+HomeOf home_of_each_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
+                          const std::set<VmId>& left_alone) {
   HomeOf homes;
   for (const auto& [id, vm] : ledger.vms()) {
     for (std::size_t index = 0; index < vm.clients.size() && !left_alone.contains(id); ++index) {
@@ -208,11 +208,11 @@ CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& reloc
       })) {
     if (!second_nodes.empty()) {
       pins.subsets =
-          spread_over(second_nodes, homes_after(ledger, relocations, left_alone), ledger);
+          spread_over(second_nodes, home_of_each_after(ledger, relocations, left_alone), ledger);
     }
     return pins;
   }
-  const HomeOf homes = homes_after(ledger, relocations, left_alone);
+  const HomeOf homes = home_of_each_after(ledger, relocations, left_alone);
   const placement::Topology& topology = ledger.topology();
   std::map<VmId, VmCpus> given;
   std::map<VmId, VmCpus> whole;

@@ -34,7 +34,7 @@ std::map<std::int32_t, std::size_t> clients_of_vcpus(const VmRecord& vm) {
   return clients;
 }
 
-LogLine about(const VmRecord& vm, Severity severity, std::string message) {
+LogLine about_vm(const VmRecord& vm, Severity severity, std::string message) {
   return {severity, std::move(message), {{"VM", vm.description.name}}};
 }
 
@@ -84,10 +84,10 @@ class Reconciliation {
     if (lost && found_.external.empty() && rules_.acts) {
       count_repair();
       managed_.cpu_subset.reset();  // its CPUs are assigned anew
-      effects_.log.push_back(
-          about(vm_, Severity::kNotice,
-                fmt::format("VM '{}' is not pinned to the CPUs that it was given, pinning it again",
-                            vm_.description.name)));
+      effects_.log.push_back(about_vm(
+          vm_, Severity::kNotice,
+          fmt::format("VM '{}' is not pinned to the CPUs that it was given, pinning it again",
+                      vm_.description.name)));
       return;
     }
     respect_insistence();
@@ -126,9 +126,9 @@ class Reconciliation {
     if (const std::int64_t repairs = count_repair(); repairs > kMostRepairs) {
       if (repairs == kMostRepairs + 1) {
         effects_.log.push_back(
-            about(vm_, Severity::kWarning,
-                  fmt::format("VM '{}' was pinned elsewhere externally {} times, leaving it so",
-                              name, repairs)));
+            about_vm(vm_, Severity::kWarning,
+                     fmt::format("VM '{}' was pinned elsewhere externally {} times, leaving it so",
+                                 name, repairs)));
       }
       return false;
     }
@@ -144,14 +144,14 @@ class Reconciliation {
     const std::string& name = vm_.description.name;
     if (pins.kind == Kind::kOneNode) {
       effects_.log.push_back(
-          about(vm_, Severity::kNotice,
-                fmt::format("VM '{}' was pinned to node {} externally, taking that as its home",
-                            name, pins.node.value)));
+          about_vm(vm_, Severity::kNotice,
+                   fmt::format("VM '{}' was pinned to node {} externally, taking that as its home",
+                               name, pins.node.value)));
       homes_.adopt(client, pins.node, "it was pinned to this node externally");
     } else {
-      effects_.log.push_back(
-          about(vm_, Severity::kNotice,
-                fmt::format("the pins of VM '{}' were removed externally, placing it anew", name)));
+      effects_.log.push_back(about_vm(
+          vm_, Severity::kNotice,
+          fmt::format("the pins of VM '{}' were removed externally, placing it anew", name)));
       homes_.give_up(client);
     }
     homes_.remember_all_of(client.vm);
@@ -164,9 +164,9 @@ class Reconciliation {
     } else if (found_.external.empty() && managed_.pinned_by_others) {
       managed_.pinned_by_others.reset();
       effects_.log.push_back(
-          about(vm_, Severity::kNotice,
-                fmt::format("VM '{}' is no longer pinned externally, managing it again",
-                            vm_.description.name)));
+          about_vm(vm_, Severity::kNotice,
+                   fmt::format("VM '{}' is no longer pinned externally, managing it again",
+                               vm_.description.name)));
     }
   }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/controller/managed_vm.h"
 
+#include <utility>
+
+#include <fmt/format.h>
+
 namespace vmnuma::balancer {
 
 using placement::ClientId;
@@ -11,6 +15,36 @@ std::vector<placement::CpuId> ManagedVm::cpu_subset_of(std::int32_t client) cons
   const auto index = static_cast<std::size_t>(client);
   return cpu_subset && index < cpu_subset->clients.size() ? cpu_subset->clients[index]
                                                           : std::vector<placement::CpuId>{};
+}
+
+std::string ManagedVm::why_left_alone(std::int64_t epoch) const {
+  if (released) {
+    return "it was released; 'vmnuma manage' takes it back";
+  }
+  if (refused_policy) {
+    return "the policy in its metadata is refused: " + *refused_policy;
+  }
+  if (confined) {
+    return *confined;
+  }
+  if (pinned_by_others) {
+    return "it is pinned externally: " + *pinned_by_others;
+  }
+  if (recovered_in) {
+    return "an action that an earlier run of the daemon left unfinished has just been reverted";
+  }
+  if (rests_in(epoch)) {
+    return fmt::format("{}; tried again in {} epochs", rest->why, rest->until_epoch - epoch);
+  }
+  return "";
+}
+
+void leave_alone(placement::VmState& vm, std::string why) {
+  if (!why.empty()) {
+    vm.fresh = false;
+    vm.epochs_stale = 0;
+    vm.stale_because = std::move(why);
+  }
 }
 
 const ManagedVm& ManagedVms::of(const VmId& vm) const {

@@ -26,6 +26,7 @@
 #include "balancer/controller/originals.h"
 #include "placement/model/ids.h"
 #include "placement/model/sample.h"
+#include "placement/model/snapshot.h"
 
 namespace vmnuma::balancer {
 
@@ -67,9 +68,15 @@ struct ManagedVm {
   [[nodiscard]] bool rests_in(std::int64_t epoch) const {
     return rest && rest->until_epoch > epoch;
   }
+  /// Why no plan may touch the VM in this epoch, a sentence; empty if it may.
+  [[nodiscard]] std::string why_left_alone(std::int64_t epoch) const;
   /// The part of its home that the client was given; empty if it has it whole.
   [[nodiscard]] std::vector<placement::CpuId> cpu_subset_of(std::int32_t client) const;
 };
+
+/// Marks the VM as not to be touched, for this reason; nothing changes if it is empty. Readings
+/// that have been missing for long are no excuse then (VmState::epochs_stale).
+void leave_alone(placement::VmState& vm, std::string why);
 
 class ManagedVms {
  public:

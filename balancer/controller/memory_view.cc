@@ -18,7 +18,7 @@ using placement::ReclaimTurn;
 
 namespace {
 
-std::optional<std::int64_t> value_of(const std::optional<Bytes>& bytes) {
+std::optional<std::int64_t> bytes_of(const std::optional<Bytes>& bytes) {
   return bytes ? std::optional(bytes->value) : std::nullopt;
 }
 
@@ -51,9 +51,9 @@ VmMemoryView view_of(const VmRecord& vm, const HostMemory& host) {
   view.unevictable_bytes = state.unevictable.value;
   view.min_bytes = state.limits.min.value;
   view.low_bytes = state.limits.low.value;
-  view.high_bytes = value_of(state.limits.high);
-  view.max_bytes = value_of(state.limits.max);
-  view.swap_max_bytes = value_of(state.limits.swap_max);
+  view.high_bytes = bytes_of(state.limits.high);
+  view.max_bytes = bytes_of(state.limits.max);
+  view.swap_max_bytes = bytes_of(state.limits.swap_max);
   if (state.waits_some && state.waits_full) {
     view.waits_some_permille = state.waits_some->value;
     view.waits_full_permille = state.waits_full->value;
@@ -148,7 +148,7 @@ MemoryView memory_view(const Ledger& ledger, const HostMemory& host) {
   MemoryView view;
   view.enabled = ledger.options().mem_qos_enable != 0;
   view.memory_bytes = host.total.value;
-  view.swap_bytes = value_of(host.swap);
+  view.swap_bytes = bytes_of(host.swap);
   view.protection_inherited = host.protection_inherited;
   for (const placement::Node& node : ledger.topology().nodes) {
     view.nodes.push_back(node.id);

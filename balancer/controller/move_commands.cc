@@ -35,9 +35,9 @@ Error refused_move(std::string because) {
   return {ErrorCode::kInvalidArgument, 0, std::move(because)};
 }
 
-Result<Rehoming> rehoming_of(const ControllerState& state, const std::string& vm_name,
-                             std::optional<std::int32_t> client_index, placement::NodeId node) {
-  const Snapshot& snapshot = state.last.snapshot;
+Result<Rehoming> rehoming_of(const ControllerState& state, const Snapshot& snapshot,
+                             const std::string& vm_name, std::optional<std::int32_t> client_index,
+                             placement::NodeId node) {
   const Result<const VmRecord*> vm = state.find_vm(vm_name);
   if (!vm) {
     return tl::unexpected(vm.error());
@@ -59,15 +59,15 @@ Result<Rehoming> rehoming_of(const ControllerState& state, const std::string& vm
     return tl::unexpected(
         refused_move(fmt::format("node {} cannot be a home on this host", node.value)));
   }
-  if (client->home == *to) {
-    return tl::unexpected(
-        refused_move(fmt::format("VM '{}' lives on node {} already", vm_name, node.value)));
-  }
   const VmState& vm_state = snapshot.vms[client->vm];
   if (!vm_state.fresh || client->moving) {
     return failure(ErrorCode::kBusy,
                    fmt::format("VM '{}' cannot be moved now: {}", vm_name,
                                client->moving ? "it is being moved" : vm_state.stale_because));
+  }
+  if (client->home == *to) {
+    return tl::unexpected(
+        refused_move(fmt::format("VM '{}' lives on node {} already", vm_name, node.value)));
   }
   return Rehoming{static_cast<placement::ClientIndex>(client - snapshot.clients.begin()), *to};
 }
@@ -85,20 +85,20 @@ std::string moves_text(const Snapshot& snapshot, const std::vector<Rehoming>& mo
 
 /// Everything that would be refused is refused in every mode, so that trying a command in dry-run
 /// shows it.
-Result<DoneView> order_moves(ControllerState& state, const std::vector<Rehoming>& moves,
-                             Effects& effects) {
-  return moves_together(state.last.snapshot, state.setup.options, moves, Reason::kAdministrator)
+Result<DoneView> order_moves(ControllerState& state, const Snapshot& snapshot,
+                             const std::vector<Rehoming>& moves, Effects& effects) {
+  return moves_together(snapshot, state.setup.options, moves, Reason::kAdministrator)
       .and_then([&](const Action& action) -> Result<DoneView> {
         if (!state.acts()) {
           return failure(
               ErrorCode::kUnsupported,
               fmt::format(
                   "the daemon is in mode {}, nothing is moved; in mode active it would move {}",
-                  name_of(state.mode()), moves_text(state.last.snapshot, moves)));
+                  name_of(state.mode()), moves_text(snapshot, moves)));
         }
         const std::int64_t number = state.orders.next();
         give_order(state, action, effects);
-        return DoneView{"moving " + moves_text(state.last.snapshot, moves), number};
+        return DoneView{"moving " + moves_text(snapshot, moves), number};
       });
 }
 
@@ -140,8 +140,9 @@ Result<Action> moves_together(const Snapshot& snapshot, const placement::Options
   Action action{reason, {}, {}};
   for (const Rehoming& move : moves) {
     const ClientState& client = snapshot.clients[move.client];
-    action.relocations.push_back(
-        {client.id, client.home, move.to, now.effect_of_move(move.client, move.to).to_move});
+    const placement::MemoryProfile& memory = now.memory(move.client);
+    action.relocations.push_back({client.id, client.home, move.to,
+                                  memory.can_follow ? memory.not_on(move.to) : placement::Bytes{}});
   }
   Arrangement then = now;
   then.apply(moves);
@@ -154,16 +155,18 @@ Result<Action> moves_together(const Snapshot& snapshot, const placement::Options
 }
 
 Result<DoneView> carry_out(ControllerState& state, const MoveRequest& request, Effects& effects) {
-  const Result<Rehoming> move = rehoming_of(state, request.vm, request.client, request.node);
+  const Snapshot snapshot = state.since_the_plan();
+  const Result<Rehoming> move =
+      rehoming_of(state, snapshot, request.vm, request.client, request.node);
   if (!move) {
     return tl::unexpected(move.error());
   }
-  return order_moves(state, {*move}, effects);
+  return order_moves(state, snapshot, {*move}, effects);
 }
 
 Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& request,
                            Effects& effects) {
-  const Snapshot& snapshot = state.last.snapshot;
+  const Snapshot snapshot = state.since_the_plan();
   if (request.moves.empty() || request.moves.size() > Arrangement::kMostTogether) {
     return tl::unexpected(
         refused_move(fmt::format("1 to {} clients may move together, not {}",
@@ -172,7 +175,7 @@ Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& re
   std::vector<Rehoming> moves;
   std::set<placement::ClientIndex> clients;
   for (const MoveTogetherRequest::ClientMove& asked : request.moves) {
-    const Result<Rehoming> move = rehoming_of(state, asked.vm, asked.client, asked.to);
+    const Result<Rehoming> move = rehoming_of(state, snapshot, asked.vm, asked.client, asked.to);
     if (!move) {
       return tl::unexpected(move.error());
     }
@@ -187,7 +190,7 @@ Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& re
     }
     moves.push_back(*move);
   }
-  return order_moves(state, moves, effects);
+  return order_moves(state, snapshot, moves, effects);
 }
 
 }  // namespace vmnuma::balancer

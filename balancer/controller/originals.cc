@@ -80,13 +80,13 @@ void note_order(Originals& originals, const migration::Order& order) {
 
 namespace {
 
-bool contains(const std::vector<NodeId>& nodes, NodeId node) {
+bool has_node(const std::vector<NodeId>& nodes, NodeId node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
 bool contains_all(const std::vector<NodeId>& nodes, const std::vector<NodeId>& others) {
   return std::all_of(others.begin(), others.end(),
-                     [&](const NodeId node) { return contains(nodes, node); });
+                     [&](const NodeId node) { return has_node(nodes, node); });
 }
 
 /// As passed to libvirt: `nodes`, or all nodes.

@@ -100,12 +100,7 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
       continue;
     }
     NewVm added;
-    added.description = starting.description;
-    const placement::VmPolicy policy =
-        with_policies(now.settings, {starting.description}).front().policy;
-    added.description.policy.cpu_binding = policy.cpu_binding;
-    added.description.policy.cpu_policy = policy.cpu_policy;
-    added.description.policy.memory_class = policy.memory_class;
+    added.description = with_policies(now.settings, {starting.description}).front();
     added.load = now.ledger.start_load(id);
     add_vm(snapshot, added, now.settings.options);
     settle_vm(snapshot, id, homes);

@@ -104,7 +104,7 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
 }
 
 /// A VM that would take up the reservation.
-placement::VmDescription described(const ReserveRequest& request) {
+placement::VmDescription reserved_vm(const ReserveRequest& request) {
   placement::VmDescription vm;
   vm.id.uuid.fill(0xfd);  // no UUID generator produces this
   vm.name = request.name;
@@ -157,7 +157,7 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
   if (!request.vm && !request.group && !request.owner) {
     request.vm = request.group = request.name;
   }
-  const placement::VmDescription vm = described(request);
+  const placement::VmDescription vm = reserved_vm(request);
   HostNow now = state.host_now();
   Result<RoomFound> room = state.starts.room_for(now, vm);
   if (!room) {
@@ -289,7 +289,7 @@ std::vector<NodeId> take_up_reservations(ControllerState& state, const placement
 
 namespace {
 
-std::vector<ReservedMemoryView> memory_view(const std::vector<PromisedMemory>& memory) {
+std::vector<ReservedMemoryView> reserved_memory_view(const std::vector<PromisedMemory>& memory) {
   std::vector<ReservedMemoryView> rows;
   for (const PromisedMemory& part : memory) {
     rows.push_back({part.node, part.page_size.value, part.memory.value});
@@ -325,7 +325,7 @@ ReservationsView reservations_view(const std::vector<Reservation>& reservations)
     row.group = reservation.group;
     row.vcpus = reservation.vcpus;
     row.homes = reservation.homes;
-    row.memory = memory_view(reservation.memory);
+    row.memory = reserved_memory_view(reservation.memory);
     row.until_unix_s = reservation.until_unix_s;
     for (const VmId& vm : reservation.served) {
       row.served.push_back(placement::to_text(vm));
@@ -334,7 +334,7 @@ ReservationsView reservations_view(const std::vector<Reservation>& reservations)
     row.shared = reservation.shared;
     for (const SharedPart& part : reservation.taken) {
       row.taken.push_back(
-          {part.name, placement::to_text(part.vm), part.vcpus, memory_view(part.memory)});
+          {part.name, placement::to_text(part.vm), part.vcpus, reserved_memory_view(part.memory)});
     }
   }
   return view;

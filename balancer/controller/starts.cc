@@ -85,7 +85,7 @@ Bytes bytes_of_page(std::int64_t kib) {
 }
 
 /// The VM as far as the hook describes it.
-placement::VmDescription described(const AnnounceRequest& request, const VmId& id) {
+placement::VmDescription announced_vm(const AnnounceRequest& request, const VmId& id) {
   placement::VmDescription vm;
   vm.id = id;
   vm.name = request.vm;
@@ -157,8 +157,8 @@ placement::NodeResource own_cores(const placement::Arrangement& now,
   return cores;
 }
 
-LogLine about(const placement::VmDescription& vm, Severity severity, std::string_view what,
-              std::string_view why) {
+LogLine about_start(const placement::VmDescription& vm, Severity severity, std::string_view what,
+                    std::string_view why) {
   return {severity, fmt::format("VM '{}' {}: {}", vm.name, what, why), {{"VM", vm.name}}};
 }
 
@@ -278,7 +278,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   if (!id) {
     return tl::unexpected(id.error());
   }
-  const placement::VmDescription vm = described(request, *id);
+  const placement::VmDescription vm = announced_vm(request, *id);
   const placement::VmDescription with_policy = with_policies(now.settings, {vm}).front();
   const placement::VmPolicy& policy = with_policy.policy;
   const bool wants_cores = policy.cpu_binding == placement::CpuBinding::kExclusive;
@@ -326,7 +326,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
     });
   }
   if (admission.unmet) {
-    effects.log.push_back(about(vm, Severity::kInfo, "starts apart", *admission.unmet));
+    effects.log.push_back(about_start(vm, Severity::kInfo, "starts apart", *admission.unmet));
   }
   StartingVm& starting = starting_.announce(vm, request.asks, now.snapshot.epoch);
   for (const placement::MemoryOnNode& memory : admission.memory) {
@@ -337,8 +337,8 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   if (is_guaranteed && !is_aligned) {
     const std::vector<NodeIndex> homes = indices_of(starting.homes, now.ledger.topology());
     if (const auto unkept = guarantees(now).refusal(with_policy, homes)) {
-      effects.log.push_back(
-          about(vm, Severity::kNotice, "starts without what it is to be guaranteed", *unkept));
+      effects.log.push_back(about_start(vm, Severity::kNotice,
+                                        "starts without what it is to be guaranteed", *unkept));
     }
   }
   const std::string nodes = placement::to_list(starting.nodes);
@@ -360,7 +360,7 @@ void Starts::note_not_admitted(const HostNow& now, const placement::VmDescriptio
   const std::string because = now.settings.mode == Mode::kActive
                                   ? std::string("admission is 'advise'")
                                   : fmt::format("the mode is {}", name_of(now.settings.mode));
-  effects.log.push_back(about(
+  effects.log.push_back(about_start(
       vm, Severity::kNotice,
       refused ? "is not admitted" : "would not be admitted, it is let start because " + because,
       why));

@@ -258,15 +258,16 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kMemoryStays:
       return "its memory cannot follow";
     case Guard::kDoNotMove:
-      return "it is marked do_not_move or is pinned externally";
+      return "it is marked do_not_move";
     case Guard::kNotAllowed:
       return "the node is not among those it may use";
     case Guard::kNoFreeCores:
       return "the node has too few free cores for it to have its own";
     case Guard::kAntiAffinity:
-      return "a member of its hard anti-affinity group lives there";
+      return "a member of its hard anti-affinity group lives there, or as many of its vCPUs as "
+             "max_per_node allows";
     case Guard::kStaleData:
-      return "its readings, or those of the node, are missing or stale";
+      return "it is not touched, or readings of it or of the node are missing";
     case Guard::kMoving:
       return "it is being moved";
     case Guard::kActionLimit:
@@ -288,6 +289,25 @@ std::string guard_text(Guard guard, const Options& options) {
   }
   return "unknown";
 }
+
+namespace {
+
+/// guard_text(), with what is known of the VM and the host.
+std::string stop_text(const Snapshot& snapshot, const VmState* vm, Guard guard,
+                      const Options& options) {
+  if (guard == Guard::kStaleData && vm != nullptr && !vm->fresh) {
+    return vm->stale_because;
+  }
+  if (guard == Guard::kDoesNotLast && !placement::something_is_forecast(snapshot)) {
+    return fmt::format(
+        "it pays with the loads of this epoch, but not with those of the last ones "
+        "(Numa.ShortageHalfLife, {} s)",
+        options.shortage_half_life);
+  }
+  return guard_text(guard, options);
+}
+
+}  // namespace
 
 PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const Options& options,
                    Mode mode) {
@@ -331,7 +351,7 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
     const std::string_view at_home = has_spills ? " if no client spilled" : "";
     row.candidate.guard = name_of(rejection.guard);
     row.candidate.sentence = fmt::format("{}{}, but {}", saves_text(rejection.gain), at_home,
-                                         guard_text(rejection.guard, options));
+                                         stop_text(snapshot, vm, rejection.guard, options));
     view.rejections.push_back(std::move(row));
   }
   return view;
@@ -441,8 +461,8 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
       }
       if (candidate.stopped_by) {
         considered.guard = name_of(*candidate.stopped_by);
-        considered.sentence =
-            fmt::format("{}, but {}", saves, guard_text(*candidate.stopped_by, options));
+        considered.sentence = fmt::format("{}, but {}", saves,
+                                          stop_text(snapshot, &vm, *candidate.stopped_by, options));
       } else {
         considered.sentence = saves + ", and no rule is against it";
       }

@@ -74,17 +74,21 @@ VmPolicy configured_policy(const Settings& settings, const VmDescription& vm) {
   return with_strategy(settings, found == settings.policies.end() ? vm.policy : found->second);
 }
 
+/// With what the VM's own metadata says, whether possible or not.
+VmPolicy wanted_policy(const Settings& settings, const VmDescription& vm) {
+  const VmPolicy configured = configured_policy(settings, vm);
+  return settings.metadata_wins
+             ? with_strategy(settings,
+                             with_settings(configured, vm.own_policy).value_or(configured))
+             : configured;
+}
+
 }  // namespace
 
 std::vector<VmDescription> with_policies(const Settings& settings,
                                          std::vector<VmDescription> running) {
   for (VmDescription& vm : running) {
-    vm.policy = configured_policy(settings, vm);
-    if (settings.metadata_wins) {
-      vm.policy =
-          with_strategy(settings, with_settings(vm.policy, vm.own_policy).value_or(vm.policy));
-    }
-    vm.policy = with_possible_mode(vm, vm.policy);
+    vm.policy = with_possible_mode(vm, wanted_policy(settings, vm));
   }
   return running;
 }
@@ -95,7 +99,7 @@ void note_refused_masks(const Settings& settings, const std::vector<VmDescriptio
                         ManagedVms& vms, Effects& effects) {
   std::map<VmId, bool> refused;
   for (const VmDescription& vm : running) {
-    if (!is_mask_in_vain(vm, configured_policy(settings, vm))) {
+    if (!is_mask_in_vain(vm, wanted_policy(settings, vm))) {
       continue;
     }
     refused[vm.id] = true;

@@ -89,8 +89,8 @@ CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Option
 }
 
 /// Nodes on which the VM's clients can use CPUs.
-NodeSet nodes_of(const Snapshot& snapshot, const VmState& vm, const NodeSet& all,
-                 const Options& options) {
+NodeSet usable_nodes(const Snapshot& snapshot, const VmState& vm, const NodeSet& all,
+                     const Options& options) {
   NodeSet nodes;
   std::copy_if(all.begin(), all.end(), std::back_inserter(nodes), [&](NodeIndex node) {
     const auto can_use = [&](const ClientState& client) {
@@ -123,7 +123,7 @@ class Confinements {
     if (lives_anywhere(vm)) {
       return 0;
     }
-    NodeSet nodes = nodes_of(snapshot_, vm, sets_.front(), options_);
+    NodeSet nodes = usable_nodes(snapshot_, vm, sets_.front(), options_);
     const auto known = std::find(sets_.begin(), sets_.end(), nodes);
     const auto index = static_cast<std::size_t>(known - sets_.begin());
     if (known == sets_.end()) {

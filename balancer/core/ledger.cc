@@ -70,6 +70,24 @@ std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
 
 }  // namespace
 
+namespace {
+
+/// Whether only distances differ. The pools of huge pages are then those of before, which samples
+/// have kept up to date.
+bool take_over_pools(const placement::Topology& before, placement::Topology& now) {
+  std::vector<placement::Node> nodes = now.nodes;
+  for (std::size_t i = 0; i < std::min(nodes.size(), before.nodes.size()); ++i) {
+    nodes[i].huge_pages = before.nodes[i].huge_pages;
+  }
+  if (nodes != before.nodes) {
+    return false;
+  }
+  now.nodes = std::move(nodes);
+  return true;
+}
+
+}  // namespace
+
 Ledger::Ledger(placement::Topology topology, placement::Options options)
     : topology_(std::move(topology)), options_(options) {}
 
@@ -81,7 +99,7 @@ void Ledger::set_options(const placement::Options& options) {
 }
 
 void Ledger::set_topology(placement::Topology topology) {
-  const bool same_nodes = topology.nodes == topology_.nodes;
+  const bool same_nodes = take_over_pools(topology_, topology);
   topology_ = std::move(topology);
   if (same_nodes) {
     return;  // only distances have changed
@@ -306,7 +324,7 @@ void Ledger::transfer_ended(const VmId& vm, Bytes moved, Bytes left_behind) {
 
 Permille Ledger::start_load(const VmId& vm) const {
   const auto forecast = forecasts_.find(vm);
-  return forecast != forecasts_.end() && options_.forecast_weight > 0
+  return forecast != forecasts_.end() && forecasts_hold()
              ? with_margin(forecast->second.p95, options_)
              : Permille{options_.cold_start_pct * 10};
 }

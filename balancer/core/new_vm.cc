@@ -66,7 +66,7 @@ void hold_own_cores(const Snapshot& snapshot, ClientState& client) {
 }
 
 /// Its homes, and the nodes its memory lies on. Ascending.
-std::vector<NodeIndex> nodes_of(const Snapshot& snapshot, const VmId& id) {
+std::vector<NodeIndex> homes_of_vm(const Snapshot& snapshot, const VmId& id) {
   std::vector<NodeIndex> nodes;
   const VmState* vm = find_vm(snapshot, id);
   for (NodeIndex node = 0; vm != nullptr && node < snapshot.nodes.size(); ++node) {
@@ -183,7 +183,7 @@ void settle_vm(Snapshot& snapshot, const VmId& id, const std::vector<NodeIndex>&
 std::vector<NodeIndex> start_nodes(const Snapshot& snapshot, const placement::VmDescription& vm,
                                    const std::vector<NewHome>& homes) {
   const std::vector<NodeIndex> allowed = allowed_homes(snapshot.topology, vm);
-  std::vector<NodeIndex> nodes = nodes_of(snapshot, vm.id);
+  std::vector<NodeIndex> nodes = homes_of_vm(snapshot, vm.id);
   if (std::any_of(homes.begin(), homes.end(),
                   [](const NewHome& home) { return home.nowhere > Bytes{}; })) {
     std::vector<NodeIndex> all;

@@ -60,8 +60,8 @@ CpuTime far_when_busy(const Snapshot& snapshot, const ClientState& client, NodeI
 
 /// What a host's epoch loses, as computed, without far memory at home.
 struct Reckoned {
-  CpuTime owed;  ///< with spills taken into account
-  CpuTime groups;
+  CpuTime owed;    ///< with spills taken into account
+  CpuTime wishes;  ///< broken groups and far devices
   CpuTime talk;
   Permille imbalance;
 };
@@ -76,7 +76,10 @@ Reckoned reckon(const Snapshot& snapshot, const placement::Options& options,
     }
   }
   reckoning.apply(changes);
-  Reckoned sum{{}, reckoning.lost_to_groups(), reckoning.lost_to_talks(), reckoning.imbalance()};
+  Reckoned sum{{},
+               reckoning.lost_to_groups() + reckoning.lost_to_devices(),
+               reckoning.lost_to_talks(),
+               reckoning.imbalance()};
   placement::Arrangement arrangement(snapshot, options, placement::Arrangement::Basis::kDemand);
   arrangement.apply(changes);
   sum.owed = owed_beside_spills(arrangement);
@@ -151,7 +154,7 @@ Measured measure(const Snapshot& snapshot, const placement::Options& options) {
   }
   const Reckoning reckoning(snapshot, options);
   measured.talk = reckoning.lost_to_talks();
-  measured.lost += measured.talk + reckoning.lost_to_groups();
+  measured.lost += measured.talk + reckoning.lost_to_groups() + reckoning.lost_to_devices();
   bool first = true;
   Permille most{};
   Permille least{};
@@ -217,10 +220,9 @@ void Outcomes::pinned(std::int64_t action, std::int64_t epoch) {
   }
 }
 
-void Outcomes::count_failure(const placement::Options& options, std::int64_t epoch) {
-  ++failures_in_a_row_;
-  if (failures_in_a_row_ >= options.breaker_failures) {
-    failures_in_a_row_ = 0;
+void Outcomes::open_if_due(const placement::Options& options, std::int64_t epoch) {
+  if (failed_in_a_row_ + harmful_in_a_row_ >= options.breaker_failures) {
+    failed_in_a_row_ = harmful_in_a_row_ = 0;
     rest_until_ = epoch + options.breaker_rest;
   }
 }
@@ -229,7 +231,10 @@ void Outcomes::ended(std::int64_t action, bool done, bool failed, const placemen
                      std::int64_t epoch) {
   const auto found = watched_.find(action);
   if (failed && std::exchange(last_failed_in_, epoch) != epoch) {
-    count_failure(options, epoch);
+    ++failed_in_a_row_;
+    open_if_due(options, epoch);
+  } else if (done) {
+    failed_in_a_row_ = 0;
   }
   if (found == watched_.end()) {
     return;
@@ -286,7 +291,7 @@ void Outcomes::sample(WatchedActions::iterator entry, const Snapshot& snapshot,
     const Reckoned without = reckon(snapshot, options, homes);
     const CpuTime talk = without.talk - with.talk;
     sampled.before.talk += talk;
-    sampled.before.lost += without.owed - with.owed + without.groups - with.groups + talk;
+    sampled.before.lost += without.owed - with.owed + without.wishes - with.wishes + talk;
     sampled.before.imbalance =
         std::max(sampled.after.imbalance + without.imbalance - with.imbalance, Permille{});
   }
@@ -366,9 +371,10 @@ std::vector<MeasuredOutcome> Outcomes::settle(const Snapshot& snapshot,
     if (watched.sampled) {
       settled.push_back(outcome_of(action, watched, snapshot, options));
       if (settled.back().harmful) {
-        count_failure(options, snapshot.epoch);
+        ++harmful_in_a_row_;
+        open_if_due(options, snapshot.epoch);
       } else if (watched.moves_clients) {
-        failures_in_a_row_ = 0;
+        harmful_in_a_row_ = 0;
       }
     }
     entry = watched_.erase(entry);

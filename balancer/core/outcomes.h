@@ -18,8 +18,9 @@
 /// An action did harm if the host loses more with it than without it by Numa.MigThreshold of its
 /// capacity; wake-ups are left out, since VMs wake each other more when they have more work
 /// together. Numa.BreakerFailures failed or harmful actions in a row open the breaker for
-/// Numa.BreakerRest epochs. Actions that fail in one epoch count as one, because they mostly have
-/// one cause, such as a libvirt that was gone for a moment.
+/// Numa.BreakerRest epochs: failed ones since an action was last carried out, harmful ones since a
+/// move was last measured to do none. Actions that fail in one epoch count as one, because they
+/// mostly have one cause, such as a libvirt that was gone for a moment.
 ///
 /// Terms: *clean* - an epoch in which no client on an action's nodes was being moved, came or left.
 ///
@@ -28,7 +29,8 @@
 ///  2. Where homes, demand and memory decide what is lost, as computed, the measured gain is the
 ///     computed one whatever else moves and however loads change in between.
 ///  3. With nothing but measured owed time changed the measured gain is that change.
-///  4. A good action resets the count; an open breaker closes by itself.
+///  4. An action that is done resets the count of failures, a move that does no harm that of harm;
+///     an open breaker closes by itself.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +46,8 @@ namespace vmnuma::balancer {
 
 /// The host's state in one epoch, as measured.
 struct Measured {
-  placement::CpuTime lost;  ///< owed, and time lost to memory where it lies and to far wake-ups
+  /// Owed, and time lost to memory where it lies, to far devices and wake-ups and to broken groups.
+  placement::CpuTime lost;
   placement::CpuTime demand;
   placement::Permille imbalance;  ///< largest difference of owed / capacity between two nodes
   placement::CpuTime talk;        ///< of `lost`, wake-ups from node to node
@@ -131,10 +134,11 @@ class Outcomes {
   [[nodiscard]] static MeasuredOutcome outcome_of(std::int64_t action, const Watched& watched,
                                                   const placement::Snapshot& snapshot,
                                                   const placement::Options& options);
-  void count_failure(const placement::Options& options, std::int64_t epoch);
+  void open_if_due(const placement::Options& options, std::int64_t epoch);
 
   WatchedActions watched_;
-  std::int64_t failures_in_a_row_ = 0;
+  std::int64_t failed_in_a_row_ = 0;
+  std::int64_t harmful_in_a_row_ = 0;
   std::int64_t last_failed_in_ = -1;  ///< epoch
   std::int64_t rest_until_ = 0;
 };

@@ -38,8 +38,8 @@ namespace {
 constexpr std::size_t kMostRejections = 64;
 
 /// Local share of the memory of the clients that move, taken together.
-Permille locality_of(const Arrangement& arrangement, const std::vector<Rehoming>& changes,
-                     bool after) {
+Permille locality_over(const Arrangement& arrangement, const std::vector<Rehoming>& changes,
+                       bool after) {
   Bytes local;
   Bytes all;
   for (const Rehoming& change : changes) {
@@ -422,8 +422,8 @@ class Planner {
     predicted.known = known_;
     predicted.lost_before = lost_;
     predicted.imbalance_before = now_.imbalance();
-    predicted.locality_before = locality_of(now_, changes, /*after=*/false);
-    predicted.locality_after = locality_of(now_, changes, /*after=*/true);
+    predicted.locality_before = locality_over(now_, changes, /*after=*/false);
+    predicted.locality_after = locality_over(now_, changes, /*after=*/true);
     const Effect effect = apply(changes);
     const CpuTime owed_before = std::exchange(owed_, owed_beside_spills(now_));
     lost_ = std::max(lost_ - (effect.gain - effect.owed) - (owed_before - owed_), CpuTime{});

@@ -46,8 +46,11 @@ Reckoning::Reckoning(const Snapshot& snapshot, const Options& options, Basis bas
 }
 
 void Reckoning::apply(std::span<const Rehoming> changes) {
-  // Clients that leave make room before any comes.
+  // Clients that leave make room before any comes; what they were promised goes with them.
   for (const auto& [client, to] : changes) {
+    if (homes_[client] != to && homes_[client] != kNoNode) {
+      room_.of(client, homes_[client]) += memory_[client].promised;
+    }
     if (memory_[client].can_follow) {
       for (const MemoryProfile::Part& part : memory_[client].parts) {
         room_.of(client, part.node) += part.node == to ? Bytes{} : part.bytes;
@@ -61,6 +64,9 @@ void Reckoning::apply(std::span<const Rehoming> changes) {
                                   .standing;
     if (memory.can_follow) {
       room_.of(client, to) -= memory.not_on(to);
+    }
+    if (homes_[client] != to) {
+      room_.of(client, to) -= memory.promised;
     }
     homes_[client] = to;
   }
@@ -151,14 +157,21 @@ CpuTime Reckoning::lost_to_talks() const {
   return lost;
 }
 
+CpuTime Reckoning::lost_to_devices() const {
+  CpuTime lost;
+  for (ClientIndex client = 0; client < homes_.size(); ++client) {
+    lost += lost_to_far_devices(*snapshot_, snapshot_->clients[client], homes_[client], *options_);
+  }
+  return lost;
+}
+
 CpuTime Reckoning::lost() const {
-  CpuTime lost = lost_to_groups() + lost_to_talks();
+  CpuTime lost = lost_to_groups() + lost_to_talks() + lost_to_devices();
   for (const CpuTime owed : owed()) {
     lost += owed;
   }
-  for (ClientIndex client = 0; client < homes_.size(); ++client) {
-    lost += lost_to_memory_[client] +
-            lost_to_far_devices(*snapshot_, snapshot_->clients[client], homes_[client], *options_);
+  for (const CpuTime memory : lost_to_memory_) {
+    lost += memory;
   }
   return lost;
 }

@@ -39,6 +39,8 @@ class Reckoning {
   [[nodiscard]] placement::CpuTime lost_to_talks() const;
   /// Of lost(), broken affinity and anti-affinity groups.
   [[nodiscard]] placement::CpuTime lost_to_groups() const;
+  /// Of lost(), devices on other nodes.
+  [[nodiscard]] placement::CpuTime lost_to_devices() const;
   /// Per client, what it is predicted to be owed.
   [[nodiscard]] std::vector<placement::CpuTime> owed() const;
   /// Per node, owed / capacity.

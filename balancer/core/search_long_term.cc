@@ -84,6 +84,10 @@ std::optional<Guard> why_no_turn(const Arrangement& arrangement, const Rest& res
   if (effect.gain - std::max(effect.talk, CpuTime{}) < -least_gain(arrangement, changes)) {
     return Guard::kMinimumGain;
   }
+  // One that takes a shortage away instead of passing it on has to pay, as any load move.
+  if (effect.gain >= least_gain(arrangement, changes) && !effect.pays()) {
+    return Guard::kDoesNotPay;
+  }
   return effect.fits ? std::nullopt : std::optional(Guard::kNoRoom);
 }
 

@@ -243,6 +243,18 @@ class Validator {
   void check_groups(const std::vector<Rehoming>& changes) {
     for (const Rehoming& change : changes) {
       const ClientState& client = snapshot_.clients[change.client];
+      if (const auto most = placement::most_per_node(snapshot_, snapshot_.vms[client.vm])) {
+        std::int64_t vcpus = 0;
+        for (ClientIndex other = 0; other < snapshot_.clients.size(); ++other) {
+          const ClientState& sibling = snapshot_.clients[other];
+          vcpus +=
+              sibling.vm == client.vm && now_.home(other) == change.to ? sibling.vcpu_count() : 0;
+        }
+        if (vcpus > *most) {
+          violation(name(change.client) + " goes to a node that would then have " +
+                    std::to_string(vcpus) + " vCPUs of its VM, more than max_per_node");
+        }
+      }
       const std::string& group = snapshot_.vms[client.vm].policy.anti_affinity_group;
       if (group.empty()) {
         continue;

@@ -30,7 +30,7 @@ std::int32_t address_part(pugi::xml_node address, const char* name, std::int32_t
 }
 
 /// lspci's long form of <address domain='0x0000' bus='0x3b' slot='0x00' function='0x0'/>.
-std::string text_of(pugi::xml_node address, XmlFields& fields) {
+std::string address_of(pugi::xml_node address, XmlFields& fields) {
   // Only the PCI domain may be omitted.
   const std::int32_t domain = address.attribute("domain") != nullptr
                                   ? address_part(address, "domain", 0xffffff, fields)
@@ -78,7 +78,7 @@ std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain, XmlField
           fmt::format("<{}> of a host PCI device has no source address", device.name()));
       continue;
     }
-    placement::PciDevice found{text_of(address, fields)};
+    placement::PciDevice found{address_of(address, fields)};
     if (std::find(devices.begin(), devices.end(), found) == devices.end()) {
       devices.push_back(std::move(found));
     }
@@ -90,7 +90,7 @@ pugi::xml_node pci_source_of(pugi::xml_node domain, std::string_view address) {
   XmlFields fields;
   for (const pugi::xml_node device : domain.child("devices").children()) {
     const pugi::xml_node source = device.child("source").child("address");
-    if (has_pci_source(device) && source && text_of(source, fields) == address) {
+    if (has_pci_source(device) && source && address_of(source, fields) == address) {
       return source;
     }
   }

@@ -128,7 +128,9 @@ struct StatusView {
   std::string host_name;   ///< for a simulated host its scenario's, for a recording its file's
   Figure recorded_unix_s;  ///< when the epoch that a recording shows was measured; else absent
   std::int64_t epoch = 0;
-  std::int64_t epoch_length_ms = 0;
+  std::int64_t epoch_length_ms = 0;  ///< as configured: how often an epoch is due
+  /// Until moves are made again after too many failed or did harm; 0: they are made.
+  std::int64_t breaker_epochs_left = 0;
   Figure late_ms;        ///< from when the last epoch was due until it was measured
   Figure late_most_ms;   ///< the largest of these since the daemon was started
   Figure imbalance_pct;  ///< largest difference of owed / capacity between two nodes, 0..100
@@ -279,9 +281,12 @@ struct HostView {
   std::vector<ActionCountView> actions;  ///< every reason with every state, including those at 0
   std::vector<NodeView> nodes;
   std::vector<VmView> vms;
-  bool vms_known = false;           ///< false: libvirt has not said yet which ones run
-  bool distances_measured = false;  ///< NodeView::distances are not the firmware's alone
-  std::string admission;            ///< as in StatusView
+  bool vms_known = false;                ///< false: libvirt has not said yet which ones run
+  bool distances_measured = false;       ///< NodeView::distances are not the firmware's alone
+  std::string admission;                 ///< as in StatusView
+  std::string host_name;                 ///< likewise
+  std::int64_t epoch_period_ms = 0;      ///< how often an epoch is due
+  std::int64_t breaker_epochs_left = 0;  ///< as in StatusView
   bool operator==(const HostView&) const = default;
 };
 

@@ -110,6 +110,7 @@ HomesProgram::HomesProgram(const Arrangement& now, const std::vector<MemoryPool>
     add_memory(pool);
   }
   add_groups();
+  keep_within_limits();
   if (cost == Cost::kLostTime) {
     add_talks();
   }
@@ -426,6 +427,32 @@ void HomesProgram::add_talks() {
 
 /// At most one VM of the group on a node; where there are more already, none joins before all are
 /// gone.
+/// No node gets more of a VM than its policy allows, or than it has already.
+void HomesProgram::keep_within_limits() {
+  const Snapshot& snapshot = now_->snapshot();
+  for (const placement::VmState& vm : snapshot.vms) {
+    const auto most = most_per_node(snapshot, vm);
+    for (NodeIndex node = 0; most && node < snapshot.nodes.size(); ++node) {
+      std::int64_t already = 0;
+      std::int64_t stays = 0;
+      LinearProgram::Row row;
+      for (ClientIndex client = vm.first_client; client < vm.first_client + vm.client_count;
+           ++client) {
+        const std::int64_t vcpus = snapshot.clients[client].vcpu_count();
+        already += now_->home(client) == node ? vcpus : 0;
+        stays += now_->home(client) == node && choices_[client].empty() ? vcpus : 0;
+        for (const ColumnIndex column : columns({client}, node)) {
+          row.terms.push_back({column, static_cast<double>(vcpus)});
+        }
+      }
+      row.limit = static_cast<double>(std::max(*most, already) - stays);
+      if (!row.terms.empty()) {
+        program_.rows.push_back(std::move(row));
+      }
+    }
+  }
+}
+
 void HomesProgram::keep_apart(const std::vector<ClientIndex>& members) {
   std::map<std::size_t, std::vector<ClientIndex>> vms;
   for (const ClientIndex client : members) {

@@ -95,6 +95,7 @@ class HomesProgram {
   void add_memory(const MemoryPool& pool);
   void add_groups();
   void add_talks();
+  void keep_within_limits();
   void keep_apart(const std::vector<placement::ClientIndex>& members);
   void add_pair(placement::ClientIndex a, placement::ClientIndex b, double cost, bool apart);
   [[nodiscard]] bool is_held(placement::ClientIndex client) const;

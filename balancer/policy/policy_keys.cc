@@ -128,20 +128,14 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
     choice_key<&VmPolicy::topology_policy>(
         "topology_policy",
         "Whether all that the VM needs belongs together, as the kubelet has it: best-effort leads "
-        "it "
-        "to "
-        "the fewest nodes that have all of it free and starts it elsewhere if there are none, "
-        "restricted "
-        "refuses it unless these are as few as this host could ever give it, single-numa-node "
-        "unless "
-        "one "
-        "node has all; none does not look"),
+        "it to the fewest nodes that have all of it free and starts it elsewhere if there are "
+        "none, restricted refuses it unless these are as few as this host could ever give it, "
+        "single-numa-node unless one node has all; none does not look"),
     choice_key<&VmPolicy::topology_scope>(
         "topology_scope",
         "What topology_policy keeps together: vm the whole VM, client each of its clients by "
-        "itself, "
-        "so that a VM with guest NUMA cells may start where each cell fits; the kubelet's pod and "
-        "container"),
+        "itself, so that a VM with guest NUMA cells may start where each cell fits; the kubelet's "
+        "pod and container"),
     {"prefer_closest_numa_nodes", KeyKind::kSwitch, "true or false",
      "true chooses among equally few nodes those near each other when a best-effort or restricted "
      "VM starts",
@@ -166,17 +160,14 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
         "device_locality",
         "strict keeps the VM on the nodes of its passed-through PCI and mediated devices, of the "
         "adapters its vhost and vDPA interfaces end at and of its disks' controllers, socket on "
-        "nodes "
-        "of the same sockets, preferred starts it near its passed-through devices unless that "
-        "loses "
-        "CPU time, and near adapters and controllers where nothing else makes a difference, none "
-        "ignores where they are"),
+        "nodes of the same sockets, preferred starts it near its passed-through devices unless "
+        "that loses CPU time, and near adapters and controllers where nothing else makes a "
+        "difference, none ignores where they are"),
     choice_key<&VmPolicy::strategy>(
         "strategy",
         "Which of the nodes with room the VM starts on: least-lost-time where it costs the host "
         "least, MostAllocated and LeastAllocated where most or least CPUs are taken by VMs "
-        "already, "
-        "DistributeEvenly spreads a wide VM's clients; host as the file's strategy says"),
+        "already, DistributeEvenly spreads a wide VM's clients; host as the file's strategy says"),
     choice_key<&VmPolicy::cpu_binding>("cpu_binding",
                                        "Which CPUs of its home the VM runs on: node all that "
                                        "belong to no other VM alone, share of "
@@ -195,9 +186,9 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
     choice_key<&VmPolicy::memory_class>(
         "memory_class",
         "guaranteed keeps all of the VM's memory whatever others want, burstable as long as there "
-        "is "
-        "other memory to take, best-effort gives some back first; none leaves its limits alone "
-        "(counts with Numa.MemQosEnable)"),
+        "is other memory to take, best-effort gives some back first; none leaves its limits alone "
+        "(limits are set only with Numa.MemQosEnable; room is kept for guaranteed VMs in any "
+        "case)"),
     choice_key<&VmPolicy::make_room>(
         "make_room",
         "What happens when the VM starts and topology_policy finds no node with room for it: with "
@@ -224,8 +215,7 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      [](const VmPolicy& policy) { return policy.owner; }},
     {"device_pool", KeyKind::kText, "names of pools, such as gpu,gpu,vf; or nothing",
      "The pools (device_pool in vmnuma.toml) from which the VM is given a device, one for each "
-     "time "
-     "that a pool is named; vmnuma advise chooses it",
+     "time that a pool is named; vmnuma advise chooses it",
      set_device_pools, [](const VmPolicy& policy) { return joined(policy.device_pools); }},
 };
 

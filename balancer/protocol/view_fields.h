@@ -122,6 +122,7 @@ void visit_fields(Fields& fields, T& view) {
   fields.time("recorded", view.recorded_unix_s);
   fields("epoch", view.epoch);
   fields("epoch_length_ms", view.epoch_length_ms);
+  fields("breaker_epochs_left", view.breaker_epochs_left);
   fields("late_ms", view.late_ms,
          Metric{"vmnuma_epoch_late_seconds",
                 "From when the last epoch was due until it had been measured."});
@@ -294,6 +295,13 @@ void visit_fields(Fields& fields, T& view) {
   fields("vms_known", view.vms_known);
   fields("distances_measured", view.distances_measured);
   fields("admission", view.admission);
+  fields("host_name", view.host_name);
+  fields("epoch_period_ms", view.epoch_period_ms,
+         Metric{"vmnuma_epoch_period_seconds", "How often an epoch is due."});
+  fields("breaker_epochs_left", view.breaker_epochs_left,
+         Metric{"vmnuma_breaker_epochs_left",
+                "Epochs until moves are made again after too many failed or did harm; 0 if they "
+                "are made."});
   fields("nodes", view.nodes);
   fields("vms", view.vms);
 }

@@ -792,9 +792,10 @@ struct RecordFields {
   }
   VMNUMA_FIELDS(Outcomes) {
     fields("watched", value.watched_);
-    fields("failures_in_a_row", value.failures_in_a_row_);
+    fields("failures_in_a_row", value.failed_in_a_row_);
     fields("rest_until", value.rest_until_);
     fields.added("last_failed_in", value.last_failed_in_);
+    fields.added("harmful_in_a_row", value.harmful_in_a_row_);
   }
   VMNUMA_FIELDS(VmCpus) {
     fields("clients", value.clients);

@@ -27,7 +27,7 @@ std::int64_t divided_up(std::int64_t amount, std::int64_t by) {
   return (amount + by - 1) / by;
 }
 
-std::string node_text(const std::vector<NodeId>& nodes) {
+std::string node_list_text(const std::vector<NodeId>& nodes) {
   return (nodes.size() == 1 ? "node " : "nodes ") + to_list(nodes);
 }
 
@@ -399,7 +399,7 @@ class Advisor {
     for (const NodeIndex node : nodes_) {
       ids.push_back(host_.topology.nodes[node].id);
     }
-    say(AdviceAbout::kDistances, "those of " + node_text(ids),
+    say(AdviceAbout::kDistances, "those of " + node_list_text(ids),
         "guests take 20 between all nodes for granted, which is not so here",
         "the nearest nodes that have room; Linux reclaims and balances by distance");
   }
@@ -444,7 +444,7 @@ class Advisor {
         !vm_.numatune_nodes.empty()) {
       advice_.binding = AdvisedBinding::kNodes;
       advice_.nodes = vm_.numatune_nodes;
-      say(AdviceAbout::kMemory, "restrictive, on " + node_text(advice_.nodes),
+      say(AdviceAbout::kMemory, "restrictive, on " + node_list_text(advice_.nodes),
           is_led_by_pins_ ? "its vCPUs are pinned to CPUs there"
                           : "that is what its definition says",
           "nodes named in the definition are kept");
@@ -457,7 +457,8 @@ class Advisor {
         advice_.cell_nodes.push_back(host_.topology.nodes[node].id);
       }
       advice_.nodes = advice_.cell_nodes;
-      say(AdviceAbout::kMemory, "each cell on a node of its own, of " + node_text(advice_.nodes),
+      say(AdviceAbout::kMemory,
+          "each cell on a node of its own, of " + node_list_text(advice_.nodes),
           *held + ", so it stays where it starts",
           "<memnode>, in mode preferred: it always starts");
       return;

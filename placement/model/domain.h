@@ -181,7 +181,7 @@ struct VmPolicy {
   MemoryMode memory_mode = MemoryMode::kSoft;
   bool do_not_move = false;         ///< placed once, then left where it is
   bool prefer_ht = false;           ///< count threads, not cores, when sizing clients
-  std::int32_t max_per_node = 0;    ///< most vCPUs of this VM on one node; 0 = the node's size
+  std::int32_t max_per_node = 0;    ///< most vCPUs of this VM on one node; 0 = no limit
   std::int32_t max_per_client = 0;  ///< most vCPUs of one client; 0 = as max_per_node
   bool consolidate = true;          ///< keep the fewest clients even if memory spills
   std::vector<NodeId> nodes;        ///< allowed nodes; empty = all

@@ -28,8 +28,8 @@ enum class Guard {
   kDoNotMove,          ///< the administrator has forbidden it
   kNotAllowed,         ///< the node is outside the client's mask
   kNoFreeCores,        ///< the target has too few cores to give to a VM alone
-  kAntiAffinity,       ///< a hard anti-affinity group
-  kStaleData,          ///< numbers of the VM or the node are missing or old
+  kAntiAffinity,       ///< a hard anti-affinity group, or max_per_node
+  kStaleData,          ///< the VM is not touched, or numbers of it or of the node are missing
   kMoving,             ///< an earlier action of the client is not finished
   kActionLimit,        ///< Numa.MigrationsPerEpoch is used up
   kLongTermImbalance,  ///< would raise long-term imbalance above Numa.MigPreventLTermThresh
@@ -38,7 +38,7 @@ enum class Guard {
   kNotBest,            ///< possible, but another action was better
   kOwedTime,           ///< would bring talking VMs together at the price of owed CPU time
   kBusierNode,         ///< they may only meet on the calmer of their nodes
-  kDoesNotLast,        ///< would pay, but not with the loads that are expected
+  kDoesNotLast,        ///< would pay, but not with the loads that are expected, or were of late
 };
 [[nodiscard]] constexpr auto names(Guard) {
   return names_in_order<Guard>("minimum-gain", "does-not-pay", "residual-imbalance", "residency",

@@ -87,7 +87,8 @@ struct VmState {
   /// after kUnreadForLong epochs it may begin to spill: it gains CPUs and loses none.
   bool fresh = true;
   std::string stale_because;
-  std::int64_t epochs_stale = 0;  ///< in a row
+  /// In a row without good readings; 0 if it is not touched for any other reason.
+  std::int64_t epochs_stale = 0;
   bool measured = true;  ///< false: only just seen, demand assumed; it may be placed, not moved
   std::vector<NodeIndex> suggested;     ///< where libvirt was told to start it; its first homes
   std::vector<NodeIndex> device_nodes;  ///< of its devices, as far as they matter to it; ascending

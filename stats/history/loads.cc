@@ -20,7 +20,7 @@ struct Known {
   VmLoads loads;
 };
 
-Result<std::vector<Known>> read_vms(SQLite::Database& database, std::string_view vm) {
+Result<std::vector<Known>> read_known_vms(SQLite::Database& database, std::string_view vm) {
   SQLite::Statement select(database,
                            "SELECT number, uuid, name, memory_mib, shares, guest_os FROM vm"
                            " WHERE :vm = '' OR name = :vm OR uuid = :vm ORDER BY number");
@@ -66,7 +66,7 @@ Result<std::int64_t> read_vm_loads(const std::filesystem::path& path, std::strin
                                    const std::function<bool(VmLoads)>& take) {
   return read_from(path, [&](SQLite::Database& database) -> Result<std::int64_t> {
     SQLite::Transaction transaction(database);  // one state of the file for all
-    Result<std::vector<Known>> vms = read_vms(database, vm);
+    Result<std::vector<Known>> vms = read_known_vms(database, vm);
     if (!vms) {
       return tl::unexpected(std::move(vms).error());
     }

@@ -146,6 +146,18 @@ class CheckLayers(unittest.TestCase):
         self.assert_finds("there is no rule for 'placemint'", placement__a_cc=['"placemint/b.h"'],
                           placemint__b_h=[])
 
+    def test_finds_a_function_that_hides_one_of_its_library(self):
+        rules = ["vmnuma_library(some SOURCES a.cc b.cc)"]
+        hidden = ["namespace {", "int size_of(int a) {", "}", "}  // namespace"]
+        self.assert_finds("tools/b.cc: 'size_of' is also in tools/a.cc, which is compiled together with it",
+                          tools__CMakeLists_txt=rules, tools__a_cc=hidden, tools__b_cc=hidden)
+        self.assert_finds("tools/b.cc: 'size_of' is also in tools/a.h",
+                          tools__CMakeLists_txt=rules, tools__a_h=["int size_of(long a);"], tools__a_cc=[],
+                          tools__b_cc=hidden)
+        self.assert_passes(tools__CMakeLists_txt=["vmnuma_library(some SOURCES a.cc)",
+                                                  "vmnuma_library(other SOURCES b.cc)"],
+                           tools__a_cc=hidden, tools__b_cc=hidden)
+
     def test_fails_where_there_is_nothing_to_check(self):
         self.assertEqual(self.check()[0], 1)
 

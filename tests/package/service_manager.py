@@ -12,6 +12,7 @@ import threading
 _SYSTEMCTL = """#!/bin/sh
 case $* in
   *is-system-running*) echo running ;;
+  *SupplementaryGroups*) echo SupplementaryGroups=www-data ;;
   *daemon-reload* | *is-active* | *is-enabled* | *show* | *--version*) ;;
   *) echo "systemctl $*" >>/run/events ;;
 esac

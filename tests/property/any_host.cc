@@ -124,6 +124,9 @@ void make_odd(Draw& draw, const std::vector<NodeIndex>& homes, VmSpec& vm) {
       vm.owed_before_pct.push_back(draw.up_to(200));
     }
   }
+  if (draw.one_in(8)) {
+    vm.policy.memory_class = placement::MemoryClass::kGuaranteed;
+  }
 }
 
 VmSpec vm_of(const AnyHost& host, int number, const std::vector<NodeIndex>& homes,

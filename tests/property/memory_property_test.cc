@@ -41,7 +41,7 @@ RC_GTEST_PROP(MemoryCostProperty, LocalMemoryCostsNothingAndStayingNeverTravels,
       if (memory.not_on(node) == Bytes{}) {
         RC_ASSERT(cost.standing == CpuTime{});
         RC_ASSERT(cost.travel == CpuTime{});
-        RC_ASSERT(cost.fits);
+        RC_ASSERT(cost.fits || (node != client.home && memory.promised > room));
       }
       // Nothing is counted beyond the horizon: not more than losing all of it all the time, and
       // the copying itself.

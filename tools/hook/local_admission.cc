@@ -34,7 +34,7 @@ struct Host {
   std::vector<Bytes> room;
 };
 
-Result<Host> read_host(const files::Directory& root) {
+Result<Host> read_local_host(const files::Directory& root) {
   const auto ids =
       files::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list);
   if (!ids) {
@@ -211,7 +211,7 @@ std::string boot_id_of(const files::Directory& root) {
 
 Result<void> admit_locally(const files::Directory& root, const placement::VmDescription& vm,
                            const balancer::AdmissionState* known) {
-  auto host = read_host(root);
+  auto host = read_local_host(root);
   if (!host) {
     return tl::unexpected(host.error());
   }

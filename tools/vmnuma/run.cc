@@ -19,6 +19,7 @@
 #include "tools/vmnuma/export/follow_export.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
+#include "tools/vmnuma/terminal/watch.h"
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/report_text.h"
 #include "tools/vmnuma/text/text.h"
@@ -33,7 +34,6 @@ namespace {
 using balancer::decode_view;
 using balancer::DoneView;
 using balancer::HistoryView;
-using std::chrono::milliseconds;
 
 /// A command's text for standard output.
 Result<std::string> text_for(const balancer::Command& command, const std::string& result,
@@ -74,7 +74,10 @@ class Runner {
       return show_top();
     }
     if (invocation_.watch) {
-      return watch();
+      return watch(invocation_, surroundings_, [this](std::string_view before) {
+        const auto result = ask(command_);
+        return result ? print(*result, before) : failed(result.error());
+      });
     }
     const auto result = ask(command_);
     if (!result) {
@@ -160,47 +163,6 @@ class Runner {
                      : fail(invocation_, surroundings_, shown.error(), kExitUnreachable);
     }
     return kExitOk;
-  }
-
-  /// Prints the answer every epoch, or as often as requested, until something is wrong or the
-  /// output is no longer wanted.
-  [[nodiscard]] int watch() {
-    const std::string_view clear =
-        surroundings_.out_is_terminal ? "\x1b[H\x1b[J" : "";  // ECMA-48 CUP, ED
-    for (std::string_view before = clear;;
-         before = surroundings_.out_is_terminal || invocation_.json ? clear : "\n") {
-      const auto result = ask(command_);
-      if (!result) {
-        return failed(result.error());
-      }
-      if (const int code = print(*result, before); code != kExitOk) {
-        return code;
-      }
-      tl::expected<milliseconds, Refusal> period = std::chrono::seconds(invocation_.watch_seconds);
-      if (invocation_.watch_seconds == 0) {
-        period = epoch_length();
-      }
-      if (!period) {
-        return failed(period.error());
-      }
-      if (!surroundings_.pause(*period)) {
-        return kExitOk;
-      }
-    }
-  }
-
-  [[nodiscard]] tl::expected<milliseconds, Refusal> epoch_length() const {
-    const auto result = ask(balancer::StatusRequest{});
-    if (!result) {
-      return tl::unexpected(result.error());
-    }
-    const auto status = decode_view<balancer::StatusView>(*result);
-    if (!status || status->epoch_length_ms <= 0) {
-      return tl::unexpected(
-          Refusal{/*by_daemon=*/false,
-                  {ErrorCode::kCorrupt, 0, "the daemon's status has no epoch length"}});
-    }
-    return milliseconds(status->epoch_length_ms);
   }
 
   /// Follows a move in the history until it is done.

@@ -156,8 +156,14 @@ void raise_file_limit() {
   }
 }
 
+/// A configuration may have several errors, one on each line.
 int fail(int code, std::string_view message) {
-  fmt::print(stderr, "vmnumad: {}\n", vmnuma::text::printable(message));
+  for (std::size_t begin = 0; begin <= message.size();) {
+    const std::size_t end = std::min(message.find('\n', begin), message.size());
+    fmt::print(stderr, "vmnumad: {}\n",
+               vmnuma::text::printable(message.substr(begin, end - begin)));
+    begin = end + 1;
+  }
   return code;
 }
 

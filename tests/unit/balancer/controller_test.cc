@@ -432,6 +432,58 @@ TEST(ControllerTest, MovesByCommandAndRefusesWhatCannotBe) {
   EXPECT_EQ(host.home(1), (here + 1) % 4);
 }
 
+TEST(ControllerTest, CommandsDecideOnWhatWasOrderedSinceTheEpoch) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  (void)host.epoch();
+  const std::int32_t here = host.home(1);
+  const NodeId next{(here + 1) % 4};
+  const Effects first =
+      host.controller().on(CommandReceived{1, balancer::MoveRequest{"vm1", next, {}}});
+  ASSERT_THAT(first.orders, SizeIs(1));
+  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", NodeId{here}, {}}),
+              HasSubstr("is being moved"));
+  host.carry_out(host.controller().on(CommandReceived{2, balancer::ReleaseRequest{"vm2"}}));
+  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm2", next, {}}), HasSubstr("was released"));
+}
+
+TEST(ControllerTest, APullThatGivesWayToAMoveTakesNothingBackAndIsNoFailure) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web", 2), /*memory_node=*/0, /*busy_pct=*/50);
+  host.pin(1, node_cpus(0));
+  host.start(small_vm(2, "busy", 2), /*memory_node=*/1, /*busy_pct=*/100);
+  host.pin(2, node_cpus(1));
+  (void)host.tell_domains();
+  for (int epoch = 0; epoch < 15; ++epoch) {
+    host.carry_out(host.epoch());
+  }
+  ASSERT_EQ(host.home(1), 0);
+  host.set_memory(1, 1);
+  std::vector<migration::Order> pulls;
+  for (int epoch = 0; epoch < 30 && pulls.empty(); ++epoch) {
+    pulls = host.epoch().orders;
+  }
+  ASSERT_THAT(pulls, SizeIs(1));
+  ASSERT_EQ(pulls.front().reason, Reason::kMemoryPull);
+  const Effects move =
+      host.controller().on(CommandReceived{1, balancer::MoveRequest{"web", NodeId{1}, {}}});
+  ASSERT_THAT(move.orders, SizeIs(1));
+  (void)host.finish(pulls.front(), ActionState::kDropped, "superseded by action 2 before it began");
+  EXPECT_EQ(host.home(1), 1);
+  // Until its pins are made they are as they were, and nobody else's.
+  (void)host.tell_domains();
+  (void)host.epoch();
+  EXPECT_EQ(host.home(1), 1);
+  host.carry_out(move);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  EXPECT_EQ(host.home(1), 1);
+  const auto view = answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"web"});
+  EXPECT_THAT(view.memory, HasSubstr("are at home"));  // it does not rest
+}
+
 TEST(ControllerTest, MovesClientsTogetherOrNone) {
   using Move = balancer::MoveTogetherRequest::ClientMove;
   HostStory host = pile_up();

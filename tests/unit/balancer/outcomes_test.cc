@@ -112,5 +112,30 @@ TEST(OutcomesTest, CountsAMoveThatDidHarmAndForgetsItAfterAGoodOne) {
   EXPECT_TRUE(outcomes.breaker_open(44));
 }
 
+TEST(OutcomesTest, AnActionThatIsDoneInBetweenEndsARowOfFailuresButNotOfHarm) {
+  placement::Options options;
+  options.breaker_failures = 2;
+  Outcomes outcomes;
+  constexpr std::int64_t kNotWatched = 99;  // such as a first placement
+  const auto end = [&](bool done, std::int64_t epoch) {
+    outcomes.ended(kNotWatched, done, /*failed=*/!done, options, epoch);
+  };
+  end(/*done=*/false, 10);
+  end(/*done=*/true, 12);
+  end(/*done=*/false, 14);
+  EXPECT_FALSE(outcomes.breaker_open(14));
+  end(/*done=*/true, 16);
+  const auto harm = [&](std::int64_t action, std::int64_t epoch) {
+    outcomes.began(action, kAction, owed(epoch, 100'000), options);
+    outcomes.ended(action, /*done=*/true, /*failed=*/false, options, epoch);
+    return outcomes.settle(owed(epoch + Outcomes::kSettleEpochs, 900'000), options).front().harmful;
+  };
+  EXPECT_TRUE(harm(1, 20));
+  end(/*done=*/true, 26);
+  EXPECT_FALSE(outcomes.breaker_open(26));
+  EXPECT_TRUE(harm(2, 30));
+  EXPECT_TRUE(outcomes.breaker_open(34));
+}
+
 }  // namespace
 }  // namespace vmnuma::tests

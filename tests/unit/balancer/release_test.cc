@@ -485,5 +485,21 @@ TEST(OriginalsTest, AllThreadsAreTakenBackInTheOrderOfPins) {
   EXPECT_EQ(change.pins[2].thread, PinChange::Thread::kIoThread);
 }
 
+TEST(ReleaseTest, AReleaseLastsWhileLibvirtDoesNotAnswerAfterARestart) {
+  HostStory host(2, Mode::kActive, [](balancer::ControllerSetup& setup) {
+    setup.released = {{vm_id(1), {1001, 1}}};
+  });
+  host.start(small_vm(1, "web1", 2), 0, 100);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    EXPECT_FALSE(host.epoch().released);
+  }
+  EXPECT_FALSE(host.tell_domains().released);
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    const Effects effects = host.epoch();
+    EXPECT_FALSE(effects.released);
+    EXPECT_THAT(effects.orders, IsEmpty());
+  }
+}
+
 }  // namespace
 }  // namespace vmnuma::tests

@@ -285,6 +285,16 @@ TEST_F(RoomMakingTest, AMoveThatFailsLeadsToAnotherSearchThreeAtMost) {
   EXPECT_THAT(refusal(wants_one_node(5)), HasSubstr("is undone: no"));
 }
 
+TEST_F(RoomMakingTest, ClientsThatNeedEachOthersRoomChangePlaces) {
+  EXPECT_TRUE(waits(wants_one_node(5)));
+  set_free(30, 30);  // neither fits beside the other
+  epoch();
+  (void)take(RoomSearched{vm_id(5), NodeId{0}, {{move(1, 0, 1), move(3, 1, 0)}}, ""});
+  ASSERT_THAT(last_.orders, SizeIs(1));
+  EXPECT_EQ(last_.orders[0].reason, Reason::kMakeRoom);
+  EXPECT_THAT(last_.orders[0].changes, SizeIs(2));
+}
+
 TEST_F(RoomMakingTest, MovesThatWereNotEnoughLeadToAnotherSearchAndThenToAnAnswer) {
   EXPECT_TRUE(waits(wants_one_node(5)));
   for (int searches = 1; searches <= 3; ++searches) {

@@ -36,10 +36,13 @@ class SpillControlTest : public testing::Test {
   static void begin(HostStory& host, const std::vector<CpuId>& pins) {
     host.set_free({});
     host.start(small_vm(1, "web", 2), 0, 100);
+    host.pin(1, pins);
+    start_fixed(host);
+  }
+  static void start_fixed(HostStory& host) {
     VmDescription fixed = small_vm(2, "fixed", 2);
     fixed.own_policy = {{"do_not_move", "true"}};
     host.start(fixed, 0, 100);
-    host.pin(1, pins);
     host.pin(2, node_cpus(0));
   }
 
@@ -86,6 +89,18 @@ class SpillControlTest : public testing::Test {
   static void recover(HostStory& host, const std::vector<CpuId>& pins) {
     host.pin(1, pins);
     end_order_left_open(host, migration::ActionState::kUndone);
+  }
+
+  void calm_at_first() {
+    host_.stop(2);
+    host_.set_busy(1, 0);
+    epochs(host_, 3);
+    EXPECT_THAT(orders_, IsEmpty());
+  }
+  void hide_web_and_fill_its_home() {
+    host_.hide(1);
+    host_.set_busy(1, 100);
+    start_fixed(host_);
   }
 
   ExplainView explain() {
@@ -238,8 +253,7 @@ TEST_F(SpillControlTest, AVmIsLeftAloneWithoutHomesOnlyIfItsHalfMadePinsAreTaken
     const ExplainView view = std::get<ExplainView>(*effects.replies.at(0).answer);
     const std::string why =
         "it is not touched: an action that an earlier run of the daemon left unfinished has just "
-        "been "
-        "reverted";
+        "been reverted";
     EXPECT_EQ(view.memory == why, is_undone) << view.memory;
     epochs(after, 4);
     EXPECT_EQ(after.home(1), 0) << name_of(state);
@@ -251,6 +265,57 @@ TEST_F(SpillControlTest, AReleasedVmGetsBackWhatWasFound) {
   ASSERT_EQ(host_.pins(1), spilled_to(1));
   host_.carry_out(host_.controller().on(CommandReceived{7, ReleaseRequest{"web"}}));
   EXPECT_EQ(host_.pins(1), node_cpus(0));
+}
+
+TEST_F(SpillControlTest, AVmThatCannotBeReadSpills) {
+  calm_at_first();
+  hide_web_and_fill_its_home();
+  epochs(host_, 12);
+  ASSERT_THAT(orders_, SizeIs(1));
+  EXPECT_EQ(orders_.front().reason, Reason::kSpill);
+}
+
+TEST_F(SpillControlTest, AVmThatCannotBeReadIsStillLeftAloneForAnyOtherReason) {
+  calm_at_first();
+  host_.pin(1, {CpuId{0}, CpuId{2}});  // by an administrator
+  epochs(host_, 3);
+  hide_web_and_fill_its_home();
+  epochs(host_, 20);
+  EXPECT_THAT(orders_, IsEmpty());
+}
+
+TEST_F(SpillControlTest, AVmThatCannotBeReadRestsAfterASpillThatFailed) {
+  calm_at_first();
+  hide_web_and_fill_its_home();
+  int failed = 0;
+  for (int i = 0; i < 20; ++i) {
+    (void)host_.tell_domains();
+    const Effects effects = host_.epoch();
+    for (const Order& order : effects.orders) {
+      (void)host_.finish(order, migration::ActionState::kUndone, "no");
+      ++failed;
+    }
+  }
+  EXPECT_GE(failed, 1);
+  EXPECT_LE(failed, 3);
+}
+
+TEST_F(SpillControlTest, NothingIsRememberedOfAVmThatEndsDuringItsOrder) {
+  (void)host_.tell_domains();
+  Effects effects;
+  for (int i = 0; i < 8 && effects.orders.empty(); ++i) {
+    effects = host_.epoch();
+  }
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  const VmDescription web = small_vm(1, "web", 2);
+  host_.stop(1);
+  (void)host_.tell_domains();
+  (void)host_.finish(effects.orders.front(), migration::ActionState::kUndone, "it is gone");
+  host_.start(web, 0, 100);
+  host_.pin(1, node_cpus(0));
+  epochs(host_, 8);
+  ASSERT_FALSE(orders_.empty());  // it does not rest for what happened before
+  EXPECT_EQ(orders_.front().reason, Reason::kSpill);
 }
 
 }  // namespace

@@ -357,7 +357,10 @@ TEST(InvocationTest, EveryReadingCommandCanBeWatched) {
   for (const Arguments& arguments :
        {Arguments{"status"}, Arguments{"top"}, Arguments{"stats", "-t", "numa-pnode"},
         Arguments{"explain", "web1"}, Arguments{"history"}, Arguments{"plan"}, Arguments{"what-if"},
-        Arguments{"options", "list"}, Arguments{"options", "get", "N"}}) {
+        Arguments{"options", "list"}, Arguments{"options", "get", "N"}, Arguments{"list"}}) {
+    Arguments before = arguments;
+    before.insert(before.begin(), {"--watch", "7"});
+    EXPECT_EQ(parsed(before).watch_seconds, 7) << arguments[0];
     Arguments watched = arguments;
     watched.emplace_back("--watch");
     EXPECT_TRUE(parsed(watched).watch) << arguments[0];

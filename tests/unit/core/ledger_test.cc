@@ -342,7 +342,9 @@ TEST_F(LedgerTest, ForecastsHoldForTenMinutesUnlessMoreIsMeasured) {
   EXPECT_EQ(now.clients[0].ahead->p95, kCpu * 9 / 5);
   EXPECT_FALSE(now.clients[1].ahead);  // it wants more than was believed possible
   EXPECT_TRUE(epochs(299).clients[0].ahead);
+  EXPECT_EQ(ledger_.start_load(id_of(1)), Permille{900});
   EXPECT_FALSE(epochs(2).clients[0].ahead);
+  EXPECT_EQ(ledger_.start_load(id_of(1)), Permille{500});
 }
 
 TEST_F(LedgerTest, WhatOtherThreadsTakeDoesNotBelieAForecastOfVcpus) {

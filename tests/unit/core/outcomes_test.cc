@@ -218,6 +218,25 @@ TEST(OutcomesTest, BrokenGroupsAreMeasuredAsTheyArePredicted) {
   EXPECT_EQ(gain(measured.front()), gain(plan.actions.front().predicted));
 }
 
+TEST(OutcomesTest, FarDevicesAreMeasuredAsTheyArePredicted) {
+  const Options options;
+  Snapshot before = SnapshotBuilder()
+                        .nodes(2, {.cores = 8})
+                        .vm({.name = "a",
+                             .homes = {0},
+                             .vcpus = 4,
+                             .busy_pct = 10,
+                             .policy = {.topology_policy = placement::TopologyPolicy::kBestEffort}})
+                        .build();
+  before.vms.front().device_nodes = {1};
+  const Plan plan = make_plan(before, options, {});
+  ASSERT_FALSE(plan.actions.empty());
+  EXPECT_GT(gain(plan.actions.front().predicted), CpuTime{});
+  Outcomes outcomes = watching(plan, before, options);
+  const auto measured = settled(outcomes, plan, next_epoch(before, plan, options), options);
+  EXPECT_EQ(gain(measured.front()), gain(plan.actions.front().predicted));
+}
+
 TEST(OutcomesTest, AnActionWhoseClientsAreGoneIsNotMeasured) {
   const Options options;
   const Snapshot before = three_times_too_many();

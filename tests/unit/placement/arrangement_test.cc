@@ -286,6 +286,25 @@ TEST(ArrangementTest, ForbidsWhatAHardGroupForbids) {
   EXPECT_TRUE(now.forbidden_by_group(0, 2, std::array{Rehoming{0, 2}, Rehoming{1, 2}}));
 }
 
+TEST(ArrangementTest, KeepsNoMoreOfAVmOnANodeThanItsPolicyAllows) {
+  const auto forbids = [](std::int32_t max_per_node, std::vector<NodeIndex> homes, NodeIndex to) {
+    VmPolicy policy;
+    policy.max_per_node = max_per_node;
+    const Snapshot snapshot =
+        SnapshotBuilder()
+            .nodes(2, {.cores = 8})
+            .vm({.name = "wide", .homes = std::move(homes), .vcpus = 2, .policy = policy})
+            .build();
+    return arranged(snapshot).forbidden_by_group(0, to, {});
+  };
+  EXPECT_TRUE(forbids(2, {0, 1}, 1));
+  EXPECT_TRUE(forbids(3, {0, 1}, 1));
+  EXPECT_FALSE(forbids(4, {0, 1}, 1));
+  EXPECT_FALSE(forbids(0, {0, 1}, 1));
+  EXPECT_FALSE(forbids(2, {0, 0}, 1));
+  EXPECT_FALSE(forbids(2, {0, 1, 1}, 1));  // three clients, two nodes: it cannot be kept
+}
+
 TEST(ArrangementTest, KeepsClientsOfOneVmOutOfItsGroups) {
   VmPolicy policy;
   policy.anti_affinity_group = "db";

@@ -353,6 +353,14 @@ TEST(InitialTest, KeepsAHardGroupApartAndLeavesOutClientsThatItCannotPlace) {
   EXPECT_THAT(place_all(builder.build()), ElementsAre(0, 1));
 }
 
+TEST(InitialTest, PutsClientsOfAVmOnDifferentNodesIfItsPolicySaysSo) {
+  VmSpec vm = homeless("wide", 2, /*clients=*/2);
+  vm.busy_pct = 5;
+  vm.policy.max_per_node = 2;
+  const auto homes = place_all(SnapshotBuilder().nodes(2, {.cores = 16}).vm(vm).build());
+  EXPECT_THAT(homes, testing::UnorderedElementsAre(0, 1));
+}
+
 TEST(InitialTest, BringsASoftGroupTogetherWhereThereIsTime) {
   VmPolicy policy;
   policy.affinity_group = "web";

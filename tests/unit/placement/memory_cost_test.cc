@@ -146,6 +146,19 @@ TEST(MemoryCostTest, TravelsInNoTimeWithoutALimit) {
   EXPECT_EQ(Case({.memory_gib = {1, 0}}, options).at(1).travel, CpuTime{512'000});
 }
 
+TEST(MemoryCostTest, TravelsAtTheLowerOfTheRatesOfTheHostAndOfAVm) {
+  const auto travel = [](std::int64_t host, std::int64_t vm) {
+    Options options = options_of(Preset::kEsxi);
+    options.page_mig_rate_max = host;
+    options.page_mig_vm_rate_max = vm;
+    return Case({.memory_gib = {1, 0}}, options).at(1).travel;
+  };
+  EXPECT_EQ(travel(4000, 0), travel(0, 4000));
+  EXPECT_EQ(travel(4000, 0), travel(4000, 32000));
+  EXPECT_EQ(travel(4000, 0), travel(32000, 4000));
+  EXPECT_LT(travel(32000, 0), travel(4000, 0));
+}
+
 TEST(MemoryCostTest, LeavesForGoodWhatFindsNoRoom) {
   const MemoryCost cost = Case({.memory_gib = {1, 0}}).at(1, kGiB / 2);
   EXPECT_FALSE(cost.fits);

@@ -124,7 +124,7 @@ TEST(ResponseTest, StatusHasTheDocumentedForm) {
       R"("nothing_to_balance":"",)"
       R"("notices":["'options.toml' was set aside"],)"
       R"("version":"0.1.0","uri":"qemu:///system","host_name":"kvm7","recorded":null,"epoch":5,"epoch_length_ms":2000,)"
-      R"("late_ms":null,"late_most_ms":null,)"
+      R"("breaker_epochs_left":0,"late_ms":null,"late_most_ms":null,)"
       R"("imbalance_pct":null,"lost_ms":null,"nodes":0,"vms":null,"clients":null,"open_actions":0,)"
       R"("largest_vm":{"node":null,"vcpus":null,"memory_bytes":null,"room_bytes":null,"huge_pages":[]},"reservations":0,)"
       R"("kernel_numa_balancing":null,"sched_ext":null,"cache_scheduling":"none","isolated_cpus":[],"wants_wakeups":false,"wakeup_pairs":null,)"

@@ -25,7 +25,7 @@ constexpr std::int64_t kCorePct = 90;
 constexpr Bytes kPagesPerSecond{32'000LL * 4096};
 constexpr std::int64_t kLoadStepPct = 10;
 
-PolicyVm* find(PolicyHost& host, const placement::VmId& id) {
+PolicyVm* policy_vm(PolicyHost& host, const placement::VmId& id) {
   const auto found = std::find_if(host.vms().begin(), host.vms().end(),
                                   [&](const PolicyVm& vm) { return vm.id == id; });
   return found == host.vms().end() ? nullptr : &*found;
@@ -101,15 +101,16 @@ void EsxiPolicy::place(PolicyHost& host, PolicyVm& vm, Client& client) {
 }
 
 void EsxiPolicy::rehome(PolicyHost& host, Client& client, NodeIndex node) {
-  PolicyVm& vm = *find(host, client.vm);
+  PolicyVm& vm = *policy_vm(host, client.vm);
   client.home = node;
   host.pin_vcpus(vm, client.first_vcpu, client.vcpus, node);
 }
 
 void EsxiPolicy::measure(PolicyHost& host) {
-  std::erase_if(clients_, [&](const Client& client) { return find(host, client.vm) == nullptr; });
+  std::erase_if(clients_,
+                [&](const Client& client) { return policy_vm(host, client.vm) == nullptr; });
   for (Client& client : clients_) {
-    const PolicyVm& vm = *find(host, client.vm);
+    const PolicyVm& vm = *policy_vm(host, client.vm);
     client.owed_before.insert(client.owed_before.begin(), client.owed);
     client.owed_before.resize(std::min(client.owed_before.size(), kFairnessEpochs));
     client.demand = vm.demand() * client.vcpus / vm.vcpus;
@@ -201,7 +202,7 @@ bool EsxiPolicy::swap_two(PolicyHost& host) {
 
 void EsxiPolicy::follow_memory(PolicyHost& host) {
   for (Client& client : clients_) {
-    const PolicyVm& vm = *find(host, client.vm);
+    const PolicyVm& vm = *policy_vm(host, client.vm);
     const std::int64_t resident = vm.resident().value;
     if (client.home == kNoNode || resident == 0 || client.vcpus != vm.vcpus) {
       continue;  // a wide VM's memory cannot be assigned to its clients

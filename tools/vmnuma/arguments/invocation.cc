@@ -76,7 +76,7 @@ class CommandLine {
 
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
     wants_json_errors_ = asks_for_json(arguments);
-    std::vector<std::string> reversed = with_seconds_joined(as_options(arguments));
+    std::vector<std::string> reversed = as_options(with_seconds_joined(arguments));
     std::reverse(reversed.begin(), reversed.end());  // as CLI11 expects
     try {
       app_.parse(reversed);
@@ -230,14 +230,15 @@ class CommandLine {
   }
 
   /// `help COMMAND` is `COMMAND --help`, `version` is `--version`, and `-o FORMAT COMMAND` is
-  /// `COMMAND -o FORMAT`.
+  /// `COMMAND -o FORMAT`; likewise --watch=SECONDS.
   static std::vector<std::string> as_options(std::span<const std::string> arguments) {
     std::vector<std::string> words;
-    std::vector<std::string> format;
+    std::vector<std::string> of_command;
     auto word = arguments.begin();
     for (; word != arguments.end() && word->starts_with('-') && *word != "--"; ++word) {
       const bool has_value = (*word == "--socket" || *word == "-o") && word + 1 != arguments.end();
-      std::vector<std::string>& target = word->starts_with("-o") ? format : words;
+      const bool is_of_command = word->starts_with("-o") || word->starts_with("--watch=");
+      std::vector<std::string>& target = is_of_command ? of_command : words;
       target.push_back(*word);
       if (has_value) {
         target.push_back(*++word);
@@ -251,7 +252,7 @@ class CommandLine {
     } else {
       const auto options_end = std::find(word, arguments.end(), "--");
       words.insert(words.end(), word, options_end);
-      words.insert(words.end(), format.begin(), format.end());
+      words.insert(words.end(), of_command.begin(), of_command.end());
       words.insert(words.end(), options_end, arguments.end());
     }
     return words;

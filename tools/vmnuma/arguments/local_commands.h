@@ -133,6 +133,7 @@ struct ListRun {
   void describe(Line& line) {
     line.usually("--sort", order, kListOrders, "By name, or worst or largest first");
     line.listing();
+    line.watch("Repeat every epoch, or every SECONDS");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };

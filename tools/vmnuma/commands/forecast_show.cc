@@ -52,7 +52,8 @@ std::pair<std::unique_ptr<placement::TrainedPredictor>, std::string> trained(
   return {std::make_unique<placement::TrainedPredictor>(std::move(*model)), std::move(state)};
 }
 
-Result<ForecastShown> look(const ForecastShowRun& asked, const std::filesystem::path& history) {
+Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
+                                     const std::filesystem::path& history) {
   std::optional<stats::VmLoads> found;
   const Result<std::int64_t> until =
       stats::read_vm_loads(history, asked.vm, [&](stats::VmLoads loads) {
@@ -166,7 +167,7 @@ std::string forecast_json(const ForecastShown& shown) {
 
 int ForecastShowRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   const Result<ForecastShown> shown =
-      look(*this, history_file(history_path, invocation, surroundings));
+      read_forecasts(*this, history_file(history_path, invocation, surroundings));
   if (!shown) {
     return fail(invocation, surroundings, shown.error(), kExitRefused);
   }

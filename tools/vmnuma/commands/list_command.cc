@@ -16,6 +16,7 @@
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/watch.h"
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -50,7 +51,7 @@ std::vector<placement::VmFigureInfo> shown_figures() {
   return shown;
 }
 
-Figure permille(const Row& row, const placement::VmFigureInfo& info) {
+Figure permille_figure(const Row& row, const placement::VmFigureInfo& info) {
   const std::optional<placement::Permille>& share = row.figures.*info.value;
   return share ? Figure(share->value) : Figure();
 }
@@ -60,7 +61,7 @@ void add(Figure& sum, const Figure& part) {
   sum = sum && part ? Figure(*sum + *part) : Figure();
 }
 
-Figure percent(const Figure& part, const Figure& whole) {
+Figure percent_of(const Figure& part, const Figure& whole) {
   return part && whole && *whole > 0 ? Figure((*part * 100 + *whole / 2) / *whole) : Figure();
 }
 
@@ -88,9 +89,9 @@ Row row_of(const balancer::VmView& vm, std::int64_t epoch_ms) {
   }
   std::sort(row.homes.begin(), row.homes.end());
   row.homes.erase(std::unique(row.homes.begin(), row.homes.end()), row.homes.end());
-  row.load_pct = percent(demand, row.vcpus * epoch_ms);
-  row.owed_pct = entitled == Figure(0) ? Figure(0) : percent(owed, entitled);
-  row.locality_pct = percent(local, row.memory_bytes);
+  row.load_pct = percent_of(demand, row.vcpus * epoch_ms);
+  row.owed_pct = entitled == Figure(0) ? Figure(0) : percent_of(owed, entitled);
+  row.locality_pct = percent_of(local, row.memory_bytes);
   row.figures = vm.figures;
   row.state = !vm.managed ? "left alone: " + vm.not_managed : moves ? "moving" : "";
   return row;
@@ -123,7 +124,7 @@ void sort_rows(std::vector<Row>& rows, ListOrder order) {
   }
 }
 
-Listing listing_of(const std::vector<Row>& rows) {
+Listing table_of(const std::vector<Row>& rows) {
   Listing listing;
   listing.columns = {{"vm", "VM"},
                      {"homes", "HOME"},
@@ -149,7 +150,7 @@ Listing listing_of(const std::vector<Row>& rows) {
              cell(row.load_pct),    cell(row.owed_pct),          bytes_cell(row.memory_bytes),
              cell(row.locality_pct)};
     for (const placement::VmFigureInfo& info : shown_figures()) {
-      cells.push_back(permille_cell(permille(row, info)));
+      cells.push_back(permille_cell(permille_figure(row, info)));
     }
     cells.insert(cells.end(), {cell(row.moves), cell(row.vm_uuid), cell(row.state)});
   }
@@ -175,16 +176,15 @@ std::string rows_json(const std::vector<Row>& rows) {
                    {"moves", row.moves},
                    {"state", row.state}});
     for (const placement::VmFigureInfo& info : shown_figures()) {
-      vms.back()[std::string(info.name)] = number(permille(row, info));
+      vms.back()[std::string(info.name)] = number(permille_figure(row, info));
     }
   }
   const Json all = {{"vms", vms}};
   return text::json_text(all) + "\n";
 }
 
-}  // namespace
-
-int ListRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+int show(ListOrder order, const Invocation& invocation, Surroundings& surroundings,
+         std::string_view before) {
   const auto answer = ask(invocation.socket_path, balancer::HostRequest{}, surroundings.time_limit);
   if (!answer) {
     return fail(invocation, surroundings, answer.error());
@@ -204,9 +204,18 @@ int ListRun::run(const Invocation& invocation, Surroundings& surroundings) const
   sort_rows(rows, order);
   const bool says_none = rows.empty() && invocation.format == ListFormat::kTable;
   return print(invocation, surroundings,
-               invocation.json ? rows_json(rows)
-               : says_none     ? "no VMs run\n"
-                               : text_of(listing_of(rows), invocation.format));
+               std::string(before) + (invocation.json ? rows_json(rows)
+                                      : says_none     ? "no VMs run\n"
+                                                  : text_of(table_of(rows), invocation.format)));
+}
+
+}  // namespace
+
+int ListRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const auto show_list = [&](std::string_view before) {
+    return show(order, invocation, surroundings, before);
+  };
+  return invocation.watch ? watch(invocation, surroundings, show_list) : show_list("");
 }
 
 }  // namespace vmnuma::tools

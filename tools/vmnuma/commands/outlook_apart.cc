@@ -17,7 +17,7 @@ using balancer::Outlook;
 /// Time beyond its own limit until a search that does not end by itself is ended.
 constexpr std::chrono::seconds kGrace{5};
 
-Refusal wrong(Error error) {
+Refusal wrong_usage(Error error) {
   return {/*by_daemon=*/false, std::move(error)};
 }
 
@@ -30,7 +30,7 @@ tl::expected<std::string, Refusal> ask_state(const Invocation& invocation,
   }
   auto view = balancer::decode_view<balancer::StateView>(*result);
   if (!view) {
-    return tl::unexpected(wrong(std::move(view).error()));
+    return tl::unexpected(wrong_usage(std::move(view).error()));
   }
   return std::move(view->line);
 }
@@ -84,8 +84,8 @@ tl::expected<std::string, Refusal> make_apart(const Invocation& invocation,
         ApartLimits{});
   }
   if (!told || told->empty()) {
-    return tl::unexpected(wrong(told ? Error{ErrorCode::kCorrupt, 0, "there is no answer"}
-                                     : std::move(told).error().within("the daemon's state")));
+    return tl::unexpected(wrong_usage(told ? Error{ErrorCode::kCorrupt, 0, "there is no answer"}
+                                           : std::move(told).error().within("the daemon's state")));
   }
   const char kind = told->front();
   told->erase(0, 1);

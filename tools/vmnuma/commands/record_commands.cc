@@ -44,7 +44,7 @@ int say(Surroundings& surroundings, const std::string& message, int code) {
   return code;
 }
 
-int failed(Surroundings& surroundings, const Refusal& refusal) {
+int failed_by_refusal(Surroundings& surroundings, const Refusal& refusal) {
   return say(surroundings, refusal.error.message,
              refusal.by_daemon ? kExitRefused : kExitUnreachable);
 }
@@ -57,7 +57,7 @@ class Recording {
   [[nodiscard]] int run() {
     auto view = ask(balancer::RecordStartRequest{asked_.anonymize, asked_.epochs});
     if (!view) {
-      return failed(surroundings_, view.error());
+      return failed_by_refusal(surroundings_, view.error());
     }
     // Only now, so that no file is left behind if the daemon refuses.
     Result<RecordingFile> file = RecordingFile::create(asked_.path);
@@ -82,7 +82,7 @@ class Recording {
                   : ask(balancer::RecordNextRequest{view->recording});
       stopped = stopped || stop;
       if (!view) {
-        return failed(surroundings_, view.error());
+        return failed_by_refusal(surroundings_, view.error());
       }
     }
   }

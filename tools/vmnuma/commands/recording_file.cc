@@ -13,7 +13,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-tl::unexpected<Error> failed(const char* what, const std::string& path) {
+tl::unexpected<Error> file_failure(const char* what, const std::string& path) {
   return tl::unexpected(files::system_error(errno, fmt::format("cannot {} '{}'", what, path)));
 }
 
@@ -23,7 +23,7 @@ Result<RecordingFile> RecordingFile::create(const std::string& path) {
   files::FileDescriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
   if (file.get() < 0) {
-    return failed("create", path);
+    return file_failure("create", path);
   }
   return RecordingFile(path, std::move(file));
 }
@@ -34,7 +34,7 @@ Result<void> RecordingFile::write(const std::vector<std::string>& lines) {
       const ssize_t written =
           files::uninterrupted([&] { return ::write(file_.get(), rest.data(), rest.size()); });
       if (written < 0) {
-        return failed("write", path_);
+        return file_failure("write", path_);
       }
       rest.remove_prefix(static_cast<std::size_t>(written));
     }

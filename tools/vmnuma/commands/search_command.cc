@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMostShown = 10;
 
-int failed(Surroundings& surroundings, const std::string& message) {
+int search_failed(Surroundings& surroundings, const std::string& message) {
   surroundings.err << "vmnuma: " << printable(message) << std::endl;
   return kExitUsage;
 }
@@ -49,8 +49,9 @@ int search_scenarios(const SimSearchRequest& request, const Effort& effort,
                      const Invocation& invocation, Surroundings& surroundings) {
   const std::vector<std::string_view> known = opponents();
   if (std::find(known.begin(), known.end(), request.against) == known.end()) {
-    return failed(surroundings, fmt::format("--against: there is no policy '{}'{}", request.against,
-                                            placement::did_you_mean(request.against, known)));
+    return search_failed(surroundings,
+                         fmt::format("--against: there is no policy '{}'{}", request.against,
+                                     placement::did_you_mean(request.against, known)));
   }
   SearchPlan plan;
   plan.seed = static_cast<std::uint64_t>(request.seed);
@@ -81,7 +82,7 @@ int search_scenarios(const SimSearchRequest& request, const Effort& effort,
   const std::vector<Weakness> weaknesses = by_mechanism(result.weaknesses);
   if (request.out) {
     if (const Result<void> written = write_scenarios(*request.out, weaknesses); !written) {
-      return failed(surroundings, written.error().message);
+      return search_failed(surroundings, written.error().message);
     }
   }
   if (invocation.json) {

@@ -66,7 +66,7 @@ std::string tables(Simulation& simulation) {
   return text;
 }
 
-std::string percent(Percentage share) {
+std::string percentage_text(Percentage share) {
   return fmt::format("{}.{}", share.value / 1000, share.value / 100 % 10);
 }
 
@@ -82,8 +82,9 @@ std::string vm_table(const SimulationResult& result) {
     for (const placement::NodeId home : vm.homes) {
       homes += (homes.empty() ? "" : ",") + node_text(home);
     }
-    table.add_row({vm.name, homes.empty() ? "-" : homes, percent(vm.used), percent(vm.entitled),
-                   percent(vm.locality), std::to_string(vm.moves)});
+    table.add_row({vm.name, homes.empty() ? "-" : homes, percentage_text(vm.used),
+                   percentage_text(vm.entitled), percentage_text(vm.locality),
+                   std::to_string(vm.moves)});
   }
   return table.text();
 }

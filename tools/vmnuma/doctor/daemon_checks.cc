@@ -67,6 +67,15 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
   if (!status->nothing_to_balance.empty()) {
     findings.push_back({"balance", Severity::kOk, status->nothing_to_balance, "", {}});
   }
+  if (status->breaker_epochs_left > 0) {
+    findings.push_back(
+        {"balance",
+         Severity::kWarning,
+         fmt::format("too many moves in a row failed or did harm, so none are made for {} epochs",
+                     status->breaker_epochs_left),
+         "See what failed:",
+         {"vmnuma events --level warning"}});
+  }
   for (const std::string& notice : status->notices) {
     findings.push_back({"configuration",
                         Severity::kWarning,
@@ -100,8 +109,7 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
     findings.push_back({"wakeups",
                         Severity::kWarning,
                         "Numa.LocalityWeightActionAffinity is set, but nothing counts which VMs "
-                        "wake each other, so "
-                        "declared affinity groups count only",
+                        "wake each other, so declared affinity groups count only",
                         "Let them be counted (vmnuma-wakeups(8)):",
                         {"systemctl enable --now vmnuma-wakeups", "journalctl -u vmnuma-wakeups"}});
   }

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "balancer/protocol/response.h"
 #include "stats/files/directory.h"
 #include "tools/client/client.h"
 #include "tools/vmnuma/arguments/invocation.h"
@@ -16,6 +15,7 @@
 #include "tools/vmnuma/doctor/pve_checks.h"
 #include "tools/vmnuma/doctor/start_checks.h"
 #include "tools/vmnuma/doctor/vm_checks.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
@@ -24,17 +24,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-template <class View>
-Result<View> ask_for(balancer::Command command, const Invocation& invocation,
-                     const Surroundings& surroundings) {
-  const auto result = ask(invocation.socket_path, std::move(command), surroundings.time_limit);
-  if (!result) {
-    return tl::unexpected(result.error().error);
-  }
-  return balancer::decode_view<View>(*result);
-}
-
-void append(std::vector<Finding>& findings, std::vector<Finding> more) {
+void append_findings(std::vector<Finding>& findings, std::vector<Finding> more) {
   findings.insert(findings.end(), std::make_move_iterator(more.begin()),
                   std::make_move_iterator(more.end()));
 }
@@ -47,7 +37,7 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
     return fail(invocation, surroundings, directory.error(), kExitUsage);
   }
   const auto status =
-      ask_for<balancer::StatusView>(balancer::StatusRequest{}, invocation, surroundings);
+      ask_view<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
   std::vector<Finding> findings = check_daemon(status, VMNUMA_VERSION);
   if (!status || !is_about_another_host(*status)) {
     const auto daemon = peer_of(invocation.socket_path, surroundings.time_limit);
@@ -55,13 +45,13 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
       findings.push_back(check_libvirt(*directory, *status));
     }
     findings.push_back(check_rights(*directory, daemon));
-    append(findings, check_host(*directory));
-    append(findings, check_start(*directory));
-    append(findings, check_pve(*directory, status, daemon));
+    append_findings(findings, check_host(*directory));
+    append_findings(findings, check_start(*directory));
+    append_findings(findings, check_pve(*directory, status, daemon));
     const auto host =
-        ask_for<balancer::HostView>(balancer::HostRequest{}, invocation, surroundings);
-    append(findings, check_interrupts(*directory, host));
-    append(findings, check_definitions(host));
+        ask_view<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
+    append_findings(findings, check_interrupts(*directory, host));
+    append_findings(findings, check_definitions(host));
   }
   const bool is_text = invocation.format == ListFormat::kTable;
   surroundings.out << (invocation.json ? json_of(findings) + "\n"

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "stats/linux/host_name.h"
-
 namespace vmnuma::tools {
 
 namespace {
@@ -30,7 +28,7 @@ std::string in_small_letters(std::string name) {
 }  // namespace
 
 Result<std::string> export_text(const ExportRun& run, balancer::HostView host, JsonLayout layout) {
-  std::string name = run.name.value_or(stats::host_name());
+  std::string name = run.name.value_or(host.host_name);
   if (run.format == ExportFormat::kNodeResourceTopology) {
     name = run.name ? name : in_small_letters(std::move(name));
     if (!is_object_name(name)) {

@@ -21,7 +21,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kUsualEpoch{2000};
 
 /// The host, once everything in the document is known about it.
-Result<balancer::HostView> look(const Invocation& invocation, const Surroundings& surroundings) {
+Result<balancer::HostView> ask_host(const Invocation& invocation,
+                                    const Surroundings& surroundings) {
   auto answer = ask(invocation.socket_path, balancer::HostRequest{}, surroundings.time_limit);
   if (!answer) {
     return tl::unexpected(std::move(answer).error().error);
@@ -46,7 +47,7 @@ int follow_export(const ExportRun& run, const Invocation& invocation, Surroundin
   std::string printed;
   bool is_complaining = false;
   do {
-    auto host = look(invocation, surroundings);
+    auto host = ask_host(invocation, surroundings);
     if (!host) {
       if (!is_complaining) {
         say(host.error().message + "; trying again");

@@ -51,7 +51,7 @@ bool is_offered(const HostView& host, const NodeView& node) {
   return node.known && host.vms_known;
 }
 
-Json memory_of(const HostView& host, const NodeView& node) {
+Json memory_json(const HostView& host, const NodeView& node) {
   std::int64_t usable = 0;
   std::int64_t available = 0;
   if (is_offered(host, node) && node.free_bytes && node.reserve_bytes) {
@@ -105,7 +105,7 @@ Json resources_of(const ExportedHost& exported, const NodeView& node) {
   const bool offered = is_offered(exported.host, node);
   Json resources = {resource("cpu", node.cpus, offered ? node.cpus : 0,
                              offered ? node.cpus - node.promised_vcpus : 0),
-                    memory_of(exported.host, node)};
+                    memory_json(exported.host, node)};
   for (const HugePagesView& pool : node.huge_pages) {
     resources.push_back(pool_of(exported, node, pool));
   }

@@ -41,7 +41,7 @@ svg { width: 100%; } .mark { fill: var(--faint); font-size: 11px; } .grid { stro
 </style>
 )";
 
-std::string percent(std::int64_t permille) {
+std::string whole_percent(std::int64_t permille) {
   return fmt::format("{} %", permille / 10);
 }
 
@@ -72,7 +72,7 @@ std::string client_html(const TopClient& client) {
   return fmt::format("<p>{}/{}: {} vCPUs, {}{}</p>\n", html_escaped(client.vm), client.client,
                      client.vcpus,
                      client.memory_bytes ? bytes_text(*client.memory_bytes) : "memory not known",
-                     local ? ", " + percent(*local) + " local" : "") +
+                     local ? ", " + whole_percent(*local) + " local" : "") +
          (local ? bar_html(*local, 0) : "");
 }
 
@@ -195,9 +195,9 @@ std::string lost_text(placement::CpuTime before, placement::CpuTime after) {
 
 std::string locality_text(const std::optional<placement::Permille>& before,
                           const std::optional<placement::Permille>& after) {
-  return before && after
-             ? fmt::format(", {} to {} local", percent(before->value), percent(after->value))
-             : "";
+  return before && after ? fmt::format(", {} to {} local", whole_percent(before->value),
+                                       whole_percent(after->value))
+                         : "";
 }
 
 std::string promised_text(const stats::ActionRow& action) {

@@ -5,35 +5,20 @@
 #include <string>
 #include <utility>
 
-#include "balancer/protocol/response.h"
 #include "stats/linux/host_name.h"
 #include "tools/client/client.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/history_file.h"
 #include "tools/vmnuma/report/host_report.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 
-namespace {
-
-template <class View>
-Result<View> ask_for(const Invocation& invocation, const Surroundings& surroundings,
-                     const balancer::Command& command) {
-  const auto result = ask(invocation.socket_path, command, surroundings.time_limit);
-  if (!result) {
-    return tl::unexpected(result.error().error);
-  }
-  return balancer::decode_view<View>(*result);
-}
-
-}  // namespace
-
 int ReportRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   HostReport report;
-  report.host_name = stats::host_name();
   report.since_unix_s = since_unix_s;
   report.until_unix_s = until_unix_s;
   const auto wall = [](std::int64_t unix_s) {
@@ -45,10 +30,12 @@ int ReportRun::run(const Invocation& invocation, Surroundings& surroundings) con
     return fail(invocation, surroundings, past.error(), kExitRefused);
   }
   report.past = std::move(*past);
-  auto host = ask_for<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
+  auto host = ask_view<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
   if (host) {
+    report.host_name = host->host_name;
     report.host = std::move(*host);
   } else {
+    report.host_name = stats::host_name();
     report.why_no_host = host.error().message;
   }
   return print(invocation, surroundings,

@@ -84,7 +84,7 @@ void count(ReasonSummary& summary, const stats::PastAction& action) {
   }
 }
 
-Figure locality_of(const stats::LocalityPoint& point) {
+Figure locality_figure(const stats::LocalityPoint& point) {
   return share_permille(point.local.value, point.local.value + point.remote.value);
 }
 
@@ -114,8 +114,8 @@ ReportSummary summary_of(const stats::Past& past) {
     summary.reasons.push_back(std::move(reason));
   }
   if (!past.locality.empty()) {
-    summary.locality_first_permille = locality_of(past.locality.front());
-    summary.locality_last_permille = locality_of(past.locality.back());
+    summary.locality_first_permille = locality_figure(past.locality.front());
+    summary.locality_last_permille = locality_figure(past.locality.back());
   }
   return summary;
 }

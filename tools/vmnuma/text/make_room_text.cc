@@ -33,7 +33,7 @@ std::string name_of_client(const Outlook& outlook, const ClientId& client) {
   return balancer::client_text(outlook.snapshot, client);
 }
 
-std::string_view vm_name(const Outlook& outlook, const ClientId& client) {
+std::string_view name_of_vm(const Outlook& outlook, const ClientId& client) {
   const placement::ClientState* state = find_client(outlook.snapshot, client);
   return state == nullptr ? std::string_view() : outlook.snapshot.vms[state->vm].name;
 }
@@ -160,7 +160,7 @@ std::string json_of(const RoomMade& room, const RoomWanted& wanted, const Outloo
   for (const balancer::Step& step : room.sequence.steps) {
     ordered_json relocations = ordered_json::array();
     for (const Relocation& relocation : step.relocations) {
-      relocations.push_back({{"vm", vm_name(outlook, relocation.client)},
+      relocations.push_back({{"vm", name_of_vm(outlook, relocation.client)},
                              {"vm_uuid", to_text(relocation.client.vm)},
                              {"client", relocation.client.index},
                              {"from", id_of(outlook, relocation.from)},
@@ -173,7 +173,7 @@ std::string json_of(const RoomMade& room, const RoomWanted& wanted, const Outloo
   }
   ordered_json in_the_way = ordered_json::array();
   for (const InTheWay& one : room.in_the_way) {
-    in_the_way.push_back({{"vm", vm_name(outlook, one.client)},
+    in_the_way.push_back({{"vm", name_of_vm(outlook, one.client)},
                           {"vm_uuid", to_text(one.client.vm)},
                           {"client", one.client.index},
                           {"node", id_of(outlook, one.on)},

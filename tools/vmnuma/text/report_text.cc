@@ -27,7 +27,10 @@ Listing listing_of(const stats::Report& report) {
     Listing::Row& cells = listing.rows.emplace_back();
     for (const stats::Cell& cell : row) {
       const auto* word = std::get_if<std::string>(&cell);  // in a table it has no blanks
-      cells.push_back({stats::cell_text(cell), word != nullptr ? *word : stats::cell_text(cell)});
+      const bool is_known = !std::holds_alternative<stats::NoValue>(cell);
+      cells.push_back({stats::cell_text(cell), word != nullptr ? *word
+                                               : is_known      ? stats::cell_text(cell)
+                                                               : ""});
     }
     listing.names.push_back(cells.front().value);
   }

@@ -51,7 +51,7 @@ std::int64_t taken_bytes(const ReservationView& row) {
 }
 
 /// "0 (16.0 GiB), 1 (16.0 GiB)"; huge pages with their size.
-std::string memory_text(const ReservationView& row) {
+std::string reserved_text(const ReservationView& row) {
   std::string text;
   for (const ReservedMemoryView& part : row.memory) {
     text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", node_text(part.node),
@@ -87,7 +87,7 @@ Listing listing_of(const balancer::ReservationsView& view) {
          row.shared ? bytes_cell(taken_bytes(row)) : Listing::Cell{"-", ""},
          cell(nodes_text(nodes)),
          row.until_unix_s ? time_cell(*row.until_unix_s) : Listing::Cell{"-", ""},
-         cell(static_cast<std::int64_t>(row.served.size())), cell(memory_text(row))});
+         cell(static_cast<std::int64_t>(row.served.size())), cell(reserved_text(row))});
   }
   return listing;
 }

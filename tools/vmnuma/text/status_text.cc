@@ -142,6 +142,12 @@ std::string text_of(const balancer::StatusView& view) {
   out += field("Imbalance", figure_text(view.imbalance_pct, "%"));
   out += field("Lost time", figure_text(view.lost_ms, "ms per epoch"));
   out += field("Actions", fmt::format("{} under way", view.open_actions));
+  if (view.breaker_epochs_left > 0) {
+    out += wrapped(fmt::format("Too many moves in a row failed or did harm: none are made for {} "
+                               "more epochs (Numa.BreakerFailures).",
+                               view.breaker_epochs_left),
+                   /*indent=*/12);
+  }
   out += largest_text(view.largest_vm);
   if (view.reservations > 0) {
     out += field("Reserved", fmt::format("{} {}, see 'vmnuma reservations'", view.reservations,

@@ -14,7 +14,7 @@ std::string figures_text(std::string_view name, const balancer::Figure& before,
                      unit);
 }
 
-std::string home_text(const balancer::NewHomeView& home) {
+std::string new_home_text(const balancer::NewHomeView& home) {
   std::string line = fmt::format("{}/{}, {} vCPUs, {}: ", home.vm, home.client, home.vcpus,
                                  bytes_text(home.memory_bytes));
   line += home.home.value < 0 ? "no home" : fmt::format("node {}", home.home.value);
@@ -43,7 +43,7 @@ std::string text_of(const balancer::WhatIfView& view) {
     out += "\nHomes of new VMs\n";
   }
   for (const auto& home : view.homes) {
-    out += home_text(home);
+    out += new_home_text(home);
   }
   out += "\n" + text_of(view.plan);
   if (!view.notes.empty()) {

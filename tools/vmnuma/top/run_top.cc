@@ -16,15 +16,15 @@ using std::chrono::milliseconds;
 constexpr std::int64_t kMovesShown = 200;
 
 template <class View>
-Result<View> ask_for(const AskDaemon& ask, const balancer::Command& command) {
+Result<View> view_of(const AskDaemon& ask, const balancer::Command& command) {
   return ask(command).and_then(
       [](const std::string& result) { return balancer::decode_view<View>(result); });
 }
 
 Result<TopHost> ask_for_host(const AskDaemon& ask) {
-  return ask_for<balancer::StatusView>(ask, balancer::StatusRequest{})
+  return view_of<balancer::StatusView>(ask, balancer::StatusRequest{})
       .and_then([&](balancer::StatusView status) {
-        return ask_for<balancer::HostView>(ask, balancer::HostRequest{})
+        return view_of<balancer::HostView>(ask, balancer::HostRequest{})
             .map([&](const balancer::HostView& host) { return top_host(std::move(status), host); });
       });
 }
@@ -39,8 +39,8 @@ void refresh_detail(const AskDaemon& ask, const TopState& state, TopData& data) 
   history.vm = state.vm_uuid;
   history.limit = kMovesShown;
   data.detail =
-      TopDetail{ask_for<balancer::ExplainView>(ask, balancer::ExplainRequest{state.vm_uuid}),
-                ask_for<balancer::HistoryView>(ask, history)};
+      TopDetail{view_of<balancer::ExplainView>(ask, balancer::ExplainRequest{state.vm_uuid}),
+                view_of<balancer::HistoryView>(ask, history)};
 }
 
 void refresh(const AskDaemon& ask, const TopState& state, TopData& data) {
@@ -64,7 +64,7 @@ TopState after_press(const AskDaemon& ask, TopState state, const KeyPress& press
   state =
       after_key(std::move(state), press, data.host, std::max<std::size_t>(size.rows / 2, 1), most);
   if (const auto command = std::exchange(state.command, std::nullopt)) {
-    const auto done = ask_for<balancer::DoneView>(ask, *command);
+    const auto done = view_of<balancer::DoneView>(ask, *command);
     data.answer = done ? done->message : done.error().message;
     refresh(ask, state, data);
   }

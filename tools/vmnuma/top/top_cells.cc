@@ -37,7 +37,7 @@ constexpr Limits kOwedLimits{1, 100};              // 10 % is where the balancer
 constexpr Limits kMemoryLimits{900, 970};
 constexpr Limits kLocalLimits{799, 499, /*low_is_bad=*/true};
 
-Style style_of(std::int64_t permille, const Limits& limits) {
+Style load_style(std::int64_t permille, const Limits& limits) {
   if (limits.low_is_bad) {
     return permille <= limits.bad       ? Style::kBad
            : permille <= limits.warning ? Style::kWarning
@@ -70,10 +70,10 @@ void add_bar(Line& line, const std::string& drawn, Style style, const std::strin
 void add_cell(Line& line, const Figure& permille, const Limits& limits, const std::string& digits,
               std::size_t digits_width, const TopGrid& grid) {
   add_bar(line, permille ? bar(*permille, grid.bar) : std::string(grid.bar, ' '),
-          style_of(permille.value_or(0), limits), digits, digits_width);
+          load_style(permille.value_or(0), limits), digits, digits_width);
 }
 
-std::string percent(const Figure& permille) {
+std::string percent_cell(const Figure& permille) {
   return permille ? fmt::format("{}%", std::min<std::int64_t>(*permille / 10, 999)) : "-";
 }
 
@@ -85,12 +85,12 @@ void add_load(Line& line, const TopNode& node, const TopGrid& grid) {
   }
   const std::int64_t wanted = *node.vm_load_pct * 10;
   const std::int64_t others = *node.non_vm_pct * 10;
-  add_bar(line, bar(wanted, others, grid.bar), style_of(wanted + others, kLoadLimits),
-          percent(wanted), kPercentWidth);
+  add_bar(line, bar(wanted, others, grid.bar), load_style(wanted + others, kLoadLimits),
+          percent_cell(wanted), kPercentWidth);
 }
 
 void add_percent(Line& line, const Figure& permille, const Limits& limits, const TopGrid& grid) {
-  add_cell(line, permille, limits, percent(permille), kPercentWidth, grid);
+  add_cell(line, permille, limits, percent_cell(permille), kPercentWidth, grid);
 }
 
 const TopNode* find_node(const TopHost& host, placement::NodeId id) {
@@ -103,7 +103,7 @@ const TopNode* find_node(const TopHost& host, placement::NodeId id) {
 }
 
 /// For the memory of the clients that live on the node.
-Figure locality_of(const TopHost& host, placement::NodeId node) {
+Figure locality_on(const TopHost& host, placement::NodeId node) {
   std::int64_t local = 0;
   std::int64_t all = 0;
   for (const TopClient& client : host.clients) {
@@ -169,7 +169,7 @@ Line node_line(const TopHost& host, const TopNode& node, const TopGrid& grid) {
   add_percent(line, share_permille(node.owed_ms, node.capacity_ms), kOwedLimits, grid);
   add_cell(line, share_permille(node.used_bytes, node.total_bytes), kMemoryLimits,
            bytes_text(node.used_bytes), kBytesWidth, grid);
-  add_percent(line, locality_of(host, node.node), kLocalLimits, grid);
+  add_percent(line, locality_on(host, node.node), kLocalLimits, grid);
   return line;
 }
 
@@ -194,7 +194,7 @@ Line transfer_line(const balancer::TransferView& transfer, const TopGrid& grid) 
       share_permille(transfer.bytes_done, transfer.bytes_done + transfer.bytes_remaining);
   std::string amount = "amount not counted yet";
   if (done) {
-    amount = fmt::format("{}, {} left", percent(done), bytes_text(transfer.bytes_remaining));
+    amount = fmt::format("{}, {} left", percent_cell(done), bytes_text(transfer.bytes_remaining));
   }
   if (transfer.rate_bytes_per_second > 0) {
     amount += fmt::format(", {}/s", bytes_text(transfer.rate_bytes_per_second));

@@ -88,7 +88,7 @@ std::vector<Line> node_rows(const TopHost& host, const TopGrid& grid, std::size_
   return lines;
 }
 
-void append(std::vector<Line>& lines, std::vector<Line> more) {
+void append_lines(std::vector<Line>& lines, std::vector<Line> more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()),
                std::make_move_iterator(more.end()));
 }
@@ -185,10 +185,10 @@ std::vector<Line> host_page(const TopData& data, const TopState& state, ScreenSi
   std::vector<Line> lines = head(data);
   const Shares shares = shares_of(data.host, lines.size(), size.rows);
   lines.push_back(full(header_text("NODE", "CPUS", grid), size.columns, Style::kHeader));
-  append(lines, node_rows(data.host, grid, shares.nodes));
-  append(lines, transfers(data.host.status.transfers, grid, shares.transfers));
+  append_lines(lines, node_rows(data.host, grid, shares.nodes));
+  append_lines(lines, transfers(data.host.status.transfers, grid, shares.transfers));
   lines.push_back(full(clients_header(grid, state), size.columns, Style::kHeader));
-  append(lines, client_rows(data.host, grid, state, shares.clients));
+  append_lines(lines, client_rows(data.host, grid, state, shares.clients));
   lines.resize(std::max(size.rows, std::size_t{1}) - 1);
   lines.push_back(
       last_line(data, state, footer_text(data.host, state, shares.clients, size.columns), size));
@@ -213,7 +213,7 @@ std::vector<Line> past_of_selected(const TopData& data, const TopState& state, S
       lines.push_back(
           plain(fmt::format("VM {} client {}: the last ten minutes, or since top was started",
                             client.vm, client.client)));
-      append(lines, past_lines(data.past.of(client.vm_uuid, client.client), size));
+      append_lines(lines, past_lines(data.past.of(client.vm_uuid, client.client), size));
       lines.push_back({});
     }
   }
@@ -226,15 +226,15 @@ std::vector<Line> vm_text(const TopData& data, const TopState& state, ScreenSize
   }
   const auto& [explain, history] = *data.detail;
   std::vector<Line> lines = past_of_selected(data, state, size);
-  append(lines, frame_lines(explain ? text_of(*explain) : explain.error().message + "\n"));
+  append_lines(lines, frame_lines(explain ? text_of(*explain) : explain.error().message + "\n"));
   lines.push_back({});
   lines.push_back(plain("Its moves, newest first"));
-  append(lines, frame_lines(history ? text_of(*history) : history.error().message + "\n"));
+  append_lines(lines, frame_lines(history ? text_of(*history) : history.error().message + "\n"));
   return lines;
 }
 
 /// Clients and nodes with the location of memory. * marks the home.
-std::vector<Line> memory_text(const TopHost& host, const TopState& state) {
+std::vector<Line> memory_lines(const TopHost& host, const TopState& state) {
   std::vector<Table::Column> columns{{"VM/CLIENT"}};
   for (const TopNode& node : host.nodes) {
     columns.push_back({fmt::format("node {}", node.node.value), Table::Align::kRight});
@@ -274,21 +274,22 @@ std::vector<Line> help_text() {
     orders += fmt::format("{}{}", orders.empty() ? "" : ", ", key.name);
   }
   lines.push_back(plain(fmt::format("{:<28} order by {}", keys, orders)));
-  append(lines, frame_lines(
-                    "\n"
-                    "Of a node: LOAD is what its clients want, in per cent of the whole node, and\n"
-                    "# in its bar what others than VMs use; OWED is what its clients are owed, in\n"
-                    "per cent of what others leave; MEMORY is what is used; LOCAL is the share of\n"
-                    "its clients' memory that lies on it.\n"
-                    "Of a client: LOAD is what it wants, in per cent of its vCPUs; OWED is what\n"
-                    "it was not given of that; MEMORY is what is resident, the bar its share of\n"
-                    "the node; LOCAL is the share of it on the home. * marks what is moving.\n"));
+  append_lines(
+      lines,
+      frame_lines("\n"
+                  "Of a node: LOAD is what its clients want, in per cent of the whole node, and\n"
+                  "# in its bar what others than VMs use; OWED is what its clients are owed, in\n"
+                  "per cent of what others leave; MEMORY is what is used; LOCAL is the share of\n"
+                  "its clients' memory that lies on it.\n"
+                  "Of a client: LOAD is what it wants, in per cent of its vCPUs; OWED is what\n"
+                  "it was not given of that; MEMORY is what is resident, the bar its share of\n"
+                  "the node; LOCAL is the share of it on the home. * marks what is moving.\n"));
   return lines;
 }
 
 std::vector<Line> page_text(const TopData& data, const TopState& state, ScreenSize size) {
   return state.page == TopPage::kHelp     ? help_text()
-         : state.page == TopPage::kMemory ? memory_text(data.host, state)
+         : state.page == TopPage::kMemory ? memory_lines(data.host, state)
                                           : vm_text(data, state, size);
 }
 
@@ -349,10 +350,10 @@ std::string top_text(const TopHost& host) {
   std::vector<Line> lines = head({host, "", std::nullopt});
   lines.push_back({});
   lines.push_back(plain(header_text("NODE", "CPUS", grid)));
-  append(lines, node_rows(host, grid, host.nodes.size()));
+  append_lines(lines, node_rows(host, grid, host.nodes.size()));
   if (!host.status.transfers.empty()) {
     lines.push_back({});
-    append(lines, transfers(host.status.transfers, grid, host.status.transfers.size()));
+    append_lines(lines, transfers(host.status.transfers, grid, host.status.transfers.size()));
   }
   lines.push_back({});
   lines.push_back(plain(header_text("VM/CLIENT", "HOME", grid)));
