@@ -74,6 +74,7 @@ void ActionRun::open(const Ports& ports, std::vector<ActionEvent>& events) {
   if (const auto opened = ports.journal.open(order_); !opened) {
     end(ActionState::kDropped,
         "not begun, because the journal could not be written: " + opened.error().message, events);
+    phase_ = Phase::kClosed;  // there is nothing to close
     return;
   }
   phase_ = Phase::kCheck;

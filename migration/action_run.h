@@ -57,8 +57,8 @@ class ActionRun {
   /// something count.
   [[nodiscard]] bool has_step(bool paused) const;
   /// No step before this time.
-  [[nodiscard]] placement::Microseconds ready_at() const {
-    return phase_ == Phase::kPins ? pins_.ready_at() : ending_.attempts.ready_at();
+  [[nodiscard]] placement::Microseconds ready_at(placement::Microseconds now) {
+    return phase_ == Phase::kPins ? pins_.ready_at(now) : ending_.attempts.ready_at(now);
   }
   /// Makes at most one call; appends what the controller needs to know.
   void step(const Ports& ports, const Limits& limits, placement::Microseconds now,

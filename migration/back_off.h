@@ -20,18 +20,31 @@ namespace vmnuma::migration {
 /// Attempts at one call.
 class Attempts {
  public:
-  [[nodiscard]] placement::Microseconds ready_at() const { return ready_at_; }
+  /// When the next one is due. The wait begins at the first `now` after a failure, since the call
+  /// itself may have taken long, and is no shorter than the call: what else is to be done has at
+  /// least half of the time.
+  [[nodiscard]] placement::Microseconds ready_at(placement::Microseconds now) {
+    if (wait_ > placement::Microseconds{}) {
+      ready_at_ = now + std::max(wait_, now - failed_at_);
+      wait_ = {};
+    }
+    return ready_at_;
+  }
   /// Failures in a row.
   [[nodiscard]] std::int64_t failures() const { return failures_; }
+  /// `now`: when the call began.
   void failed(placement::Microseconds now, placement::Microseconds first,
               placement::Microseconds longest) {
-    ready_at_ = now + back_off(first, failures_++, longest);
+    failed_at_ = now;
+    wait_ = back_off(first, failures_++, longest);
   }
   /// A different call comes next.
   void begin_anew() { failures_ = 0; }
 
  private:
   std::int64_t failures_ = 0;
+  placement::Microseconds failed_at_;
+  placement::Microseconds wait_;  ///< has not begun yet; zero: none
   placement::Microseconds ready_at_;
 };
 

@@ -121,8 +121,8 @@ bool Executor::step_runs(Microseconds now, std::optional<Microseconds>& next) {
     if (!run.has_step(paused_)) {
       continue;
     }
-    if (run.ready_at() > now) {
-      keep_earliest(next, run.ready_at());
+    if (const Microseconds ready_at = run.ready_at(now); ready_at > now) {
+      keep_earliest(next, ready_at);
       continue;
     }
     step_run(run, now);

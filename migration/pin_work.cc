@@ -2,6 +2,7 @@
 #include "migration/pin_work.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,11 +22,22 @@ bool is_gone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
 }
 
+/// Those of the CPUs that the host has at present; all of them if it has none.
+std::vector<placement::CpuId> online(const std::vector<placement::CpuId>& cpus,
+                                     const std::vector<placement::CpuId>& all_cpus) {
+  std::vector<placement::CpuId> present;
+  std::copy_if(cpus.begin(), cpus.end(), std::back_inserter(present), [&](placement::CpuId cpu) {
+    return std::find(all_cpus.begin(), all_cpus.end(), cpu) != all_cpus.end();
+  });
+  return present.empty() ? cpus : present;
+}
+
 Result<void> set_pin(const Order& order, const Ports& ports, const Limits& limits, PinStep step,
                      bool back) {
   const VmChange& change = order.changes[step.change];
   const PinChange& pin = change.pins[step.pin];
-  const auto& wanted = back ? pin.before : pin.after;
+  // What was found may name CPUs that are offline by now.
+  const auto wanted = back ? online(pin.before, limits.all_cpus) : pin.after;
   const auto& cpus = wanted.empty() ? limits.all_cpus : wanted;
   switch (pin.thread) {
     case PinChange::Thread::kVcpu:
@@ -103,6 +115,7 @@ void PinWork::pin(const Order& order, const Ports& ports, const Limits& limits) 
   const auto pinned = set_pin(order, ports, limits, pins_[index_], /*back=*/false);
   step_outcome_ = kStepSucceeded;
   phase_ = Phase::kEnd;
+  has_changed_nothing_ = !pinned && pinned.error().code == ErrorCode::kBusy;
   if (!pinned) {
     pin_failed(order, pinned.error());
   }
@@ -116,7 +129,7 @@ void PinWork::pin_failed(const Order& order, const Error& error) {
 
 void PinWork::end(const Order& order, const Ports& ports) {
   const auto ended = ports.journal.end_step(order.action, pin_number(index_), step_outcome_);
-  ++index_;
+  index_ += has_changed_nothing_ ? 0 : 1;
   if (step_outcome_ != kStepSucceeded) {
     take_back(std::exchange(cause_, {}));
   } else if (!ended) {

@@ -52,7 +52,9 @@ class PinWork {
   [[nodiscard]] bool all_vanished() const;
 
   /// No step before this time.
-  [[nodiscard]] placement::Microseconds ready_at() const { return attempts_.ready_at(); }
+  [[nodiscard]] placement::Microseconds ready_at(placement::Microseconds now) {
+    return attempts_.ready_at(now);
+  }
   /// At most one call. Not when made or taken back.
   void step(const Order& order, const Ports& ports, const Limits& limits,
             placement::Microseconds now);
@@ -90,12 +92,13 @@ class PinWork {
   std::vector<PinStep> pins_;
   std::vector<bool> vanished_;  ///< by change
   Phase phase_;
-  std::size_t index_ = 0;     ///< of the next pin; when taking back, one past it
-  Attempts attempts_;         ///< at taking back a pin
-  std::string step_outcome_;  ///< of the pin just made or taken back
-  std::string cause_;         ///< why pins are taken back
-  std::string not_restored_;  ///< pins that could not be taken back
-  bool restored_ = false;     ///< at least one was
+  std::size_t index_ = 0;             ///< of the next pin; when taking back, one past it
+  Attempts attempts_;                 ///< at taking back a pin
+  std::string step_outcome_;          ///< of the pin just made or taken back
+  bool has_changed_nothing_ = false;  ///< the pin just tried: libvirt was busy with the VM
+  std::string cause_;                 ///< why pins are taken back
+  std::string not_restored_;          ///< pins that could not be taken back
+  bool restored_ = false;             ///< at least one was
 };
 
 }  // namespace vmnuma::migration

@@ -148,6 +148,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
       return;
     }
     watch();
+    idle_.cancel();  // from now on it waits for the daemon
     asked_ = true;
     owner_->on_request_(number_, peer_, *request);
   }
@@ -226,9 +227,11 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(boost::asio::io_con
     if (!error) {
       return refuse(ErrorCode::kBusy, "another daemon answers there", EADDRINUSE);
     }
-    if (error == boost::system::errc::connection_refused) {
-      (void)unlink(
-          path.c_str());  // left over by a daemon that was killed; bind tells if this failed
+    struct stat there {};
+    if (error == boost::system::errc::connection_refused && lstat(path.c_str(), &there) == 0 &&
+        S_ISSOCK(there.st_mode)) {
+      // Left over by a daemon that was killed. If this fails, bind says so, as of any other file.
+      (void)unlink(path.c_str());
     }
   }
   std::unique_ptr<ControlSocket> self(new ControlSocket(context, path, std::move(on_request)));
@@ -238,6 +241,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(boost::asio::io_con
     // No other process may connect between bind and chmod.
     const mode_t before = umask(0177);
     self->acceptor_.bind(endpoint, error);
+    self->is_bound_ = !error;
     umask(before);
   }
   if (error == boost::system::errc::permission_denied) {
@@ -275,7 +279,9 @@ ControlSocket::~ControlSocket() {
   for (const auto& [number, session] : sessions_) {
     session->abandon();
   }
-  (void)unlink(path_.c_str());  // may be gone already
+  if (is_bound_) {
+    (void)unlink(path_.c_str());  // may be gone already
+  }
 }
 
 void ControlSocket::accept() {

@@ -69,6 +69,7 @@ class ControlSocket {
 
   boost::asio::local::stream_protocol::acceptor acceptor_;
   boost::asio::steady_timer retry_;
+  bool is_bound_ = false;  ///< the file at the path is ours
   std::string path_;
   OnRequest on_request_;
   std::map<std::int64_t, std::shared_ptr<ControlSession>>

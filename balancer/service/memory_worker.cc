@@ -98,7 +98,13 @@ void MemoryWorker::carry_out(const std::optional<MemoryOriginals>& originals,
   const Result<void> kept = keep(originals);
   std::string problem = kept ? "" : kept.error().message;
   if (kept && !touched_) {
-    touched_ = history_ == nullptr ? TouchedUnits{} : remember_touched_units(*history_);
+    Result<TouchedUnits> touched =
+        history_ == nullptr ? Result<TouchedUnits>() : remember_touched_units(*history_);
+    if (touched) {
+      touched_ = std::move(*touched);
+    } else {
+      problem = std::move(touched).error().message;
+    }
   }
   for (const MemoryChange& change : changes) {
     if (!problem.empty()) {

@@ -195,10 +195,13 @@ Result<void> keep_memory_originals(stats::History& history, const MemoryOriginal
 }
 
 /// Lines "UNIT had-none" or "UNIT had-settings"; others are ignored.
-TouchedUnits remember_touched_units(stats::History& history) {
+Result<TouchedUnits> remember_touched_units(stats::History& history) {
   TouchedUnits units;
   const Result<std::optional<std::string>> kept = history.meta(kTouchedUnits);
-  std::string_view text = kept && *kept ? std::string_view(**kept) : std::string_view{};
+  if (!kept) {
+    return tl::unexpected(kept.error());
+  }
+  std::string_view text = *kept ? std::string_view(**kept) : std::string_view{};
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

@@ -50,6 +50,7 @@ void RunningVms::refresh() {
     refresh_again_ = true;
     return;
   }
+  asked_at_ = std::chrono::steady_clock::now();
   refreshing_ = worker_.post("asking for the running VMs", [this] {
     Result<Vms> running = host_.refresh();
     for (const std::string& notice : host_.take_notices()) {
@@ -58,10 +59,12 @@ void RunningVms::refresh() {
     boost::asio::post(service_,
                       [this, running = std::move(running)]() mutable { take(std::move(running)); });
   });
+  is_refused_ = !refreshing_;
 }
 
 void RunningVms::retry_if_due(Backoff::Time now) {
-  if (has_failed_ && backoff_.is_due(now)) {
+  const bool is_due = has_failed_ ? backoff_.is_due(now) : now >= asked_at_ + kAskAnew;
+  if (is_due || is_refused_) {
     refresh();
   }
 }

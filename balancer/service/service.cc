@@ -114,9 +114,7 @@ Service::End Service::run() {
   }
   setup_.signals.pass_to(
       {[this] { post([this] { reload(); }); }, [this] { post([this] { stop(); }); }});
-  if (setup_.config.mode == Mode::kActive) {
-    executor_.recover();
-  }
+  recover_if_active();
   vms_.refresh();
   latencies_.find(topology_);
   next_epoch_ = std::chrono::steady_clock::now();
@@ -393,12 +391,20 @@ void Service::reload() {
     }
     log_.set_level(setup_.config.log_level);
     tell_notices();
+    recover_if_active();
     feed(ConfigChanged{settings_of(setup_.config)});
     if (setup_.config.distances != distances_before) {
       tell_topology();
     }
   }
   (void)sd_notify(0, "READY=1");
+}
+
+/// Only a daemon that may act ends what an earlier one left open.
+void Service::recover_if_active() {
+  if (setup_.config.mode == Mode::kActive && !std::exchange(has_recovered_, true)) {
+    executor_.recover();
+  }
 }
 
 void Service::stop() {

@@ -87,6 +87,7 @@ class Service {
   void tell_source(const std::string& source);
   void tell_notices();
   void reload();
+  void recover_if_active();
   void stop();
   void take_nothing_more();
   [[nodiscard]] Ending::Workers workers_to_end();
@@ -106,6 +107,7 @@ class Service {
   std::chrono::steady_clock::time_point next_epoch_;
   std::int64_t sequence_ = 0;
   bool sampling_ = false;
+  bool has_recovered_ = false;
   std::set<placement::VmId> transferring_;
   Backoff history_backoff_{std::chrono::seconds(5), std::chrono::seconds(60)};
   End end_ = End::kStopped;

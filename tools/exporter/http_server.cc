@@ -394,9 +394,10 @@ class HttpServer::Listener {
   void accept(Acceptor& acceptor) {
     using Socket = typename Acceptor::protocol_type::socket;
     acceptor.async_accept([this](const error_code& error, Socket socket) {
-      if (error == asio::error::no_descriptors || error == asio::error::no_memory ||
-          error == asio::error::no_buffer_space) {
-        make_room();  // we have few, but other code may need them
+      // Whatever it is, the client may still be in the queue, and another try at once would fail as
+      // well.
+      if (error && error != asio::error::connection_aborted) {
+        make_room();  // if there are too few descriptors, others may need ours
         retry_.expires_after(kUntilNextTry);
         retry_.async_wait([this](const error_code&) { accept(); });
         return;

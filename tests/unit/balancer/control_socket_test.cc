@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -110,6 +111,14 @@ TEST_F(ControlSocketTest, IsOpenToItsGroupOnly) {
   struct stat status {};
   ASSERT_EQ(stat(path_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0660U);
+}
+
+TEST_F(ControlSocketTest, LeavesAFileAloneThatIsNoSocket) {
+  const std::string path = directory_ + "/file";
+  { const std::ofstream file(path); }
+  EXPECT_FALSE(ControlSocket::listen(context_, path, "",
+                                     [](std::int64_t, const balancer::Peer&, const Request&) {}));
+  EXPECT_TRUE(std::filesystem::is_regular_file(path));
 }
 
 TEST_F(ControlSocketTest, AnswersARequestUnderItsId) {

@@ -127,7 +127,7 @@ TEST_F(MemoryWorkerTest, NothingIsKeptOfAUnitThatIsAsItWasFoundOrHasEnded) {
   EXPECT_THAT(units.calls, ElementsAre(Pair("a.scope", changes_[0].limits),
                                        Pair("machine.slice", changes_[1].limits),
                                        Pair("machine.slice", MemoryLimits{kMiB, {}, {}, {}, {}})));
-  EXPECT_THAT(balancer::remember_touched_units(*history_), IsEmpty());
+  EXPECT_THAT(*balancer::remember_touched_units(*history_), IsEmpty());
 }
 
 TEST_F(MemoryWorkerTest, SettingsThatWereThereBeforeStay) {
@@ -157,7 +157,7 @@ TEST_F(MemoryWorkerTest, TheOwnerOfSettingsIsKnownAfterARestart) {
     EXPECT_TRUE(worker.drain(kLong));
     EXPECT_THAT(units.removed, testing::SizeIs(first ? 0 : 1));
   }
-  EXPECT_EQ(balancer::remember_touched_units(*history_),
+  EXPECT_EQ(*balancer::remember_touched_units(*history_),
             (balancer::TouchedUnits{{"machine.slice", false}}));
 }
 
@@ -175,7 +175,7 @@ TEST_F(MemoryWorkerTest, SettingsThatCannotBeRemovedAreSaidAndTriedAgain) {
   later.submit(std::nullopt, {{"machine.slice", {}, MemoryChange::Kind::kForget}});
   EXPECT_TRUE(later.drain(kLong));
   EXPECT_THAT(answers_.back(), Pair("machine.slice", HasSubstr("could not be removed")));
-  EXPECT_THAT(balancer::remember_touched_units(*history_), testing::SizeIs(1));
+  EXPECT_THAT(*balancer::remember_touched_units(*history_), testing::SizeIs(1));
 }
 
 TEST_F(MemoryWorkerTest, AServiceManagerThatDoesNotAnswerIsAskedOnceABatch) {

@@ -354,6 +354,19 @@ TEST_F(ExecutorTest, TakingBackThatStaysImpossibleIsGivenUpAndSaid) {
   expect_all_closed();
 }
 
+TEST_F(ExecutorTest, PinsAreTakenBackToThoseOfTheirCpusThatAreStillThere) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
+  VmChange change = world_.change(vm, 0, 1);
+  change.pins[0].before.push_back(CpuId{78});  // it went offline since
+  change.pins[1].after = {CpuId{77}};
+  world_.executor().submit(World::order(7, {change}));
+  const ActionEvent end = finished(world_.run(), 7);
+  EXPECT_EQ(end.state, ActionState::kUndone);
+  EXPECT_THAT(end.detail, Not(HasSubstr("left so")));
+  EXPECT_EQ(world_.home(vm), 0);
+  expect_all_closed();
+}
+
 TEST_F(ExecutorTest, AVcpuThatWasUnpluggedIsNotTakenBack) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
   VmChange change = world_.change(vm, 0, 1);
@@ -405,6 +418,17 @@ TEST_F(ExecutorTest, WithoutAJournalNothingIsTouched) {
   EXPECT_EQ(end.state, ActionState::kDropped);
   EXPECT_EQ(end.detail, "not begun, because the journal could not be written: disk full");
   EXPECT_THAT(world_.domains.changes(), IsEmpty());
+}
+
+TEST_F(ExecutorTest, AnOrderThatNeverGotIntoTheJournalIsNotKept) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 2, true);
+  for (int call = 1; call < 20; ++call) {
+    world_.faults.arm({call, Fault::Kind::kFailsBefore, {ErrorCode::kUnavailable, 0, "none"}, {}});
+  }
+  world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
+  EXPECT_EQ(finished(world_.run(), 7).state, ActionState::kDropped);
+  EXPECT_EQ(world_.faults.calls(), 1);  // it is not tried to close what was not opened
+  EXPECT_TRUE(world_.executor().idle());
 }
 
 TEST_F(ExecutorTest, AVmThatEndsWhileItsMemoryMovesIsDropped) {
