@@ -13,6 +13,8 @@ using placement::Microseconds;
 namespace {
 
 constexpr Microseconds kFirstCloseWait{1'000'000};
+/// Of an entry that the journal has probably not taken.
+constexpr std::int64_t kMostClosesInDoubt = 5;
 constexpr Microseconds kLongestCloseWait{60'000'000};
 
 }  // namespace
@@ -74,7 +76,7 @@ void ActionRun::open(const Ports& ports, std::vector<ActionEvent>& events) {
   if (const auto opened = ports.journal.open(order_); !opened) {
     end(ActionState::kDropped,
         "not begun, because the journal could not be written: " + opened.error().message, events);
-    phase_ = Phase::kClosed;  // there is nothing to close
+    ending_.is_open = false;
     return;
   }
   phase_ = Phase::kCheck;
@@ -294,8 +296,11 @@ void ActionRun::close(const Ports& ports) {
   const auto closed = ports.journal.close(action(), ending_.state, ending_.detail);
   if (closed || closed.error().code == ErrorCode::kNotFound) {
     phase_ = Phase::kClosed;
-  } else {
-    ending_.attempts.failed(now_, kFirstCloseWait, kLongestCloseWait);
+    return;
+  }
+  ending_.attempts.failed(now_, kFirstCloseWait, kLongestCloseWait);
+  if (!ending_.is_open && ending_.attempts.failures() >= kMostClosesInDoubt) {
+    phase_ = Phase::kClosed;
   }
 }
 

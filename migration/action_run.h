@@ -85,7 +85,8 @@ class ActionRun {
   struct Ending {
     ActionState state{};
     std::string detail;
-    Attempts attempts;  ///< at the closing entry
+    Attempts attempts;    ///< at the closing entry
+    bool is_open = true;  ///< false: the journal could not be written when it was to be opened
   };
 
   void open(const Ports& ports, std::vector<ActionEvent>& events);

@@ -115,7 +115,6 @@ void PinWork::pin(const Order& order, const Ports& ports, const Limits& limits) 
   const auto pinned = set_pin(order, ports, limits, pins_[index_], /*back=*/false);
   step_outcome_ = kStepSucceeded;
   phase_ = Phase::kEnd;
-  has_changed_nothing_ = !pinned && pinned.error().code == ErrorCode::kBusy;
   if (!pinned) {
     pin_failed(order, pinned.error());
   }
@@ -129,7 +128,7 @@ void PinWork::pin_failed(const Order& order, const Error& error) {
 
 void PinWork::end(const Order& order, const Ports& ports) {
   const auto ended = ports.journal.end_step(order.action, pin_number(index_), step_outcome_);
-  index_ += has_changed_nothing_ ? 0 : 1;
+  ++index_;
   if (step_outcome_ != kStepSucceeded) {
     take_back(std::exchange(cause_, {}));
   } else if (!ended) {

@@ -92,13 +92,12 @@ class PinWork {
   std::vector<PinStep> pins_;
   std::vector<bool> vanished_;  ///< by change
   Phase phase_;
-  std::size_t index_ = 0;             ///< of the next pin; when taking back, one past it
-  Attempts attempts_;                 ///< at taking back a pin
-  std::string step_outcome_;          ///< of the pin just made or taken back
-  bool has_changed_nothing_ = false;  ///< the pin just tried: libvirt was busy with the VM
-  std::string cause_;                 ///< why pins are taken back
-  std::string not_restored_;          ///< pins that could not be taken back
-  bool restored_ = false;             ///< at least one was
+  std::size_t index_ = 0;     ///< of the next pin; when taking back, one past it
+  Attempts attempts_;         ///< at taking back a pin
+  std::string step_outcome_;  ///< of the pin just made or taken back
+  std::string cause_;         ///< why pins are taken back
+  std::string not_restored_;  ///< pins that could not be taken back
+  bool restored_ = false;     ///< at least one was
 };
 
 }  // namespace vmnuma::migration

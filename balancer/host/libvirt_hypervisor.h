@@ -24,7 +24,9 @@ class LibvirtHypervisor final : public Hypervisor {
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override {
     return inventory_.refresh();
   }
-  [[nodiscard]] std::vector<std::string> take_notices() override { return {}; }
+  [[nodiscard]] std::vector<std::string> take_notices() override {
+    return inventory_.take_notices();
+  }
   void mark_dirty(const placement::VmId& vm) override { inventory_.mark_dirty(vm); }
   [[nodiscard]] migration::DomainControl& control() override { return control_; }
 

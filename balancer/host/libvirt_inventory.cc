@@ -64,14 +64,14 @@ void LibvirtInventory::mark_dirty(const VmId& vm) {
   dirty_->mark(vm);
 }
 
-std::vector<Error> LibvirtInventory::problems() const {
+std::vector<std::string> LibvirtInventory::take_notices() {
   const std::lock_guard lock(mutex_);
-  return problems_;
+  return std::exchange(notices_, {});
 }
 
 Result<std::vector<VmDescription>> LibvirtInventory::refresh() {
   const std::lock_guard lock(mutex_);
-  problems_.clear();
+  const std::set<std::string> known_problems = std::exchange(problems_, {});
   if (auto connected = ensure_connected(); !connected) {
     return tl::unexpected<Error>(std::move(connected).error());
   }
@@ -93,7 +93,12 @@ Result<std::vector<VmDescription>> LibvirtInventory::refresh() {
       return tl::unexpected<Error>(std::move(description).error());
     } else {
       dirty_->put_back({.all = false, .domains = {vm}});
-      problems_.push_back(std::move(description).error());
+      const std::string problem =
+          description.error().message +
+          (known_.contains(vm) ? "; its last description counts" : "; it is not managed");
+      if (problems_.insert(problem).second && !known_problems.contains(problem)) {
+        notices_.push_back(problem);
+      }
     }
   }
   std::vector<VmDescription> running;

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,9 @@ class LibvirtInventory final : public stats::DomainInventory {
   /// libvirt raises no event for, such as a plugged vCPU. Any thread, never blocks on libvirt.
   void mark_dirty(const placement::VmId& vm);
 
-  /// Errors of single domains in the last refresh(), by VM id. Any thread.
-  [[nodiscard]] std::vector<Error> problems() const;
+  /// Sentences about domains that could not be read, each once for as long as it stays so. Any
+  /// thread.
+  [[nodiscard]] std::vector<std::string> take_notices();
 
  private:
   Result<void> ensure_connected();
@@ -71,7 +73,8 @@ class LibvirtInventory final : public stats::DomainInventory {
   std::shared_ptr<Connection> connection_;
   std::unique_ptr<DomainEvents> events_;
   std::map<placement::VmId, placement::VmDescription> known_;
-  std::vector<Error> problems_;
+  std::set<std::string> problems_;  ///< of single domains, in the last refresh()
+  std::vector<std::string> notices_;
 };
 
 }  // namespace vmnuma::balancer
