@@ -131,6 +131,8 @@ TEST(InvocationTest, ReadsReservations) {
   EXPECT_THAT(complaint(until), HasSubstr("excludes"));
   lasting.back() = "soon";
   EXPECT_THAT(complaint(lasting), HasSubstr("--lasting: 'soon' is not as long as anything"));
+  lasting.back() = "0h";
+  EXPECT_THAT(complaint(lasting), HasSubstr("--lasting is 0"));
   EXPECT_THAT(complaint({"reserve", "x", "--vcpus", "8"}), HasSubstr("--memory is required"));
 }
 

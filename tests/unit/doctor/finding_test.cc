@@ -38,7 +38,8 @@ TEST(FindingTest, LongSentencesAreWrapped) {
 
 TEST(FindingTest, FindingsAreRowsAsWell) {
   EXPECT_EQ(text_of(listing_of(kTwo), ListFormat::kCsv),
-            "check,severity,what,mend\ncgroup,ok,cgroup v2,\nhook,warning,it is old,Replace it:\n");
+            "check,severity,what,mend,lines\ncgroup,ok,cgroup v2,,\n"
+            "hook,warning,it is old,Replace it:,install a b\n");
 }
 
 TEST(FindingTest, JsonHasTheWorstAndAll) {

@@ -621,6 +621,9 @@ class CommandLine {
     if (!read) {
       return tl::unexpected(read.error());
     }
+    if (reserve_.lasting_seconds == 0) {
+      return failure(ErrorCode::kInvalidArgument, "--lasting is 0, so nothing would be reserved");
+    }
     if (reserve_.lasting_seconds) {
       request.until_unix_s = now_unix_s_ + *reserve_.lasting_seconds;
     }

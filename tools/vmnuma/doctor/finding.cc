@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "stats/text/json.h"
@@ -66,13 +67,17 @@ std::string text_of(const std::vector<Finding>& findings, bool colours) {
 
 Listing listing_of(const std::vector<Finding>& findings) {
   Listing listing;
-  listing.columns = {
-      {"check", "CHECK"}, {"severity", "SEVERITY"}, {"what", "WHAT"}, {"mend", "MEND"}};
+  listing.columns = {{"check", "CHECK"},
+                     {"severity", "SEVERITY"},
+                     {"what", "WHAT"},
+                     {"mend", "MEND"},
+                     {"lines", "COMMANDS", Align::kLeft, Listing::Shown::kWide}};
   for (const Finding& finding : findings) {
     listing.names.emplace_back(finding.check);
     listing.rows.push_back({cell(std::string(finding.check)),
                             cell(std::string(name_of(finding.severity))), cell(finding.what),
-                            cell(finding.mend)});
+                            cell(finding.mend),
+                            cell(fmt::format("{}", fmt::join(finding.lines, "; ")))});
   }
   return listing;
 }
