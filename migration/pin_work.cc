@@ -2,7 +2,6 @@
 #include "migration/pin_work.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,22 +21,11 @@ bool is_gone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
 }
 
-/// Those of the CPUs that the host has at present; all of them if it has none.
-std::vector<placement::CpuId> online(const std::vector<placement::CpuId>& cpus,
-                                     const std::vector<placement::CpuId>& all_cpus) {
-  std::vector<placement::CpuId> present;
-  std::copy_if(cpus.begin(), cpus.end(), std::back_inserter(present), [&](placement::CpuId cpu) {
-    return std::find(all_cpus.begin(), all_cpus.end(), cpu) != all_cpus.end();
-  });
-  return present.empty() ? cpus : present;
-}
-
 Result<void> set_pin(const Order& order, const Ports& ports, const Limits& limits, PinStep step,
                      bool back) {
   const VmChange& change = order.changes[step.change];
   const PinChange& pin = change.pins[step.pin];
-  // What was found may name CPUs that are offline by now.
-  const auto wanted = back ? online(pin.before, limits.all_cpus) : pin.after;
+  const auto& wanted = back ? pin.before : pin.after;
   const auto& cpus = wanted.empty() ? limits.all_cpus : wanted;
   switch (pin.thread) {
     case PinChange::Thread::kVcpu:

@@ -74,8 +74,8 @@ struct ManagedVm {
   [[nodiscard]] std::vector<placement::CpuId> cpu_subset_of(std::int32_t client) const;
 };
 
-/// Marks the VM as not to be touched, for this reason; nothing changes if it is empty. Readings
-/// that have been missing for long are no excuse then (VmState::epochs_stale).
+/// Marks the VM as not to be touched, for this reason; nothing changes if it is empty. The
+/// exception for VMs that could not be read for long then does not apply (VmState::epochs_stale).
 void leave_alone(placement::VmState& vm, std::string why);
 
 class ManagedVms {

@@ -53,7 +53,8 @@ struct Remembered {
 /// By name: units with changed memory limits, and whether systemd kept such settings for them
 /// before.
 using TouchedUnits = std::map<std::string, bool>;
-/// Errors: the history's. They are not as good as none: what was not there before us would stay.
+/// Errors: the history's. They must not count as none, or settings that we added would count as
+/// found.
 [[nodiscard]] Result<TouchedUnits> remember_touched_units(stats::History& history);
 /// Errors: as above.
 [[nodiscard]] Result<void> keep_touched_units(stats::History& history, const TouchedUnits& units);

@@ -80,7 +80,7 @@ Result<pid_t> start(std::vector<std::string> words, int out) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
-  // The daemon's sockets are not closed by themselves.
+  // The daemon's sockets are not close-on-exec.
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawnattr_init(&attributes);
   sigset_t none;

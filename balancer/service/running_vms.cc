@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/running_vms.h"
 
+#include <chrono>
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -12,6 +13,8 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostLibvirtTasks = 16;
+/// From a query until another one that nothing asked for.
+constexpr std::chrono::seconds kAskAnew{60};
 constexpr std::chrono::seconds kLibvirtAllowed{10};
 
 using Vms = std::vector<placement::VmDescription>;
@@ -63,7 +66,8 @@ void RunningVms::refresh() {
 }
 
 void RunningVms::retry_if_due(Backoff::Time now) {
-  const bool is_due = has_failed_ ? backoff_.is_due(now) : now >= asked_at_ + kAskAnew;
+  const bool is_due =
+      has_failed_ ? backoff_.is_due(now) : asked_at_ && now >= *asked_at_ + kAskAnew;
   if (is_due || is_refused_) {
     refresh();
   }

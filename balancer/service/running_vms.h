@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +40,9 @@ class RunningVms {
              OnTold on_told);
 
   void refresh();
-  /// Queries again if there was no answer and a retry is due, or none was told of for a minute: a
-  /// VM that could not be read then has another chance, and a lost event does no lasting harm.
+  /// Queries again if there was no answer and a retry is due, if the worker had no room for the
+  /// last query, or if that was a minute ago: a VM that could not be read then has another chance,
+  /// and a lost event does no lasting harm.
   void retry_if_due(Backoff::Time now);
   [[nodiscard]] const std::vector<placement::VmDescription>& now() const { return running_; }
   /// Other work for the thread that queries the host's hypervisors. See Worker::post().
@@ -55,10 +57,9 @@ class RunningVms {
   OnTold on_told_;
   std::vector<placement::VmDescription> running_;
   Backoff backoff_{std::chrono::seconds(2), std::chrono::seconds(30)};
-  static constexpr std::chrono::seconds kAskAnew{60};
-  Backoff::Time asked_at_{};
-  bool has_failed_ = false;  ///< the last query failed
-  bool is_refused_ = false;  ///< the worker had too much to do to take it
+  std::optional<Backoff::Time> asked_at_;  ///< absent before the first query
+  bool has_failed_ = false;                ///< the last query failed
+  bool is_refused_ = false;                ///< the worker had no room for it
   bool refreshing_ = false;
   bool refresh_again_ = false;
   Worker worker_;  // last, so that its thread ends before what it uses

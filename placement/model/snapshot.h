@@ -87,7 +87,7 @@ struct VmState {
   /// after kUnreadForLong epochs it may begin to spill: it gains CPUs and loses none.
   bool fresh = true;
   std::string stale_because;
-  /// In a row without good readings; 0 if it is not touched for any other reason.
+  /// How many in a row had no good readings; 0 if there is another reason not to touch it.
   std::int64_t epochs_stale = 0;
   bool measured = true;  ///< false: only just seen, demand assumed; it may be placed, not moved
   std::vector<NodeIndex> suggested;     ///< where libvirt was told to start it; its first homes

@@ -472,7 +472,7 @@ TEST(ControllerTest, APullThatGivesWayToAMoveTakesNothingBackAndIsNoFailure) {
   ASSERT_THAT(move.orders, SizeIs(1));
   (void)host.finish(pulls.front(), ActionState::kDropped, "superseded by action 2 before it began");
   EXPECT_EQ(host.home(1), 1);
-  // Until its pins are made they are as they were, and nobody else's.
+  // Its pins are as before until new ones are made, which must not count as external.
   (void)host.tell_domains();
   (void)host.epoch();
   EXPECT_EQ(host.home(1), 1);

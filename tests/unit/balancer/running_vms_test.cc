@@ -150,8 +150,34 @@ TEST_F(RunningVmsTest, IsAskedAgainWhenItFailedAndThatIsDueAndNotOtherwise) {
   EXPECT_EQ(host_.asked, 1);
   vms_.retry_if_due(later);
   EXPECT_THAT(take().started, SizeIs(1));
-  vms_.retry_if_due(later);  // it has answered
+  vms_.retry_if_due(std::chrono::steady_clock::now());  // it has answered
   EXPECT_EQ(host_.asked, 2);
+}
+
+TEST_F(RunningVmsTest, IsAskedOnceAMinuteThoughNothingWasTold) {
+  host_.answers = {std::vector{vm("a")}, std::vector{vm("a"), vm("b")}};
+  vms_.refresh();
+  (void)take();
+  const auto now = std::chrono::steady_clock::now();
+  vms_.retry_if_due(now);
+  EXPECT_EQ(host_.asked, 1);
+  vms_.retry_if_due(now + std::chrono::seconds(61));
+  EXPECT_THAT(take().started, ElementsAre(vm("b").id));
+}
+
+TEST_F(RunningVmsTest, AQueryThatTheWorkerHadNoRoomForIsMadeLater) {
+  std::promise<void> go_on;
+  ASSERT_TRUE(vms_.post("blocking it", [&go_on] { go_on.get_future().wait(); }));
+  while (vms_.post("filling it", [] {})) {
+  }
+  host_.answers = {std::vector{vm("a")}};
+  vms_.refresh();
+  go_on.set_value();
+  while (!told_) {
+    vms_.retry_if_due({});
+    service_.poll();
+  }
+  EXPECT_THAT(told_->started, ElementsAre(vm("a").id));
 }
 
 TEST_F(RunningVmsTest, WhatChangesWhileItIsAskedIsAskedForOnceMore) {

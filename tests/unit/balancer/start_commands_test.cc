@@ -103,6 +103,22 @@ TEST_P(StartCommandsTest, GoesWhereThereIsCpuTimeLeft) {
   EXPECT_EQ(node(2), 3);
 }
 
+TEST_P(StartCommandsTest, VmsOfAHardGroupThatStartTogetherAreToldDifferentNodes) {
+  for (std::uint8_t number = 1; number <= 3; ++number) {
+    host_.start(small_vm(number, "vm" + std::to_string(number), 2), number - 1, 100);
+    host_.pin(number, node_cpus(number - 1));
+  }
+  measure();
+  std::set<std::int32_t> nodes;
+  for (const std::uint8_t number : {std::uint8_t{5}, std::uint8_t{6}}) {
+    AnnounceRequest asked{"vm" + std::to_string(number), to_text(vm_id(number)), 1, kVmMib};
+    asked.policy = {{"anti_affinity_group", "db"}, {"anti_affinity", "hard"}};
+    EXPECT_TRUE(ask(asked));
+    nodes.insert(node(1));
+  }
+  EXPECT_THAT(nodes, SizeIs(2));
+}
+
 TEST_P(StartCommandsTest, SaysWhichAnnouncedVmItIsAbout) {
   measure();
   announce(5, 2);

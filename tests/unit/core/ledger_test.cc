@@ -697,6 +697,22 @@ TEST_F(LedgerTest, MemoryIsKnownOnceReadAndWhileTheHostIsTheSame) {
   EXPECT_FALSE(ledger_.advance(sample).clients[0].memory_known);
 }
 
+TEST_F(LedgerTest, OtherDistancesChangeNothingElseThoughPoolsHaveChangedSince) {
+  run({vm_of(1, 2)});
+  placement::Topology topology = epoch().topology;
+  Sample sample = next();
+  sample.nodes[0].huge_pages = {{kGiB, 4}};
+  (void)ledger_.advance(sample);
+  topology.distances = {10, 30, 30, 10};
+  ledger_.set_topology(topology);
+  sample = next();
+  sample.vms[0].memory.reset();
+  const Snapshot snapshot = ledger_.advance(sample);
+  EXPECT_TRUE(snapshot.clients[0].memory_known);
+  EXPECT_EQ(snapshot.topology.distances, topology.distances);
+  EXPECT_THAT(snapshot.topology.nodes[0].huge_pages, SizeIs(1));
+}
+
 TEST_F(LedgerTest, HomesOnNodesThatAreGoneBecomeNone) {
   run({vm_of(1, 2)});
   ledger_.set_home({id_of(1), 0}, NodeId{1}, Reason::kInitialPlacement);

@@ -354,19 +354,6 @@ TEST_F(ExecutorTest, TakingBackThatStaysImpossibleIsGivenUpAndSaid) {
   expect_all_closed();
 }
 
-TEST_F(ExecutorTest, PinsAreTakenBackToThoseOfTheirCpusThatAreStillThere) {
-  const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
-  VmChange change = world_.change(vm, 0, 1);
-  change.pins[0].before.push_back(CpuId{78});  // it went offline since
-  change.pins[1].after = {CpuId{77}};
-  world_.executor().submit(World::order(7, {change}));
-  const ActionEvent end = finished(world_.run(), 7);
-  EXPECT_EQ(end.state, ActionState::kUndone);
-  EXPECT_THAT(end.detail, Not(HasSubstr("left so")));
-  EXPECT_EQ(world_.home(vm), 0);
-  expect_all_closed();
-}
-
 TEST_F(ExecutorTest, AVcpuThatWasUnpluggedIsNotTakenBack) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
   VmChange change = world_.change(vm, 0, 1);
