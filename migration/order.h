@@ -63,6 +63,7 @@ struct HomeChange {
   std::int32_t client = 0;
   placement::NodeId from;
   placement::NodeId to;
+  placement::NodeId spills_to = {};  ///< it may use this node's CPUs as well as those of `to`
   bool operator==(const HomeChange&) const = default;
 };
 

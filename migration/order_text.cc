@@ -30,6 +30,7 @@ void visit_fields(Fields& fields, T& home) {
   fields("client", home.client);
   fields("from", home.from);
   fields("to", home.to);
+  fields.added("spills_to", home.spills_to);  // older journals have none
 }
 
 template <class Fields, MaybeConst<PinChange> T>
@@ -58,7 +59,7 @@ void visit_fields(Fields& fields, T& change) {
   fields("name", change.vm_name);
   fields("pid", change.process.pid);
   fields("start_time_ticks", change.process.start_time_ticks);
-  fields.added("domain_id", change.domain_id);  // older journals have none
+  fields.added("domain_id", change.domain_id);  // likewise
   fields("homes", change.homes);
   fields("pins", change.pins);
   fields("quotas", change.memory.quotas);

@@ -189,7 +189,8 @@ Order make_order(std::int64_t number, const placement::Action& action, const Sna
     for (const Relocation& relocation : relocations) {
       if (relocation.from != relocation.to || stays_home) {
         change.homes.push_back({relocation.client.index, id_of(snapshot.topology, relocation.from),
-                                id_of(snapshot.topology, relocation.to)});
+                                id_of(snapshot.topology, relocation.to),
+                                id_of(snapshot.topology, relocation.spills_to)});
       }
     }
     const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);

@@ -327,7 +327,8 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
       const VmState* vm = find_vm(snapshot, relocation.client.vm);
       row.relocations.push_back({vm == nullptr ? "" : vm->name, to_text(relocation.client.vm),
                                  relocation.client.index, id_of(snapshot.topology, relocation.from),
-                                 id_of(snapshot.topology, relocation.to), relocation.memory.value});
+                                 id_of(snapshot.topology, relocation.to), relocation.memory.value,
+                                 id_of(snapshot.topology, relocation.spills_to)});
     }
     view.actions.push_back(std::move(row));
   }

@@ -430,6 +430,7 @@ struct HistoryRowView {
   std::optional<OutcomeView> outcome;  ///< absent until it has been measured
   std::string state;                   ///< "open", "done", "undone", "dropped"
   std::string detail;                  ///< why it was undone or dropped; what was moved
+  placement::NodeId spills_to = {};    ///< it may use this node's CPUs as well as those of `to`
   bool operator==(const HistoryRowView&) const = default;
 };
 
@@ -466,7 +467,8 @@ struct RelocationView {
   std::int32_t client = 0;
   placement::NodeId from;
   placement::NodeId to;
-  std::int64_t memory_bytes = 0;  ///< what has to travel
+  std::int64_t memory_bytes = 0;     ///< what has to travel
+  placement::NodeId spills_to = {};  ///< it may use this node's CPUs as well as those of `to`
   bool operator==(const RelocationView&) const = default;
 };
 

@@ -22,6 +22,8 @@
 ///  - a command that changes something is reserved for root and the daemon's own user.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,6 +35,7 @@
 #include "balancer/model/view.h"
 #include "placement/base/result.h"
 #include "placement/model/ids.h"
+#include "placement/model/reason.h"
 #include "stats/reports/report.h"
 
 namespace vmnuma::balancer {
@@ -103,6 +106,18 @@ struct ExplainRequest {
   bool operator==(const ExplainRequest&) const = default;
 };
 
+/// The reason of a start that was not admitted, in the history.
+inline constexpr std::string_view kNotAdmittedReason = "admission";
+
+/// All reasons that actions in the history have.
+[[nodiscard]] constexpr auto history_reasons() {
+  constexpr auto kActions = names(placement::Reason{});
+  std::array<std::string_view, kActions.size() + 1> reasons{};
+  std::copy(kActions.begin(), kActions.end(), reasons.begin());
+  reasons.back() = kNotAdmittedReason;
+  return reasons;
+}
+
 /// Moves, newest first; every given filter must match.
 struct HistoryRequest {
   static constexpr std::string_view kCommand = "history";
@@ -112,7 +127,7 @@ struct HistoryRequest {
   std::optional<std::int64_t> since_unix_s;  ///< "since" in JSON, as "2025-01-31T12:00:00Z"
   std::optional<std::string> vm;
   std::optional<placement::NodeId> node;  ///< from or to it
-  std::optional<std::string> reason;      ///< name_of(placement::Reason)
+  std::optional<std::string> reason;      ///< one of history_reasons()
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.optional("limit", self.limit);

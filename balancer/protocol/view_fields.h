@@ -473,6 +473,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("reason", view.reason);
   fields("from", view.from);
   fields("to", view.to);
+  fields("spills_to", view.spills_to);
   fields("predicted", view.predicted);
   fields("outcome", view.outcome);
   fields("state", view.state);
@@ -511,6 +512,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("from", view.from);
   fields("to", view.to);
   fields("memory_bytes", view.memory_bytes);
+  fields("spills_to", view.spills_to);
 }
 
 template <class Fields, MaybeConst<ActionView> T>

@@ -64,7 +64,7 @@ stats::ActionRow action_row(const migration::Order& order, stats::WallTime now) 
         }
       }
       row.relocations.push_back(
-          {change.vm, change.vm_name, home.client, home.from, home.to, memory});
+          {change.vm, change.vm_name, home.client, home.from, home.to, memory, home.spills_to});
     }
   }
   return row;
@@ -86,7 +86,7 @@ stats::ActionRow not_admitted_row(const StartNotAdmitted& start, stats::WallTime
   row.id = start.action;
   row.time = now;
   row.epoch = start.epoch;
-  row.reason = "admission";
+  row.reason = kNotAdmittedReason;
   row.predicted.known = false;
   row.relocations.push_back({start.vm, start.name, 0, {}, {}, {}});
   return row;
@@ -123,6 +123,7 @@ HistoryView history_view(const std::vector<stats::PastAction>& actions, std::int
       row.reason = past.action.reason;
       row.from = relocation.from;
       row.to = relocation.to;
+      row.spills_to = relocation.spills_to;
       row.predicted = prediction_view(row.reason, past.action.predicted);
       if (past.outcome) {
         row.outcome = outcome_view(*past.outcome);

@@ -84,9 +84,10 @@ Result<PastAction> read_action(SQLite::Statement& row) {
 
 Result<std::vector<RelocationRow>> read_relocations(SQLite::Database& database,
                                                     std::int64_t action) {
-  SQLite::Statement select(database,
-                           "SELECT vm, vm_name, client, from_node, to_node, memory_bytes"
-                           " FROM relocation WHERE action = ? ORDER BY number");
+  SQLite::Statement select(
+      database,
+      "SELECT vm, vm_name, client, from_node, to_node, memory_bytes, spill_node"
+      " FROM relocation WHERE action = ? ORDER BY number");
   select.bind(1, action);
   std::vector<RelocationRow> relocations;
   while (select.executeStep()) {
@@ -99,7 +100,8 @@ Result<std::vector<RelocationRow>> read_relocations(SQLite::Database& database,
                            .client = select.getColumn(2).getInt(),
                            .from = node_or_none(select.getColumn(3)),
                            .to = node_or_none(select.getColumn(4)),
-                           .memory = Bytes{select.getColumn(5).getInt64()}});
+                           .memory = Bytes{select.getColumn(5).getInt64()},
+                           .spills_to = node_or_none(select.getColumn(6))});
   }
   return relocations;
 }
@@ -177,7 +179,10 @@ Result<void> insert_action(SQLite::Database& database, const ActionRow& action) 
   }
   insert.exec();
 
-  SQLite::Statement relocation(database, "INSERT INTO relocation VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  SQLite::Statement relocation(database,
+                               "INSERT INTO relocation (action, number, vm, vm_name, client,"
+                               " from_node, to_node, memory_bytes, spill_node)"
+                               " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   std::int32_t number = 0;
   for (const RelocationRow& row : action.relocations) {
     relocation.bind(1, action.id);
@@ -188,6 +193,7 @@ Result<void> insert_action(SQLite::Database& database, const ActionRow& action) 
     bind_or_null(relocation, 6, row.from.value >= 0, row.from.value);
     bind_or_null(relocation, 7, row.to.value >= 0, row.to.value);
     relocation.bind(8, row.memory.value);
+    bind_or_null(relocation, 9, row.spills_to.value >= 0, row.spills_to.value);
     relocation.exec();
     relocation.reset();
   }
@@ -354,7 +360,7 @@ Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
   if (filter.node) {
     query +=
         " AND EXISTS (SELECT 1 FROM relocation WHERE action = action.id AND :node IN (from_node,"
-        " to_node))";
+        " to_node, spill_node))";
   }
   query += " ORDER BY id DESC LIMIT :limit";
   SQLite::Statement select(database, query);

@@ -43,9 +43,10 @@ struct RelocationRow {
   placement::VmId vm;
   std::string vm_name;
   std::int32_t client = 0;
-  placement::NodeId from;   ///< negative at the first placement
-  placement::NodeId to;     ///< equals `from` if only memory is pulled
-  placement::Bytes memory;  ///< what has to be moved
+  placement::NodeId from;            ///< negative at the first placement
+  placement::NodeId to;              ///< equals `from` if only memory is pulled
+  placement::Bytes memory;           ///< what has to be moved
+  placement::NodeId spills_to = {};  ///< negative unless it may use that node's CPUs as well
   bool operator==(const RelocationRow&) const = default;
 };
 

@@ -217,8 +217,13 @@ CREATE TABLE reservation_event (
 CREATE INDEX reservation_event_by_time ON reservation_event (time_ms);
 )sql";
 
-constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3,
-                                       kVersion4, kVersion5, kVersion6};
+// Version 7: the second node of a client that spills.
+constexpr const char* kVersion7 = R"sql(
+ALTER TABLE relocation ADD COLUMN spill_node INTEGER;
+)sql";
+
+constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3, kVersion4,
+                                       kVersion5, kVersion6, kVersion7};
 
 }  // namespace
 

@@ -125,12 +125,17 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
   return request;
 }
 
-/// By its metadata alone; invalid metadata do not count, as in the daemon.
-bool asks_for_admission(placement::VmDescription& vm) {
-  vm.policy = balancer::with_settings({}, vm.own_policy).value_or(placement::VmPolicy{});
-  return vm.policy.topology_policy == placement::TopologyPolicy::kRestricted ||
-         vm.policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode ||
-         vm.policy.cpu_binding == placement::CpuBinding::kExclusive;
+bool asks_for_admission(const placement::VmPolicy& policy) {
+  return policy.topology_policy == placement::TopologyPolicy::kRestricted ||
+         policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode ||
+         policy.cpu_binding == placement::CpuBinding::kExclusive;
+}
+
+/// How much longer than others the first answer may take, for a start that may wait for room.
+std::chrono::seconds patience(const placement::VmPolicy& policy) {
+  return policy.make_room == placement::MakeRoom::kBeforeStart
+             ? std::min(std::chrono::seconds(policy.make_room_deadline_s), kWaitingLimit)
+             : std::chrono::seconds(0);
 }
 
 /// Without the daemon: by its last record and by the host's files. A refusal counts only if the
@@ -201,6 +206,9 @@ DaemonsAnswer ask_until_answered(const HookArguments& arguments, const placement
 Result<void> announce(const HookArguments& arguments, placement::VmDescription vm,
                       const files::Directory& root, const HookSurroundings& surroundings,
                       steady_clock::time_point deadline) {
+  // By its metadata alone; invalid metadata do not count, as in the daemon.
+  vm.policy = balancer::with_settings({}, vm.own_policy).value_or(placement::VmPolicy{});
+  deadline += patience(vm.policy);
   // The daemon has to be asked as well.
   stats::read_device_nodes(root, {&vm, 1}, until(deadline) * 2 / 5);
   const DaemonsAnswer answer = ask_until_answered(arguments, vm, root, surroundings, deadline);
@@ -211,7 +219,7 @@ Result<void> announce(const HookArguments& arguments, placement::VmDescription v
   if (answer.error().by_daemon && answer.error().error.code == ErrorCode::kNoSpace) {
     return failure(ErrorCode::kNoSpace, why);
   }
-  if (!asks_for_admission(vm)) {
+  if (!asks_for_admission(vm.policy)) {
     return failure(ErrorCode::kUnavailable, why);
   }
   return judge_locally(arguments, surroundings, root, vm, why);

@@ -18,8 +18,9 @@
 ///    or last ran, was to refuse such starts;
 ///  - it writes to standard output only at migrate and restore, and there a whole XML or nothing,
 ///    which libvirt takes for "unchanged";
-///  - it gives up waiting for its first answer after kHookLimit, and does not wait for room longer
-///    than that says, nor than any VM may (kLongestWaitForRoom_s); then it asks once more;
+///  - it gives up waiting for its first answer after kHookLimit, or 2 s later for a VM whose own
+///    policy lets its start wait, and does not wait for room longer than that answer says, nor than
+///    any VM may (kLongestWaitForRoom_s); then it asks once more;
 ///  - it does not wait for a caller that is gone, and then withdraws what it has announced;
 ///  - it calls neither libvirt nor Proxmox VE.
 #pragma once

@@ -59,6 +59,17 @@ TEST(HistoryRowsTest, AStartThatWasNotAdmittedIsARowOfTheHistory) {
   EXPECT_EQ(shown.predicted, PredictionView{}) << "nothing was predicted";
 }
 
+TEST(HistoryRowsTest, ASpillIsARowWithItsSecondNode) {
+  migration::Order order{.action = 7, .epoch = 1, .reason = placement::Reason::kSpill};
+  order.changes.push_back({.vm_name = "web1", .homes = {{0, {1}, {1}, {2}}}});
+  const HistoryView view =
+      history_view({{action_row(order, stats::WallTime{}), stats::ActionState::kOpen, "", {}}}, 10);
+  ASSERT_EQ(view.moves.size(), 1U);
+  EXPECT_EQ(view.moves[0].from, placement::NodeId{1});
+  EXPECT_EQ(view.moves[0].to, placement::NodeId{1});
+  EXPECT_EQ(view.moves[0].spills_to, placement::NodeId{2});
+}
+
 TEST(HistoryRowsTest, WhatWasNotKnownIsNotZero) {
   migration::Order order{.action = 7, .epoch = 1, .reason = placement::Reason::kInitialPlacement};
   order.changes.push_back({.vm_name = "web1", .homes = {{0, {-1}, {1}}}});

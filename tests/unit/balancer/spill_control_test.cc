@@ -127,6 +127,8 @@ TEST_F(SpillControlTest, AClientThatSpillsIsPinnedToBothNodesAndKeepsItsHome) {
   ASSERT_THAT(orders_, SizeIs(1));
   EXPECT_EQ(orders_.front().reason, Reason::kSpill);
   ASSERT_THAT(orders_.front().changes, SizeIs(1));
+  EXPECT_THAT(orders_.front().changes.front().homes,
+              ElementsAre(migration::HomeChange{0, NodeId{0}, NodeId{0}, NodeId{1}}));
   EXPECT_THAT(orders_.front().changes.front().memory.quotas, IsEmpty());
   EXPECT_EQ(host_.pins(1), spilled_to(1));
   EXPECT_EQ(host_.home(1), 0);

@@ -388,6 +388,12 @@ TEST(InvocationTest, MistypedReasonNamesTheNearest) {
             "vmnuma: --reason: there is no reason 'load-mov'; did you mean 'load-move'?");
 }
 
+TEST(InvocationTest, HistoryListsStartsThatWereNotAdmitted) {
+  HistoryRequest history;
+  history.reason = "admission";
+  EXPECT_EQ(asked({"history", "--reason", "admission"}), Command(history));
+}
+
 TEST(InvocationTest, DoctorLooksAtThisHostOrACopyOfOne) {
   EXPECT_EQ(local<DoctorRun>({"doctor"}).root, "/");
   EXPECT_EQ(local<DoctorRun>({"doctor", "--root", "/mnt"}).root, "/mnt");

@@ -336,6 +336,16 @@ TEST_F(ViewTextTest, WhatWasNotPredictedIsADash) {
   EXPECT_THAT(text_of(view), ::testing::HasSubstr(" -/-\n"));
 }
 
+TEST_F(ViewTextTest, ASpillIsItsHomeAndTheSecondNode) {
+  balancer::HistoryView view;
+  view.moves.emplace_back();
+  view.moves[0].reason = "spill";
+  view.moves[0].state = "done";
+  view.moves[0].from = view.moves[0].to = placement::NodeId{0};
+  view.moves[0].spills_to = placement::NodeId{3};
+  EXPECT_THAT(text_of(view), ::testing::ContainsRegex("spill +0\\+3 +done"));
+}
+
 TEST_F(ViewTextTest, HistoryTellsWhyAMoveWasNotDone) {
   balancer::HistoryView view;
   view.moves.emplace_back();

@@ -64,8 +64,13 @@ TEST_F(JournalTest, WhatIsOverBeforeItBeganIsNeverOpen) {
 TEST_F(JournalTest, KeepsBothRelocationsOfASwapInOrder) {
   ActionRow action = action_row(1);
   action.reason = "load-swap";
-  action.relocations.push_back(
-      {.vm = vm_id(2), .vm_name = "vm2", .client = 3, .from = {1}, .to = {0}, .memory = Bytes{7}});
+  action.relocations.push_back({.vm = vm_id(2),
+                                .vm_name = "vm2",
+                                .client = 3,
+                                .from = {1},
+                                .to = {0},
+                                .memory = Bytes{7},
+                                .spills_to = {2}});
   ASSERT_TRUE(history().open_action(action));
   EXPECT_THAT(history().open_actions().value(), ElementsAre(OpenAction{action, {}}));
 }

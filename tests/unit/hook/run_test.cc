@@ -527,20 +527,21 @@ class PveHookTest : public HookRunTest {
                 "name: web1\ncores: 2\nsmbios1: uuid=" + std::string(kUuid) + "\n" + text);
   }
   int run_phase(const std::string& phase, const std::string& socket,
-                const std::string& vmid = "101") {
+                const std::string& vmid = "101", std::chrono::milliseconds limit = kNoHurry) {
     const std::vector<std::string> arguments{"--socket", socket, "--pve", "--", vmid, phase};
-    return run_hook(
-        arguments, {-1, out_, host_.path(),
-                    [this](const std::string& text) { reports_.push_back(text); }, kNoHurry, kNow});
+    return run_hook(arguments,
+                    {-1, out_, host_.path(),
+                     [this](const std::string& text) { reports_.push_back(text); }, limit, kNow});
   }
-  std::vector<Command> told_at(const std::string& phase) {
+  std::vector<Command> told_at(const std::string& phase,
+                               std::chrono::milliseconds limit = kNoHurry) {
     std::vector<Command> commands;
     const FakeDaemon daemon(
         FakeDaemon::answering([&commands](const Command& command) -> Result<Answer> {
           commands.push_back(command);
           return Answer(DoneView{});
         }));
-    EXPECT_EQ(run_phase(phase, daemon.socket_path()), kHookDone);
+    EXPECT_EQ(run_phase(phase, daemon.socket_path(), "101", limit), kHookDone);
     return commands;
   }
 };
@@ -554,6 +555,17 @@ TEST_F(PveHookTest, AVmIsAnnouncedBeforeItsStartAndWithdrawnAfterItsEnd) {
   EXPECT_THAT(told_at("post-stop"), ElementsAre(Command(WithdrawRequest{kUuid})));
   EXPECT_THAT(reports_, IsEmpty());
   EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(PveHookTest, AStartThatMayWaitForRoomGivesTheDaemonTimeToAnswer) {
+  const auto told_without_time = [this](const std::string& policy) {
+    configure("memory: 301\n#vmnuma%3A " + policy + "\n");
+    return told_at("pre-start", std::chrono::milliseconds(0));
+  };
+  EXPECT_THAT(told_without_time("make_room=before-start make_room_deadline_s=30"),
+              testing::SizeIs(1));
+  EXPECT_THAT(told_without_time("make_room=before-start make_room_deadline_s=0"), IsEmpty());
+  EXPECT_THAT(told_without_time("make_room_deadline_s=30"), IsEmpty());
 }
 
 TEST_F(PveHookTest, TellsOfDevicesAndHugePages) {

@@ -19,7 +19,7 @@ Order sample_order() {
   change.vm_name = "web \"1\"\n";
   change.process = {812, 18'446'744'073'709'551'615U};
   change.domain_id = 3;
-  change.homes = {{0, NodeId{-1}, NodeId{1}}, {1, NodeId{0}, NodeId{1}}};
+  change.homes = {{0, NodeId{-1}, NodeId{1}}, {1, NodeId{0}, NodeId{1}, NodeId{2}}};
   change.pins = {{PinChange::Thread::kVcpu, 3, {CpuId{0}, CpuId{1}, CpuId{7}}, {CpuId{8}}},
                  {PinChange::Thread::kEmulator, 0, {}, {CpuId{8}, CpuId{9}}},
                  {PinChange::Thread::kIoThread, 2, {}, {CpuId{8}}}};

@@ -19,7 +19,6 @@
 #include "balancer/config/config.h"
 #include "balancer/policy/policy_keys.h"
 #include "placement/base/number.h"
-#include "placement/model/reason.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
 #include "stats/reports/report.h"
@@ -351,7 +350,7 @@ class CommandLine {
         ->check(in_range(0, kMostNode))
         ->type_name("NODE");
     take_one_of(history->add_option("--reason", history_.reason, "Only moves made for this reason"),
-                names(placement::Reason{}), "REASON", shared_);
+                balancer::history_reasons(), "REASON", shared_);
     add_format(*history, shared_);
 
     add_plan_command();
@@ -659,7 +658,7 @@ class CommandLine {
       history_.since_unix_s = *since;
     }
     if (history_.reason) {
-      constexpr auto kReasons = names(placement::Reason{});
+      constexpr auto kReasons = balancer::history_reasons();
       if (auto found = find_choice("--reason", "reason", *history_.reason,
                                    {kReasons.begin(), kReasons.end()});
           !found) {

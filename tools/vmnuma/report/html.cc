@@ -222,11 +222,13 @@ std::string move_html(const stats::PastAction& past, const stats::RelocationRow&
                         past.outcome->took.count() / 1000, past.outcome->took.count() / 100 % 10);
   }
   return fmt::format(
-      "<tr><td>{}</td><td>{}/{}</td><td>{}</td><td>{} to {}</td><td>{}</td><td>{}</td>"
+      "<tr><td>{}</td><td>{}/{}</td><td>{}</td><td>{} to {}{}</td><td>{}</td><td>{}</td>"
       "<td>{}</td><td>{}{}</td></tr>\n",
       local_time_text(unix_s(past.action.time)), html_escaped(relocation.vm_name),
       relocation.client, html_escaped(past.action.reason), node_text(relocation.from),
-      node_text(relocation.to), promised_text(past.action), brought, moved, name_of(past.state),
+      node_text(relocation.to),
+      relocation.spills_to.value >= 0 ? "+" + node_text(relocation.spills_to) : "",
+      promised_text(past.action), brought, moved, name_of(past.state),
       past.detail.empty() ? "" : ": " + html_escaped(past.detail));
 }
 

@@ -28,6 +28,13 @@ Figure number(placement::NodeId node) {
   return node.value < 0 ? std::nullopt : Figure(node.value);
 }
 
+/// "0>1" for a move, "0" if it stays at home, "0+1" if it spills from there to node 1.
+std::string move_text(const HistoryRowView& row) {
+  std::string text = row.from == row.to ? "" : node_text(row.from) + ">";
+  text += node_text(row.to);
+  return row.spills_to.value >= 0 ? fmt::format("{}+{}", text, node_text(row.spills_to)) : text;
+}
+
 }  // namespace
 
 Listing listing_of(const balancer::HistoryView& view) {
@@ -41,6 +48,7 @@ Listing listing_of(const balancer::HistoryView& view) {
                      {"action", "ACTION", Align::kRight, Shown::kWide},
                      {"client", "CLIENT", Align::kRight, Shown::kWide},
                      {"from", "FROM", Align::kRight, Shown::kWide},
+                     {"spills_to", "SPILLS TO", Align::kRight, Shown::kWide},
                      {"promised_ms", "PROMISED(ms)", Align::kRight, Shown::kWide},
                      {"moved_bytes", "MOVED", Align::kRight, Shown::kWide},
                      {"took_ms", "TOOK(ms)", Align::kRight, Shown::kWide},
@@ -55,14 +63,13 @@ Listing listing_of(const balancer::HistoryView& view) {
         {time_cell(row.time_unix_s),
          {fmt::format("{}/{}", row.vm, row.client), row.vm},
          cell(row.reason),
-         {row.from == row.to ? node_text(row.to)
-                             : fmt::format("{}>{}", node_text(row.from), node_text(row.to)),
-          cell(number(row.to)).value},
+         {move_text(row), cell(number(row.to)).value},
          cell(row.state),
          {fmt::format("{}/{}", figure_text(promised), figure_text(saved)), cell(saved).value},
          cell(row.action),
          cell(std::int64_t{row.client}),
          cell(number(row.from)),
+         cell(number(row.spills_to)),
          cell(promised),
          bytes_cell(measured(row, outcome.moved_bytes)),
          cell(measured(row, outcome.took_ms)),

@@ -10,9 +10,15 @@ namespace vmnuma::tools {
 namespace {
 
 std::string relocation_text(const balancer::RelocationView& relocation) {
-  return wrapped(fmt::format("{} client {}: node {} to {}, {} of memory", relocation.vm,
-                             relocation.client, node_text(relocation.from),
-                             node_text(relocation.to), bytes_text(relocation.memory_bytes)),
+  const std::string where =
+      relocation.from == relocation.to
+          ? node_text(relocation.to)
+          : fmt::format("{} to {}", node_text(relocation.from), node_text(relocation.to));
+  const std::string second = relocation.spills_to.value >= 0
+                                 ? fmt::format(" and CPUs of {}", node_text(relocation.spills_to))
+                                 : "";
+  return wrapped(fmt::format("{} client {}: node {}{}, {} of memory", relocation.vm,
+                             relocation.client, where, second, bytes_text(relocation.memory_bytes)),
                  /*indent=*/5);
 }
 
