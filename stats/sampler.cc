@@ -33,6 +33,25 @@ std::set<VmId> ids_of(const std::map<VmId, const VmDescription*>& running) {
   return ids;
 }
 
+/// Not every kernel has the file: one without pressure stall information (psi=0) has an unreadable
+/// one or none, one built without NUMA balancing has none. That is not a fault; something else in
+/// its place is.
+template <class Value>
+void read_optional(const files::Directory& root, std::string_view path,
+                   Result<Value> (*parse)(std::string_view), std::optional<Value>& value,
+                   Sample& sample) {
+  const auto text = root.read(path);
+  if (!text) {
+    return;
+  }
+  const Result<Value> parsed = parse(*text);
+  if (parsed) {
+    value = *parsed;
+  } else {
+    sample.missing.push_back({root.path_of(path), parsed.error().message, std::nullopt});
+  }
+}
+
 }  // namespace
 
 void Sampler::set_topology(placement::Topology topology) {
@@ -52,11 +71,13 @@ Sample Sampler::sample(const SampleRequest& request) {
 
   read_nodes(sample);
   read_cpus(sample);
-  read_memory_pressure(sample);
-  read_direct_reclaims(sample);
-  read_kernel_numa_balancing(sample);
+  read_optional(root_, "proc/pressure/memory", parse_memory_pressure, sample.memory_pressure,
+                sample);
+  read_optional(root_, "proc/vmstat", parse_direct_reclaims, sample.direct_reclaims, sample);
+  read_optional(root_, "proc/sys/kernel/numa_balancing", parse_numa_balancing,
+                sample.kernel_numa_balancing, sample);
   read_kernel_scheduling(sample);
-  read_swap(sample);
+  read_optional(root_, "proc/meminfo", parse_swap_total, sample.swap_total, sample);
   read_protection_inherited(sample);
   for (const auto& [id, vm] : running) {
     const bool full = turn.contains(id) || request.moving.contains(id);
@@ -186,50 +207,6 @@ void Sampler::read_cpus(Sample& sample) {
             [](const CpuSample& a, const CpuSample& b) { return a.id < b.id; });
 }
 
-/// A kernel without pressure stall information (psi=0) has no such file, or an unreadable one.
-void Sampler::read_memory_pressure(Sample& sample) {
-  const std::string path = "proc/pressure/memory";
-  const auto text = root_.read(path);
-  if (!text) {
-    return;
-  }
-  const auto pressure = parse_memory_pressure(*text);
-  if (pressure) {
-    sample.memory_pressure = *pressure;
-  } else {
-    sample.missing.push_back({root_.path_of(path), pressure.error().message, std::nullopt});
-  }
-}
-
-void Sampler::read_direct_reclaims(Sample& sample) {
-  const std::string path = "proc/vmstat";
-  const auto text = root_.read(path);
-  if (!text) {
-    return;
-  }
-  const auto count = parse_direct_reclaims(*text);
-  if (count) {
-    sample.direct_reclaims = *count;
-  } else {
-    sample.missing.push_back({root_.path_of(path), count.error().message, std::nullopt});
-  }
-}
-
-/// A kernel built without NUMA balancing has no such file.
-void Sampler::read_kernel_numa_balancing(Sample& sample) {
-  const std::string path = "proc/sys/kernel/numa_balancing";
-  const auto text = root_.read(path);
-  if (!text) {
-    return;
-  }
-  const auto value = parse_numa_balancing(*text);
-  if (value) {
-    sample.kernel_numa_balancing = *value;
-  } else {
-    sample.missing.push_back({root_.path_of(path), value.error().message, std::nullopt});
-  }
-}
-
 void Sampler::read_kernel_scheduling(Sample& sample) {
   if (!has_cache_scheduling_) {
     has_cache_scheduling_ = has_cache_scheduling(root_);
@@ -238,20 +215,6 @@ void Sampler::read_kernel_scheduling(Sample& sample) {
     sample.cache_scheduling = read_cache_scheduling(root_);
   }
   sample.sched_ext = read_sched_ext(root_);
-}
-
-void Sampler::read_swap(Sample& sample) {
-  const std::string path = "proc/meminfo";
-  const auto text = root_.read(path);
-  if (!text) {
-    return;
-  }
-  const auto swap = parse_swap_total(*text);
-  if (swap) {
-    sample.swap_total = *swap;
-  } else {
-    sample.missing.push_back({root_.path_of(path), swap.error().message, std::nullopt});
-  }
 }
 
 void Sampler::read_protection_inherited(Sample& sample) {

@@ -70,11 +70,7 @@ class Sampler {
   void read_huge_pages(placement::NodeSample& node);
   [[nodiscard]] Result<std::vector<PoolFile>> open_pools(placement::NodeId node) const;
   void read_cpus(placement::Sample& sample);
-  void read_memory_pressure(placement::Sample& sample);
-  void read_direct_reclaims(placement::Sample& sample);
-  void read_kernel_numa_balancing(placement::Sample& sample);
   void read_kernel_scheduling(placement::Sample& sample);
-  void read_swap(placement::Sample& sample);
   void read_protection_inherited(placement::Sample& sample);
   void read_slices(placement::Sample& sample);
   void read_wakeups(placement::Sample& sample);

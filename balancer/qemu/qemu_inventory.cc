@@ -75,21 +75,12 @@ Result<std::vector<VmDescription>> QemuInventory::refresh() {
   const bool thorough = thorough_.exchange(false);
   const bool cpuset_written = cpuset_written_.exchange(false);
   forget_ended();
+  read_known_again(marks.domains, cpuset_written);
   if (marks.all) {
     if (auto looked = look(thorough ? HowThorough::kThorough : HowThorough::kQuick); !looked) {
       thorough_ = thorough_ || thorough;
       dirty_->put_back(marks);
       return failure(ErrorCode::kUnavailable, looked.error().message);
-    }
-  }
-  if (cpuset_written) {
-    for (auto& [id, entry] : vms_) {
-      read_again(id, entry, WithReset::kRestored);
-    }
-  }
-  for (const VmId& id : marks.domains) {
-    if (const auto entry = vms_.find(id); entry != vms_.end()) {
-      read_again(id, entry->second, WithReset::kLeft);
     }
   }
   std::vector<VmDescription> running;
@@ -292,7 +283,7 @@ void QemuInventory::add(const FoundProcess& found, DescribedVm described, const 
   }
   const VmId id = vm.id;
   known_.add(id, known);
-  vms_.insert_or_assign(id, Entry{std::move(described), std::move(known)});
+  vms_.insert_or_assign(id, Entry{std::move(described), std::move(known), threads});
 }
 
 /// Gives it an id and a name that no other VM has.
@@ -319,27 +310,44 @@ void QemuInventory::name(const FoundProcess& found, DescribedVm& vm) const {
   }
 }
 
-void QemuInventory::read_again(const VmId& id, Entry& entry, WithReset reset) {
+/// Nothing announces that others pin a thread, so all pins are read every time: one system call for
+/// each. The threads themselves are read only where they may have changed.
+void QemuInventory::read_known_again(const std::set<VmId>& marked, bool cpuset_written) {
+  const auto online = read_online_cpus(*root_);
+  if (!online) {
+    return;
+  }
+  for (auto& [id, entry] : vms_) {
+    if (cpuset_written || marked.contains(id)) {
+      read_again(id, entry, *online, cpuset_written ? WithReset::kRestored : WithReset::kLeft);
+    } else {
+      read_pins(entry.threads, entry.known.process.pid, *online, entry.described.description);
+    }
+  }
+}
+
+void QemuInventory::read_again(const VmId& id, Entry& entry, const std::vector<CpuId>& online,
+                               WithReset reset) {
   const auto known = known_.find(id);
   if (!known) {
     return;
   }
   VmDescription& vm = entry.described.description;
   const auto process = stats::open_qemu_process(*root_, known->process);
-  const auto online = read_online_cpus(*root_);
-  if (!process || !online) {
+  if (!process) {
     return;  // it has ended, which is reported separately
   }
-  const auto threads = read_threads(process->directory, known->io_thread_names);
+  auto threads = read_threads(process->directory, known->io_thread_names);
   if (!threads || threads->vcpus.empty()) {
     return;
   }
+  entry.threads = std::move(*threads);
   if (reset == WithReset::kRestored &&
-      restore_pins(*known, *threads, cpus_of_cgroup(*cgroups_, known->cgroup, *online)) > 0) {
+      restore_pins(*known, entry.threads, cpus_of_cgroup(*cgroups_, known->cgroup, online)) > 0) {
     notice(fmt::format("pins of VM '{}' were reset when a cpuset was written, it is pinned again",
                        vm.name));
   }
-  read_pins(*threads, known->process.pid, *online, vm);
+  read_pins(entry.threads, known->process.pid, online, vm);
   vm.own_policy = known->policy;
 }
 

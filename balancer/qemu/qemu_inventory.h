@@ -21,7 +21,8 @@
 ///  - one VM that cannot be read never hides the others;
 ///  - two VMs with the same UUID or name are two VMs;
 ///  - anything unusual about a VM is reported once, in take_notices();
-///  - our pins that were reset by a cpuset write are restored, others are left as they are.
+///  - our pins that were reset by a cpuset write are restored, others are left as they are;
+///  - pins that others make are listed at the next refresh(), though nothing announces them.
 #pragma once
 
 #include <atomic>
@@ -65,8 +66,8 @@ class QemuInventory final : public stats::DomainInventory {
   QemuInventory& operator=(const QemuInventory&) = delete;
   ~QemuInventory() override;
 
-  /// See the port. Any thread, one at a time (others wait). Unavailable if nothing can be watched,
-  /// or /proc cannot be listed.
+  /// See the port; also re-reads every VM's pins. Any thread, one at a time (others wait).
+  /// Unavailable if nothing can be watched, or /proc cannot be listed.
   [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
 
   /// Re-reads this VM's threads at the next refresh() and calls on_dirty. Any thread, never blocks.
@@ -85,6 +86,7 @@ class QemuInventory final : public stats::DomainInventory {
   struct Entry {
     DescribedVm described;
     KnownVm known;
+    Threads threads;  ///< as last read
   };
   [[nodiscard]] Result<void> ensure_watching();
   void forget_ended();
@@ -97,7 +99,9 @@ class QemuInventory final : public stats::DomainInventory {
   void name(const FoundProcess& found, DescribedVm& vm) const;
   /// What to do with our pins that are gone.
   enum class WithReset { kLeft, kRestored };
-  void read_again(const placement::VmId& id, Entry& entry, WithReset reset);
+  void read_known_again(const std::set<placement::VmId>& marked, bool cpuset_written);
+  void read_again(const placement::VmId& id, Entry& entry,
+                  const std::vector<placement::CpuId>& online, WithReset reset);
   void notice(std::string text);
 
   const InventoryOptions options_;

@@ -16,6 +16,15 @@ namespace {
 constexpr std::int64_t kMinuteS = 60;
 constexpr CpuTime kHalfMinute{30'000'000};
 constexpr std::int64_t kKnownMinutes = placement::LoadPast::kDays * placement::LoadPast::kDay;
+/// Minutes count again once they are later than the last known one. If the clock was ahead by more
+/// than this, a VM is known sooner when it is learnt anew.
+constexpr std::int64_t kMostAhead = placement::KnownLoad::kLeastMinutes;
+
+/// False if nothing is known of it, nothing in eight days, or only from while the clock was ahead.
+bool is_of_use(const placement::KnownLoad& load, std::int64_t minute) {
+  const std::int64_t last = load.past().last_minute();
+  return load.minutes() > 0 && last >= minute - kKnownMinutes && last <= minute + kMostAhead;
+}
 
 }  // namespace
 
@@ -44,10 +53,7 @@ std::optional<LoadForecasts> LoadWatch::epoch(const placement::Snapshot& snapsho
         vm.load.add(*minute_, permille_of(sums.demand.value, sums.full.value, Permille{}));
       }
     }
-    std::erase_if(vms_, [&](const auto& entry) {
-      return entry.second.load.minutes() > 0 &&
-             entry.second.load.past().last_minute() < minute - kKnownMinutes;
-    });
+    std::erase_if(vms_, [&](const auto& entry) { return !is_of_use(entry.second.load, minute); });
     measured_ = CpuTime{};
     made = forecasts(minute - 1);
   }

@@ -11,7 +11,8 @@
 /// Properties:
 ///  - equal epochs give equal forecasts;
 ///  - a minute is ignored if less than half of it was measured;
-///  - a VM not seen for eight days is forgotten.
+///  - a VM not seen for eight days is forgotten, one of which no minute was learnt at the next one;
+///  - what was learnt while the clock was ahead by more than an hour is forgotten once it is right.
 #pragma once
 
 #include <cstdint>

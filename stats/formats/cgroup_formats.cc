@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/formats/cgroup_formats.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -129,13 +130,14 @@ Result<std::int64_t> parse_thread_count(std::string_view text) {
 
 Result<std::int32_t> parse_cpu_weight(std::string_view text) {
   constexpr std::string_view kFormat = "cpu.weight";
+  constexpr std::int32_t kLeastWeight = 1;
   constexpr std::int32_t kMostWeight = 10'000;
   std::string_view rest = text;
   const auto weight = to_number<std::int32_t>(take_line(rest).value_or(""));
-  if (!text.ends_with('\n') || !rest.empty() || !weight || *weight < 1 || *weight > kMostWeight) {
+  if (!text.ends_with('\n') || !rest.empty() || !weight || *weight > kMostWeight) {
     return bad_line(kFormat, text);
   }
-  return *weight;
+  return std::max(*weight, kLeastWeight);
 }
 
 Result<std::optional<std::int64_t>> parse_cpu_max(std::string_view text) {

@@ -54,7 +54,7 @@ struct VmCgroup {
 /// pids.current: the number of threads in the group and those below it.
 [[nodiscard]] Result<std::int64_t> parse_thread_count(std::string_view text);
 
-/// cpu.weight: 1..10000.
+/// cpu.weight: 1..10000. The 0 of a group that only runs when no other does (cpu.idle) counts as 1.
 [[nodiscard]] Result<std::int32_t> parse_cpu_weight(std::string_view text);
 
 /// cpu.max, "max 100000" or "50000 100000": in thousandths of one CPU, rounded down; nothing

@@ -47,6 +47,7 @@ struct Pressure {
   std::optional<Permille> full;
 };
 
+/// "some avg10=1.53 avg60=0.87 avg300=0.29 total=11", and perhaps the same for `full`.
 Result<Pressure> parse_pressure(std::string_view text, std::string_view format) {
   if (const auto complete = check_complete(text, format); !complete) {
     return tl::unexpected(complete.error());
@@ -67,6 +68,10 @@ Result<Pressure> parse_pressure(std::string_view text, std::string_view format) 
     return bad_line(format, text);
   }
   return Pressure{*some, full};
+}
+
+Result<Permille> parse_some(std::string_view text, std::string_view format) {
+  return parse_pressure(text, format).map([](const Pressure& pressure) { return pressure.some; });
 }
 
 }  // namespace
@@ -149,10 +154,12 @@ Result<MemoryWaits> parse_memory_waits(std::string_view text) {
   return MemoryWaits{pressure->some, *pressure->full};
 }
 
+Result<Permille> parse_memory_pressure(std::string_view text) {
+  return parse_some(text, "/proc/pressure/memory");
+}
+
 Result<Permille> parse_cpu_waits(std::string_view text) {
-  return parse_pressure(text, "cpu.pressure").map([](const Pressure& pressure) {
-    return pressure.some;
-  });
+  return parse_some(text, "cpu.pressure");
 }
 
 Result<std::int32_t> parse_oom_score_adj(std::string_view text) {

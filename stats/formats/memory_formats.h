@@ -43,6 +43,10 @@ struct MemoryWaits {
 /// Rounded down to thousandths. Error: corrupt.
 [[nodiscard]] Result<MemoryWaits> parse_memory_waits(std::string_view text);
 
+/// The same of /proc/pressure/memory, which is about all tasks of the host: `some` only. Error:
+/// corrupt.
+[[nodiscard]] Result<placement::Permille> parse_memory_pressure(std::string_view text);
+
 /// The average over 10 s of cpu.pressure: the share of the time in which some task was runnable and
 /// waited for a CPU. The line `full` exists since Linux 5.13. Rounded down to thousandths. Error:
 /// corrupt.

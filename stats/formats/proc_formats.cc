@@ -29,8 +29,10 @@ std::optional<std::int64_t> idle_ticks(std::string_view fields) {
     }
     idle += is_idle ? *ticks : 0;
   }
-  if (take_word(fields)) {
-    return std::nullopt;
+  while (const auto further = take_word(fields)) {
+    if (!to_number<std::uint64_t>(*further)) {
+      return std::nullopt;
+    }
   }
   return idle;
 }
@@ -139,32 +141,6 @@ Result<ScheduleTimes> parse_schedstat(std::string_view text) {
     return bad_line("a thread's schedstat", text);
   }
   return ScheduleTimes{*run, *wait};
-}
-
-Result<placement::Permille> parse_memory_pressure(std::string_view text) {
-  constexpr std::string_view kFormat = "/proc/pressure/memory";
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
-  std::string_view rest = text;
-  while (const auto line = take_line(rest)) {
-    std::string_view fields = *line;
-    if (take_word(fields) != "some") {
-      continue;
-    }
-    const auto average = after(take_word(fields).value_or(""), "avg10=");
-    const std::size_t point = average ? average->find('.') : std::string_view::npos;
-    if (point == std::string_view::npos || average->size() != point + 3) {
-      return bad_line(kFormat, *line);
-    }
-    const auto whole = to_number<std::int32_t>(average->substr(0, point));
-    const auto hundredths = to_number<std::int32_t>(average->substr(point + 1));
-    if (!whole || !hundredths || *whole < 0 || *whole > 100 || *hundredths < 0) {
-      return bad_line(kFormat, *line);
-    }
-    return placement::Permille{*whole * 10 + *hundredths / 10};
-  }
-  return bad_line(kFormat, text);
 }
 
 Result<std::int64_t> parse_direct_reclaims(std::string_view text) {

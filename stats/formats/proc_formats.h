@@ -20,7 +20,7 @@ namespace vmnuma::stats {
 
 /// /proc/stat (Linux 6.1, fs/proc/stat.c): the lines "cpuN user nice system idle iowait irq softirq
 /// steal guest guest_nice" in USER_HZ, which is 100 a second on every architecture that runs KVM.
-/// By id.
+/// Later kernels may append numbers. By id.
 struct CpuIdleTime {
   placement::CpuId id;
   std::int64_t idle_us = 0;  ///< idle + iowait
@@ -50,10 +50,6 @@ struct ScheduleTimes {
 /// /proc/meminfo (Linux 6.1, fs/proc/meminfo.c and mm/hugetlb.c), line "Hugepagesize:    2048 kB":
 /// the huge page size used where none is named. Zero on a kernel without huge pages.
 [[nodiscard]] Result<placement::Bytes> parse_default_huge_page_size(std::string_view text);
-
-/// /proc/pressure/memory (Linux 6.1, kernel/sched/psi.c, psi_show()): the share of the last 10
-/// seconds in which some task waited for memory, from "some avg10=1.53 avg60=0.87 ...".
-[[nodiscard]] Result<placement::Permille> parse_memory_pressure(std::string_view text);
 
 /// /proc/vmstat: the sum of all lines allocstall_ZONE, direct reclaims since boot (Linux 6.1,
 /// include/linux/vm_event_item.h and mm/vmstat.c). Error: corrupt, also without any such line.

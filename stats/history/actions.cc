@@ -330,6 +330,16 @@ Result<std::vector<OpenAction>> open_actions(SQLite::Database& database) {
   return open;
 }
 
+std::vector<std::string> orders_carried_out(SQLite::Database& database) {
+  SQLite::Statement select(
+      database, "SELECT order_text FROM action WHERE state IN ('open', 'done') ORDER BY id");
+  std::vector<std::string> orders;
+  while (select.executeStep()) {
+    orders.push_back(select.getColumn(0).getString());
+  }
+  return orders;
+}
+
 std::vector<PastVm> past_vms(SQLite::Database& database) {
   SQLite::Statement select(database,
                            "SELECT uuid, name FROM vm UNION SELECT vm, vm_name FROM relocation"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,7 @@ namespace vmnuma::stats {
 [[nodiscard]] Result<void> set_outcome(SQLite::Database& database, std::int64_t action,
                                        const ActionOutcome& outcome);
 [[nodiscard]] Result<std::vector<OpenAction>> open_actions(SQLite::Database& database);
+[[nodiscard]] std::vector<std::string> orders_carried_out(SQLite::Database& database);
 [[nodiscard]] Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
                                                              const ActionFilter& filter);
 /// Includes those of table vm.

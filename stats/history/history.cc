@@ -139,6 +139,12 @@ Result<std::vector<OpenAction>> History::open_actions() {
                      [](SQLite::Database& database) { return stats::open_actions(database); });
 }
 
+Result<std::vector<std::string>> History::orders_carried_out() {
+  return store_->run("read the orders", [](SQLite::Database& database) {
+    return stats::orders_carried_out(database);
+  });
+}
+
 Result<std::vector<PastAction>> History::recent_actions(const ActionFilter& filter) {
   return store_->run("read the actions", [&](SQLite::Database& database) {
     return stats::recent_actions(database, filter);
@@ -196,11 +202,6 @@ Result<std::vector<Kept<ClientSampleRow>>> History::client_samples(const SampleF
   return store_->run("read client samples", [&](SQLite::Database& database) {
     return read_client_samples(database, filter);
   });
-}
-
-Result<std::vector<Kept<VmSampleRow>>> History::vm_samples(const SampleFilter& filter) {
-  return store_->run("read samples of VMs",
-                     [&](SQLite::Database& database) { return read_vm_samples(database, filter); });
 }
 
 Result<std::optional<placement::Permille>> History::cpu_p95_permille(const placement::VmId& vm) {

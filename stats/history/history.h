@@ -107,6 +107,8 @@ class History {
   [[nodiscard]] Result<void> set_outcome(std::int64_t action, const ActionOutcome& outcome);
   /// All open actions with their steps, by number.
   [[nodiscard]] Result<std::vector<OpenAction>> open_actions();
+  /// The orders of actions that are open or done, oldest first.
+  [[nodiscard]] Result<std::vector<std::string>> orders_carried_out();
   /// Actions in any state, newest first.
   [[nodiscard]] Result<std::vector<PastAction>> recent_actions(const ActionFilter& filter);
   /// By name, then UUID.
@@ -131,8 +133,6 @@ class History {
   /// Ascending time, then VM in the order they were first seen, then client.
   [[nodiscard]] Result<std::vector<Kept<ClientSampleRow>>> client_samples(
       const SampleFilter& filter);
-  /// Ascending time, then VM in the order they were first seen.
-  [[nodiscard]] Result<std::vector<Kept<VmSampleRow>>> vm_samples(const SampleFilter& filter);
   /// What a VM wants at its busy times: the 95th percentile (nearest rank) of its CPU demand per
   /// minute, in thousandths of its vCPUs' full time; over hours if no minutes are left. Nothing for
   /// an unknown VM or one not yet seen for a whole minute.
@@ -143,7 +143,8 @@ class History {
 
   [[nodiscard]] Result<void> save_home(const placement::VmId& vm, std::int32_t client,
                                        placement::NodeId node);
-  /// Forgets all homes of a VM that is gone or was divided differently.
+  /// Forgets all homes of a VM that is gone or was divided differently. Those of a VM of which no
+  /// samples and actions are left any more are forgotten by append_epoch().
   [[nodiscard]] Result<void> forget_homes(const placement::VmId& vm);
   /// By VM, then client.
   [[nodiscard]] Result<std::vector<HomeRow>> load_homes();

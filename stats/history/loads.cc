@@ -42,14 +42,15 @@ Result<std::vector<Known>> read_known_vms(SQLite::Database& database, std::strin
 }
 
 /// From an index alone, as samples.h explains.
-void read_minutes(SQLite::Database& database, Known& vm) {
+void read_minutes(SQLite::Database& database, std::int64_t until_ms, Known& vm) {
   SQLite::Statement select(
       database,
       "SELECT time_ms, SUM(demand_us) * 1000 / SUM(vcpus * epoch_us), SUM(vcpus)"
       " FROM client_sample INDEXED BY demand_by_vm WHERE vm = ? AND span > 0 AND span = ?"
-      " GROUP BY time_ms ORDER BY time_ms");
+      " AND time_ms < ? GROUP BY time_ms ORDER BY time_ms");
   select.bind(1, vm.number);
   select.bind(2, kMinuteSpan);
+  select.bind(3, until_ms);
   while (select.executeStep()) {
     if (!select.isColumnNull(1)) {
       vm.loads.minutes.push_back(
@@ -70,13 +71,14 @@ Result<std::int64_t> read_vm_loads(const std::filesystem::path& path, std::strin
     if (!vms) {
       return tl::unexpected(std::move(vms).error());
     }
+    const std::int64_t until_ms = averaged_until_ms(database, kEpochSpan);
     for (Known& known : *vms) {
-      read_minutes(database, known);
+      read_minutes(database, until_ms, known);
       if (!known.loads.minutes.empty() && !take(std::move(known.loads))) {
         break;
       }
     }
-    return averaged_until_ms(database, kEpochSpan) / kMinuteMs;
+    return until_ms / kMinuteMs;
   });
 }
 

@@ -26,13 +26,14 @@ struct MinuteLoad {
 struct VmLoads {
   placement::VmId vm;
   placement::VmFacts facts;         ///< as of the last row
-  std::vector<MinuteLoad> minutes;  ///< all that are kept, ascending
+  std::vector<MinuteLoad> minutes;  ///< all that are kept and over, ascending
   bool operator==(const VmLoads&) const = default;
 };
 
 /// Passes every VM of that name or UUID (all if empty) that was seen for a whole minute to `take`,
 /// in the order they were first seen, until it returns false. Returns the first minute that is not
-/// complete. Errors: as read_past().
+/// complete. Minutes from then on, recorded while the clock was ahead, are left out. Errors: as
+/// read_past().
 [[nodiscard]] Result<std::int64_t> read_vm_loads(const std::filesystem::path& path,
                                                  std::string_view vm,
                                                  const std::function<bool(VmLoads)>& take);

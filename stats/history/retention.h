@@ -19,7 +19,8 @@ inline constexpr std::int64_t kLongestGapMs = 12 * kHourMs;
 /// Within the caller's transaction: deletes a slice of what is too old at `now_ms`, once the clock
 /// has held (above), and of the oldest detail if the file nears its largest size: first epochs and
 /// minutes, whichever are older, then hours, closed actions and what happened to reservations.
-/// Deletes nothing that is not yet averaged, and no open action. Throws SQLite::Exception.
+/// Deletes nothing that is not yet averaged, and no open action. With the last of a VM its homes
+/// go. Throws SQLite::Exception.
 void prune(SQLite::Database& database, std::int64_t now_ms, const HistoryOptions& options);
 
 }  // namespace vmnuma::stats

@@ -214,7 +214,7 @@ struct SampleFilter {
   WallTime since;
   WallTime until = WallTime::max();
   std::optional<placement::NodeId> node;  ///< of node samples
-  std::optional<placement::VmId> vm;      ///< of samples of clients and VMs
+  std::optional<placement::VmId> vm;      ///< of samples of clients
   std::int64_t limit = 100000;            ///< the oldest ones
 };
 

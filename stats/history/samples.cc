@@ -196,16 +196,6 @@ SQLite::Statement select_rows(SQLite::Database& database, const SampleFilter& fi
   return select;
 }
 
-template <class Row>
-SQLite::Statement select_rows_of_vms(SQLite::Database& database, const SampleFilter& filter,
-                                     std::string_view before) {
-  SQLite::Statement select =
-      select_rows<Row>(database, filter, before, " JOIN vm ON vm.number = vm", "uuid = ?");
-  bind_or_null(select, 4, filter.vm.has_value(),
-               placement::to_text(filter.vm.value_or(placement::VmId{})));
-  return select;
-}
-
 /// `index`: of the first column after those of `before`.
 template <class Row>
 Kept<Row> kept_row(SQLite::Statement& select, int index) {
@@ -293,8 +283,11 @@ std::vector<Kept<NodeSampleRow>> read_node_samples(SQLite::Database& database,
 
 Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(SQLite::Database& database,
                                                                const SampleFilter& filter) {
-  SQLite::Statement select = select_rows_of_vms<ClientSampleRow>(
-      database, filter, "uuid, name, memory_mib, shares, guest_os, client");
+  SQLite::Statement select = select_rows<ClientSampleRow>(
+      database, filter, "uuid, name, memory_mib, shares, guest_os, client",
+      " JOIN vm ON vm.number = vm", "uuid = ?");
+  bind_or_null(select, 4, filter.vm.has_value(),
+               placement::to_text(filter.vm.value_or(placement::VmId{})));
   std::vector<Kept<ClientSampleRow>> samples;
   while (select.executeStep()) {
     const auto vm = placement::parse_vm_id(select.getColumn(0).getString());
@@ -308,21 +301,6 @@ Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(SQLite::Database&
     row.vm_shares = select.getColumn(3).getInt64();
     row.guest_os = select.getColumn(4).getString();
     row.client = select.getColumn(5).getInt();
-  }
-  return samples;
-}
-
-Result<std::vector<Kept<VmSampleRow>>> read_vm_samples(SQLite::Database& database,
-                                                       const SampleFilter& filter) {
-  SQLite::Statement select = select_rows_of_vms<VmSampleRow>(database, filter, "uuid");
-  std::vector<Kept<VmSampleRow>> samples;
-  while (select.executeStep()) {
-    const auto vm = placement::parse_vm_id(select.getColumn(0).getString());
-    if (!vm) {
-      return failure(ErrorCode::kCorrupt, vm.error().message);
-    }
-    samples.push_back(kept_row<VmSampleRow>(select, 1));
-    samples.back().row.vm = *vm;
   }
   return samples;
 }

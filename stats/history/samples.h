@@ -41,8 +41,6 @@ void make_averages(SQLite::Database& database, std::int64_t now_ms);
                                                                  const SampleFilter& filter);
 [[nodiscard]] Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(
     SQLite::Database& database, const SampleFilter& filter);
-[[nodiscard]] Result<std::vector<Kept<VmSampleRow>>> read_vm_samples(SQLite::Database& database,
-                                                                     const SampleFilter& filter);
 /// The demand of the VM with the UUID `?` in each average of `span`, in thousandths. A VM's start
 /// waits for it, over up to 43 200 minutes among the rows of hundreds of VMs, so an index alone
 /// must answer it.

@@ -108,7 +108,6 @@ Result<void> CellMemory::refresh(const files::Directory& process,
     return {};
   }
   cells_.clear();
-  readings_to_skip_ = sum_of(on_nodes).value / placement::kGiB.value;
   const auto maps = process.read("maps");
   if (!maps) {
     return tl::unexpected(maps.error());
@@ -118,15 +117,15 @@ Result<void> CellMemory::refresh(const files::Directory& process,
     return tl::unexpected(numa_maps.error());
   }
   auto read = parse_cell_memory(*maps, *numa_maps, vm.cells, topology);
+  if (!read && read.error().code != ErrorCode::kUnsupported) {
+    return failure(std::move(read).error(), "while reading '" + process.path_of("numa_maps") + "'");
+  }
+  readings_to_skip_ = sum_of(on_nodes).value / placement::kGiB.value;
   if (read) {
     cells_ = std::move(*read);
     read_beside_ = on_nodes;
-    return {};
   }
-  if (read.error().code == ErrorCode::kUnsupported) {
-    return {};
-  }
-  return failure(std::move(read).error(), "while reading '" + process.path_of("numa_maps") + "'");
+  return {};
 }
 
 }  // namespace vmnuma::stats

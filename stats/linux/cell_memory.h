@@ -11,7 +11,8 @@
 ///  - figures come from a time when the VM's memory was distributed as it is now, give or take a
 ///    64th;
 ///  - without cells, or if they cannot be told apart, there are no figures;
-///  - the cost is at most 0.5 % of a CPU at the usual two seconds between readings.
+///  - what could not be read is read again the next time, and is an error until it can be;
+///  - otherwise the cost is at most 0.5 % of a CPU at the usual two seconds between readings.
 #pragma once
 
 #include <cstdint>

@@ -204,6 +204,26 @@ TEST_F(PlainInventoryTest, PinsThatAWrittenCpusetResetAreMadeAgainAndOthersAreNo
   }));
 }
 
+TEST_F(PlainInventoryTest, PinsThatOthersMakeAreListedThoughNothingTellsOfThem) {
+  const auto all = balancer::qemu::affinity_of(0).value();
+  if (all.size() < 2) {
+    GTEST_SKIP() << "takes two CPUs";
+  }
+  const auto process = launch({.uuid = uuid_number(12), .vcpus = 2});
+  process->await_output();
+  ASSERT_TRUE(has(1));
+  EXPECT_THAT(running().front().vcpu_pins, testing::IsEmpty());
+  const auto threads =
+      balancer::qemu::read_threads(
+          files::Directory::open(fmt::format("/proc/{}", process->pid())).value(), {})
+          .value();
+  // As taskset does.
+  ASSERT_TRUE(balancer::qemu::set_affinity(threads.vcpus.at(1).tid, {all.back()}));
+  EXPECT_THAT(running().front().vcpu_pins, testing::ElementsAre(Pin{1, {all.back()}}));
+  ASSERT_TRUE(balancer::qemu::set_affinity(threads.vcpus.at(1).tid, all));
+  EXPECT_THAT(running().front().vcpu_pins, testing::IsEmpty());
+}
+
 TEST_F(PlainInventoryTest, AVmThatIsNamedBeforeTheFirstLookIsFound) {
   const auto process = launch({.uuid = uuid_number(9)});
   process->await_output();

@@ -135,5 +135,36 @@ TEST_F(LoadWatchTest, AVmThatWasNotSeenForEightDaysIsForgotten) {
   EXPECT_THAT(*watch_.epoch(nobody, later * 60), IsEmpty());
 }
 
+TEST_F(LoadWatchTest, AVmThatWasNeverMeasuredForHalfAMinuteIsForgottenAtTheNext) {
+  const Curious curious;
+  watch_.set_predictors({&curious});
+  EXPECT_EQ(watch_.epoch(epoch_of(300), kMinute * 60), std::nullopt);
+  Snapshot nobody;
+  nobody.epoch_length = kSecond * 20;
+  EXPECT_TRUE(watch_.epoch(nobody, (kMinute + 1) * 60).has_value());
+  EXPECT_EQ(curious.asked, placement::VmFacts{});
+  (void)watch_.forecasts(kMinute + 1);
+  EXPECT_EQ(curious.asked, placement::VmFacts{});
+}
+
+TEST_F(LoadWatchTest, AfterAClockWasFarAheadAVmIsLearntAnew) {
+  for (std::int64_t i = 0; i < 90; ++i) {
+    (void)minute(kMinute + placement::LoadPast::kDay + i, 900);
+  }
+  (void)minute(kMinute, 300);
+  EXPECT_THAT(watch_.forecasts(kMinute), IsEmpty());
+  for (std::int64_t i = 1; i <= 90; ++i) {
+    (void)minute(kMinute + i, 300);
+  }
+  EXPECT_EQ(watch_.forecasts(kMinute + 89).at(id_of(1)).mean, Permille{300});
+}
+
+TEST_F(LoadWatchTest, AClockThatGoesBackByAFewMinutesCostsNothing) {
+  for (std::int64_t i = 0; i < 90; ++i) {
+    (void)minute(kMinute + i, 300);
+  }
+  EXPECT_EQ(minute(kMinute + 80, 300)->at(id_of(1)).mean, Permille{300});
+}
+
 }  // namespace
 }  // namespace vmnuma::stats

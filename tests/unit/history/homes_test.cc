@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 using HomesTest = HistoryTest;
 
@@ -29,6 +32,33 @@ TEST_F(HomesTest, ForgetsOneVmOnly) {
   ASSERT_TRUE(history().forget_homes(vm_id(1)));
   ASSERT_TRUE(history().forget_homes(vm_id(7)));  // was never there
   EXPECT_THAT(history().load_homes().value(), ElementsAre(HomeRow{vm_id(2), 0, {0}}));
+}
+
+TEST_F(HomesTest, ThoseOfAVmOfWhichNothingElseIsLeftAreForgotten) {
+  using std::chrono::days;
+  options_.kept = {std::chrono::minutes(10), days(1), days(2), days(3)};
+  for (const placement::VmId& vm : {vm_id(1), vm_id(2), vm_id(3), vm_id(4)}) {
+    ASSERT_TRUE(history().save_home(vm, 0, {1}));
+  }
+  ActionRow open = action_row(1);
+  open.relocations[0].vm = vm_id(3);
+  ASSERT_TRUE(history().open_action(open));
+  for (int i = 0; i < 6 * 4; ++i) {  // six days; only VM 1 runs on
+    EpochRows epoch = epoch_at(at(std::chrono::hours(6 * i)));
+    epoch.clients = {client_row(1, 0, 10)};  // VM 4 has not been measured yet
+    if (i == 0) {
+      epoch.clients.push_back(client_row(2, 0, 10));
+      epoch.clients.push_back(client_row(3, 0, 10));
+    }
+    ASSERT_TRUE(history().append_epoch(epoch));
+    if (i == 3 * 4) {
+      EXPECT_THAT(history().load_homes().value(), SizeIs(4));
+    }
+  }
+  EXPECT_EQ(number("SELECT count(*) FROM vm"), 1);
+  EXPECT_THAT(
+      history().load_homes().value(),
+      ElementsAre(HomeRow{vm_id(1), 0, {1}}, HomeRow{vm_id(3), 0, {1}}, HomeRow{vm_id(4), 0, {1}}));
 }
 
 TEST_F(HomesTest, IsEmptyAtFirst) {

@@ -127,6 +127,18 @@ TEST_F(JournalTest, ClosedActionsAreNoLongerOpen) {
   EXPECT_EQ(actions[2].state, ActionState::kDone);
 }
 
+TEST_F(JournalTest, TellsTheOrdersThatWereNotTakenBackOldestFirst) {
+  EXPECT_THAT(history().orders_carried_out().value(), IsEmpty());
+  for (const std::int64_t id : {4, 1, 2, 3}) {
+    ASSERT_TRUE(history().open_action(action_row(id)));
+  }
+  ASSERT_TRUE(history().close_action(1, ActionState::kDone, ""));
+  ASSERT_TRUE(history().close_action(2, ActionState::kUndone, "VM 'vm1' ended"));
+  ASSERT_TRUE(history().close_action(3, ActionState::kDropped, "no room on node 1"));
+  EXPECT_THAT(history().orders_carried_out().value(),
+              ElementsAre(action_row(1).order_text, action_row(4).order_text));
+}
+
 TEST_F(JournalTest, AStepBegunAgainReplacesTheFormerRecord) {
   ASSERT_TRUE(history().open_action(action_row(1)));
   ASSERT_TRUE(history().begin_step(1, 1, "pin"));

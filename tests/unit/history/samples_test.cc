@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stats/history/loads.h"
 #include "tests/unit/history/rows.h"
 
 namespace vmnuma::stats::tests {
@@ -176,6 +179,28 @@ TEST_F(SamplesTest, AClockThatWasFarAheadDoesNotStopTheAverages) {
           .value();
   ASSERT_THAT(minute, SizeIs(1));
   EXPECT_EQ(minute[0].row.used, CpuTime{300});
+}
+
+TEST_F(SamplesTest, MinutesRecordedWhileTheClockWasAheadAreNotRead) {
+  const auto wants = [&](milliseconds since, std::int64_t demand_us) {
+    EpochRows epoch = epoch_at(at(since));
+    epoch.clients = {client_row(1, 0, demand_us)};
+    append(epoch);
+  };
+  wants(days(10), 8'000'000);
+  wants(days(10) + minutes(1), 8'000'000);
+  for (int i = 0; i < 3; ++i) {
+    wants(minutes(i), 800'000);
+  }
+  std::vector<MinuteLoad> read;
+  const auto until = read_vm_loads(file(), "", [&](VmLoads loads) {
+    read = std::move(loads.minutes);
+    return true;
+  });
+  const std::int64_t first = at(minutes(0)).time_since_epoch() / minutes(1);
+  EXPECT_EQ(until.value(), first + 2);
+  EXPECT_THAT(read,
+              ElementsAre(MinuteLoad{first, Permille{100}}, MinuteLoad{first + 1, Permille{100}}));
 }
 
 TEST_F(SamplesTest, AVmIsShownAsItIsNow) {

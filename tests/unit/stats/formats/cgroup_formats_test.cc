@@ -91,8 +91,12 @@ TEST(CpuWeightTest, ReadsTheWeight) {
   EXPECT_EQ(parse_cpu_weight("10000\n").value(), 10'000);
 }
 
+TEST(CpuWeightTest, AnIdleGroupHasTheLeast) {
+  EXPECT_EQ(parse_cpu_weight("0\n").value(), 1);
+}
+
 TEST(CpuWeightTest, RejectsWhatTheKernelNeverWrites) {
-  for (const char* text : {"", "100", "0\n", "10001\n", "-1\n", "100 \n", "max\n", "1\n2\n"}) {
+  for (const char* text : {"", "100", "10001\n", "-1\n", "100 \n", "max\n", "1\n2\n"}) {
     expect_corrupt(parse_cpu_weight(text), "cpu.weight");
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/formats/memory_formats.h"
 
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,6 +52,24 @@ TEST(MemoryFormatsTest, ReadsWhatWaits) {
   expect_corrupt(parse_memory_waits("some avg10=12.34 avg60=0.00 avg300=0.00 total=5\n"), "some");
   expect_corrupt(parse_memory_waits("some avg10=12.3 total=5\nfull avg10=0.00 total=3\n"), "12.3");
   expect_corrupt(parse_memory_waits("some avg10=101.00 total=5\nfull avg10=0.00 total=3\n"), "101");
+}
+
+TEST(MemoryPressureTest, IsTheShareOfTimeInWhichSomeTaskWaited) {
+  EXPECT_EQ(parse_memory_pressure("some avg10=1.53 avg60=0.87 avg300=0.29 total=1157622151\n"
+                                  "full avg10=0.00 avg60=0.13 avg300=0.05 total=1047808\n")
+                .value(),
+            Permille{15});
+  EXPECT_EQ(parse_memory_pressure("some avg10=100.00 avg60=0.87 avg300=0.29 total=1\n").value(),
+            Permille{1000});
+}
+
+TEST(MemoryPressureTest, RejectsAnythingElse) {
+  expect_corrupt(parse_memory_pressure(""), "empty");
+  for (const char* line :
+       {"full avg10=1.00 total=1", "some", "some avg10=", "some avg10=1", "some avg10=1.0",
+        "some avg10=-1.00", "some avg10=101.00", "some avg60=1.00 avg10=1.00", "some avg10=x.00"}) {
+    expect_corrupt(parse_memory_pressure(std::string(line) + "\n"), line);
+  }
 }
 
 TEST(MemoryFormatsTest, ReadsHowLongTasksWaitedForACpu) {

@@ -132,5 +132,14 @@ TEST_F(CellMemoryOfAProcess, WhatCannotBeReadIsAnErrorAndNothingIsTold) {
   EXPECT_THAT(memory_.cells(), IsEmpty());
 }
 
+TEST_F(CellMemoryOfAProcess, WhatCouldNotBeReadIsReadAgainTheNextTimeHoweverMuchThereIs) {
+  write("numa_maps", "nonsense\n");
+  EXPECT_FALSE(refresh(kGiB * 3, {}));
+  EXPECT_FALSE(refresh(kGiB * 3, {}));
+  write("numa_maps", kNumaMaps);
+  ASSERT_TRUE(refresh(kGiB * 3, {}));
+  EXPECT_EQ(memory_.cells().size(), 2U);
+}
+
 }  // namespace
 }  // namespace vmnuma::stats
