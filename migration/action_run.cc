@@ -56,6 +56,8 @@ void ActionRun::step(const Ports& ports, const Limits& limits, Microseconds now,
       return open(ports, events);
     case Phase::kCheck:
       return check(ports, limits, events);
+    case Phase::kFree:
+      return look_for_job(ports, limits, events);
     case Phase::kSurvey:
       return survey(ports, limits, events);
     case Phase::kRoom:
@@ -113,7 +115,7 @@ void ActionRun::checked(const Limits& limits, std::vector<ActionEvent>& events) 
     return;
   }
   if (!resume_) {
-    next_survey(limits, events);
+    phase_ = Phase::kFree;
     return;
   }
   if (pins_.all_vanished()) {
@@ -131,6 +133,26 @@ void ActionRun::checked(const Limits& limits, std::vector<ActionEvent>& events) 
     case ResumePoint::Next::kMoveMemory:
       begin_memory(limits, events);
       return;
+  }
+}
+
+/// Each call for a VM with a job would hold up all other orders until libvirt gives up.
+void ActionRun::look_for_job(const Ports& ports, const Limits& limits,
+                             std::vector<ActionEvent>& events) {
+  if (index_ < order_.changes.size()) {
+    const VmChange& change = order_.changes[index_];
+    const auto free = ports.control.check_free(run_of(change));
+    if (!free && free.error().code == ErrorCode::kBusy) {
+      end(ActionState::kDropped,
+          fmt::format("'{}' is left alone for now: {}", change.vm_name, free.error().message),
+          events);
+      return;
+    }
+    ++index_;
+  }
+  if (index_ >= order_.changes.size()) {
+    index_ = 0;
+    next_survey(limits, events);
   }
 }
 

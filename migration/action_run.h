@@ -3,9 +3,10 @@
 ///
 /// Problem: an order touches a VM in many calls, each of which can fail, and the program can die
 /// between any two of them. Approach: a machine of small steps, each at most one call. Whatever can
-/// be checked beforehand is checked first (same process, room for the memory); then the threads are
-/// pinned, all or none (PinWork); then the memory follows (MemoryWork). Memory that does not move
-/// is no reason to take pins back. After a crash the journal's rows say where to resume (steps.h).
+/// be checked beforehand is checked first (same process, no job, room for the memory); then the
+/// threads are pinned, all or none (PinWork); then the memory follows (MemoryWork). Memory that
+/// does not move is no reason to take pins back. After a crash the journal's rows say where to
+/// resume (steps.h).
 ///
 /// Terms: Settling: up to the memory phase; no other order may pin threads of its VMs.
 ///
@@ -75,7 +76,7 @@ class ActionRun {
   void stop_memory(const placement::VmId& vm, const std::string& why);
 
  private:
-  enum class Phase { kOpen, kCheck, kSurvey, kRoom, kPins, kMemory, kClose, kClosed };
+  enum class Phase { kOpen, kCheck, kFree, kSurvey, kRoom, kPins, kMemory, kClose, kClosed };
   /// Whether all its memory has room.
   struct RoomCheck {
     std::vector<RoomNeed> needs;
@@ -91,6 +92,7 @@ class ActionRun {
 
   void open(const Ports& ports, std::vector<ActionEvent>& events);
   void check(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);
+  void look_for_job(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);
   void checked(const Limits& limits, std::vector<ActionEvent>& events);
   void next_survey(const Limits& limits, std::vector<ActionEvent>& events);
   void survey(const Ports& ports, const Limits& limits, std::vector<ActionEvent>& events);

@@ -32,11 +32,14 @@ class DomainControl {
   virtual ~DomainControl() = default;
 
   /// Each call changes the running VM only (libvirt's LIVE flag), not its definition, and returns
-  /// when the kernel has applied it. `cpus` ascending, not empty. Blocking, executor worker only;
-  /// each pin costs libvirt an fsync (measured on libvirt 9.0). Errors: not-found (no such running
-  /// VM, vCPU or I/O thread), vanished (the VM runs, but this is another run of it, which was left
-  /// alone unless the message says that it began during the call), invalid-argument (empty or
-  /// impossible set), permission-denied, unavailable (no connection), unsupported, io.
+  /// when the kernel has applied it. `cpus` ascending, not empty; offline ones may be beside online
+  /// ones, and if none is online, the thread may run on all that are, as in the kernel when a
+  /// thread's last CPU goes offline. Blocking, executor worker only; each pin costs libvirt an
+  /// fsync (measured on libvirt 9.0). Errors: not-found (no such running VM, vCPU or I/O thread),
+  /// vanished (the VM runs, but this is another run of it, which was left alone unless the message
+  /// says that it began during the call), invalid-argument (empty set, a CPU that the host does not
+  /// have), permission-denied, unavailable (no connection), busy (a job holds the VM), unsupported,
+  /// io.
   [[nodiscard]] virtual Result<void> pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                                               const std::vector<placement::CpuId>& cpus) = 0;
   [[nodiscard]] virtual Result<void> pin_emulator(const DomainRun& run,
@@ -50,6 +53,19 @@ class DomainControl {
   /// copies memory before it returns.
   [[nodiscard]] virtual Result<void> set_memory_nodes(
       const DomainRun& run, const std::vector<placement::NodeId>& nodes) = 0;
+
+  /// Adds `nodes` to those that the VM's memory may use at that moment, whatever they are, so no
+  /// node that it has is removed and nothing is copied. Nothing changes if it may use all.
+  /// Otherwise as set_memory_nodes(), which it is where memory nodes cannot be set.
+  [[nodiscard]] virtual Result<void> widen_memory_nodes(
+      const DomainRun& run, const std::vector<placement::NodeId>& nodes) {
+    return set_memory_nodes(run, nodes);
+  }
+
+  /// Whether the calls above would be carried out at once. Error: busy, if a job (a dump, a
+  /// snapshot, a migration) holds the VM, so that each of them would wait for long and then fail.
+  /// Whatever else is wrong is for those calls to say. Always so where there are no jobs.
+  [[nodiscard]] virtual Result<void> check_free(const DomainRun& /*run*/) { return {}; }
 
   /// Makes `settings` the policy in the VM's metadata; empty: removes the policy. `persistent`:
   /// also in the VM's definition, which is unsupported for a transient VM. Applies to whichever run

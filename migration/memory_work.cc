@@ -88,7 +88,8 @@ TransferStep MemoryWork::step(const Ports& ports, const Limits& limits, Microsec
       phase_ = still_runs(ports) ? Phase::kWiden : Phase::kEnd;
       break;
     case Phase::kWiden:
-      widened_ = set_nodes(ports, wide_nodes_, "widened");
+      widened_ =
+          succeeded(ports.control.widen_memory_nodes(run_of(change_), wide_nodes_), "widened");
       after_widening();
       break;
     case Phase::kTransfer:
@@ -101,7 +102,8 @@ TransferStep MemoryWork::step(const Ports& ports, const Limits& limits, Microsec
       phase_ = still_runs(ports) ? Phase::kNarrow : Phase::kEnd;
       break;
     case Phase::kNarrow:
-      (void)set_nodes(ports, final_nodes_, "narrowed");  // noted; where the memory is matters now
+      // A failure is noted; where the memory is matters now.
+      (void)succeeded(ports.control.set_memory_nodes(run_of(change_), final_nodes_), "narrowed");
       phase_ = Phase::kLookAgain;
       break;
     case Phase::kLookAgain:
@@ -143,8 +145,7 @@ bool MemoryWork::still_runs(const Ports& ports) {
   return false;
 }
 
-bool MemoryWork::set_nodes(const Ports& ports, const std::vector<NodeId>& nodes, const char* how) {
-  const auto set = ports.control.set_memory_nodes(run_of(change_), nodes);
+bool MemoryWork::succeeded(const Result<void>& set, const char* how) {
   if (!set) {
     note(fmt::format("its set of memory nodes could not be {}: {}", how, set.error().message));
     return false;

@@ -14,7 +14,8 @@
 ///
 /// Properties:
 ///  - the set is never narrowed while libvirt would have to copy more than a little;
-///  - widening never removes a node that the VM had;
+///  - widening never removes a node that the VM has by then, whatever it had when the order was
+///    made;
 ///  - the process is checked before every change of the set, so that a restarted domain is left
 ///    alone;
 ///  - what is left is reported with its reason.
@@ -84,8 +85,8 @@ class MemoryWork {
   void begin(const Ports& ports);
   /// True if the process is still the VM's.
   [[nodiscard]] bool still_runs(const Ports& ports);
-  [[nodiscard]] bool set_nodes(const Ports& ports, const std::vector<placement::NodeId>& nodes,
-                               const char* how);
+  /// Notes a change of the set that failed.
+  [[nodiscard]] bool succeeded(const Result<void>& set, const char* how);
   void after_widening();
   void after_transfer();
   void look_again(const Ports& ports);

@@ -17,10 +17,6 @@ constexpr std::int64_t kMostTriesOfAMissingThread = 3;
 constexpr Microseconds kFirstUndoWait{100'000};
 constexpr Microseconds kLongestUndoWait{30'000'000};
 
-bool is_gone(const Error& error) {
-  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
-}
-
 Result<void> set_pin(const Order& order, const Ports& ports, const Limits& limits, PinStep step,
                      bool back) {
   const VmChange& change = order.changes[step.change];
@@ -170,15 +166,16 @@ void PinWork::undo(const Order& order, const Ports& ports, const Limits& limits,
     return;
   }
   const Error& error = restored.error();
-  const std::int64_t most_tries = is_gone(error) ? kMostTriesOfAMissingThread : kMostUndoTries;
-  if (error.code == ErrorCode::kUnavailable || attempts_.failures() + 1 < most_tries) {
+  const std::int64_t most_tries = error.is_gone() ? kMostTriesOfAMissingThread : kMostUndoTries;
+  const bool passes = error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kBusy;
+  if (passes || attempts_.failures() + 1 < most_tries) {
     attempts_.failed(now, kFirstUndoWait, kLongestUndoWait);
     phase_ = Phase::kUndoCheck;
     return;
   }
   step_outcome_ = error.message;
   phase_ = Phase::kUndoEnd;
-  if (is_gone(error)) {
+  if (error.is_gone()) {
     step_outcome_ = "there is no such thread any more";
   } else {
     not_restored_ +=

@@ -6,7 +6,8 @@
 /// its journal row and only if the process is still the same. If a pin fails or the journal cannot
 /// be written, every pin that was begun is taken back in reverse order, including the failed one,
 /// because a call that reports a failure may have taken effect. Taking back is retried with
-/// back-off: indefinitely while libvirt is unavailable, ten times otherwise.
+/// back-off: indefinitely while libvirt is unavailable or a job of the VM keeps it busy, ten times
+/// otherwise.
 ///
 /// Properties:
 ///  - no pin without its journal row, but pins are taken back even if the journal is gone;

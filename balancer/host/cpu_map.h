@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// CPU sets in libvirt's format: one bit per CPU, lowest first, as many bytes as the host needs.
 ///
-/// Properties: a map has room for every CPU of the host, however many; a CPU that is not online is
-/// refused, because the kernel would silently drop it from the set.
+/// Properties: a map has room for every CPU of the host, however many; a CPU that the host does not
+/// have is refused; one that is offline stays in the set, so that a pin can be made again as it
+/// was; a set without any online CPU becomes all online CPUs, as in the kernel when a thread's last
+/// CPU goes offline.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +17,18 @@ namespace vmnuma::balancer {
 
 using CpuMap = std::vector<unsigned char>;
 
-/// `cpus` as a map of `online`'s size, which must have a bit for each. Errors: invalid-argument
-/// (empty set, a CPU that is not in `online`).
+/// As virNodeGetCPUMap() says (libvirt 9.0).
+struct HostCpus {
+  CpuMap online;
+  std::size_t count = 0;  ///< its CPUs, online or not, have numbers below this
+};
+
+/// `cpus` as a map of the size of `host.online`, which must have a bit for each CPU. Errors:
+/// invalid-argument (empty set, a CPU that the host does not have).
 [[nodiscard]] Result<CpuMap> make_cpu_map(const std::vector<placement::CpuId>& cpus,
-                                          const CpuMap& online);
+                                          const HostCpus& host);
+
+/// `map` without the CPUs that are not in `online`, which has the same size.
+[[nodiscard]] CpuMap online_part(CpuMap map, const CpuMap& online);
 
 }  // namespace vmnuma::balancer

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/host/libvirt_control.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/errors.h"
 #include "balancer/host/handles.h"
+#include "balancer/host/memory_nodes.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -24,22 +27,23 @@ using migration::DomainRun;
 using placement::CpuId;
 using placement::NodeId;
 using placement::NumatuneMode;
+using placement::VmDescription;
 using placement::VmId;
 
 struct FreeBytes {
   void operator()(void* bytes) const noexcept { std::free(bytes); }
 };
 
-/// `cpus` as a map of the host's size, which is queried each time: CPUs come and go.
-Result<CpuMap> cpu_map(const Connection& connection, const std::vector<CpuId>& cpus) {
+/// Queried each time: CPUs come and go.
+Result<HostCpus> host_cpus(const Connection& connection) {
   unsigned char* raw = nullptr;
   const int count = virNodeGetCPUMap(connection.get(), &raw, /*online=*/nullptr, /*flags=*/0);
   const std::unique_ptr<unsigned char, FreeBytes> online(raw);
   if (count < 0) {
     return tl::unexpected<Error>(last_libvirt_error("cannot read the host's CPUs"));
   }
-  const std::size_t bytes = (static_cast<std::size_t>(count) + 7) / 8;
-  return make_cpu_map(cpus, CpuMap(online.get(), online.get() + bytes));
+  const auto cpus = static_cast<std::size_t>(count);
+  return HostCpus{CpuMap(online.get(), online.get() + (cpus + 7) / 8), cpus};
 }
 
 Result<DomainHandle> find(const Connection& connection, const VmId& vm) {
@@ -98,29 +102,43 @@ Error refusal(const DomainHandle& domain, const std::string& what) {
   return error;
 }
 
-/// Looks the domain up, makes the map, and lets `call` pin with it.
-Result<void> pin(const Connection& connection, const DomainRun& run, const std::string& thread,
-                 const std::vector<CpuId>& cpus,
-                 const std::function<int(virDomainPtr, CpuMap&)>& call) {
-  const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread,
-                                       placement::to_text(run.vm), placement::to_list(cpus));
-  auto map = cpu_map(connection, cpus);
-  if (!map) {
-    return failure(std::move(map).error(), what);
-  }
+using PinCall = std::function<int(virDomainPtr, CpuMap&)>;
+
+/// Looks the domain up, and lets `call` pin with `map`, which is valid.
+Result<void> pin_once(const Connection& connection, const DomainRun& run, const std::string& what,
+                      CpuMap& map, const PinCall& call) {
   const auto domain = find(connection, run);
   if (!domain) {
     return failure(domain.error(), what);
   }
-  if (call(domain->get(), *map) == 0) {
+  if (call(domain->get(), map) == 0) {
     return check_still_there(connection, run, what);
   }
   Error error = refusal(*domain, what);
-  // The set was validated above, so an invalid argument in libvirt's terms is the thread's number.
+  // The set is valid, so an invalid argument in libvirt's terms is the thread's number.
   if (error.code == ErrorCode::kInvalidArgument && error.errno_value == 0) {
     error.code = ErrorCode::kNotFound;
   }
   return tl::unexpected<Error>(std::move(error));
+}
+
+/// Makes the map, looks the domain up, and lets `call` pin with it.
+Result<void> pin(const Connection& connection, const DomainRun& run, const std::string& thread,
+                 const std::vector<CpuId>& cpus, const PinCall& call) {
+  const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread,
+                                       placement::to_text(run.vm), placement::to_list(cpus));
+  const auto host = host_cpus(connection);
+  auto map = host.and_then([&](const HostCpus& found) { return make_cpu_map(cpus, found); });
+  if (!map) {
+    return failure(std::move(map).error(), what);
+  }
+  auto pinned = pin_once(connection, run, what, *map, call);
+  CpuMap online = online_part(*map, host->online);
+  // A cpuset of cgroup v1 takes no offline CPU (update_cpumask(), kernel/cgroup/cpuset.c, 6.1).
+  if (!pinned && pinned.error().errno_value == EINVAL && online != *map) {
+    pinned = pin_once(connection, run, what, online, call);
+  }
+  return pinned;
 }
 
 Result<void> no_such_thread(const VmId& vm, const std::string& thread) {
@@ -132,23 +150,53 @@ int length_of(const CpuMap& map) {
   return static_cast<int>(map.size());
 }
 
-/// Refuses VMs with memory that libvirt bound at their start. libvirt 9.0 itself overlooks those
-/// with <memnode> alone.
-Result<void> check_memory_is_free(const DomainHandle& domain) {
+/// The running VM. Refuses VMs with memory that libvirt bound at their start. libvirt 9.0 itself
+/// overlooks those with <memnode> alone.
+Result<VmDescription> describe_with_free_memory(const DomainHandle& domain) {
   const std::unique_ptr<char, FreeBytes> xml(virDomainGetXMLDesc(domain.get(), /*flags=*/0));
   if (!xml) {
     return tl::unexpected<Error>(refusal(domain, "cannot read its definition"));
   }
-  const auto vm = parse_domain_xml(xml.get(), /*default_huge_page_size=*/{});
-  if (!vm) {
-    return tl::unexpected<Error>(vm.error());
-  }
-  if (vm->numatune != NumatuneMode::kNone && vm->numatune != NumatuneMode::kRestrictive) {
+  auto vm = parse_domain_xml(xml.get(), /*default_huge_page_size=*/{});
+  if (vm && vm->numatune != NumatuneMode::kNone && vm->numatune != NumatuneMode::kRestrictive) {
     return failure(
         ErrorCode::kUnsupported,
         fmt::format("'{}' was started with a <numatune> that binds its memory for good", vm->name));
   }
-  return {};
+  return vm;
+}
+
+/// `nodes` and those that the VM's memory may use now; none: it may use all.
+Result<std::vector<NodeId>> widened(std::vector<NodeId> nodes, const DomainHandle& domain,
+                                    const VmDescription& vm) {
+  if (vm.numatune == NumatuneMode::kNone) {
+    return {};
+  }
+  const auto now =
+      vm.numatune_nodes.empty() ? allowed_memory_nodes(domain.get()) : vm.numatune_nodes;
+  if (now.empty()) {
+    return failure(ErrorCode::kUnsupported,
+                   fmt::format("libvirt does not say which nodes '{}' may use now", vm.name));
+  }
+  nodes.insert(nodes.end(), now.begin(), now.end());
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+/// libvirt lets changes through while a backup runs, which may take hours (qemuBackupBegin(),
+/// qemu/qemu_backup.c, 9.0).
+bool is_backup(const DomainHandle& domain) {
+  int type = VIR_DOMAIN_JOB_NONE;
+  virTypedParameterPtr parameters = nullptr;
+  int count = 0;
+  if (virDomainGetJobStats(domain.get(), &type, &parameters, &count, /*flags=*/0) != 0) {
+    return false;
+  }
+  int operation = VIR_DOMAIN_JOB_OPERATION_UNKNOWN;
+  (void)virTypedParamsGetInt(parameters, count, VIR_DOMAIN_JOB_OPERATION, &operation);
+  virTypedParamsFree(parameters, count);
+  return operation == VIR_DOMAIN_JOB_OPERATION_BACKUP;
 }
 
 }  // namespace
@@ -210,8 +258,21 @@ Result<void> LibvirtControl::pin_io_thread(const DomainRun& run, std::int32_t io
 
 Result<void> LibvirtControl::set_memory_nodes(const DomainRun& run,
                                               const std::vector<NodeId>& nodes) {
-  const std::string what = fmt::format("cannot set the memory nodes of VM {} to {}",
-                                       placement::to_text(run.vm), placement::to_list(nodes));
+  return change_memory_nodes(run, nodes, MemoryNodes::kSet);
+}
+
+Result<void> LibvirtControl::widen_memory_nodes(const DomainRun& run,
+                                                const std::vector<NodeId>& nodes) {
+  return change_memory_nodes(run, nodes, MemoryNodes::kWiden);
+}
+
+Result<void> LibvirtControl::change_memory_nodes(const DomainRun& run,
+                                                 const std::vector<NodeId>& nodes,
+                                                 MemoryNodes change) {
+  const std::string what =
+      fmt::format("cannot {} the memory nodes of VM {} {} {}",
+                  change == MemoryNodes::kWiden ? "widen" : "set", placement::to_text(run.vm),
+                  change == MemoryNodes::kWiden ? "by" : "to", placement::to_list(nodes));
   if (nodes.empty()) {
     return failure(ErrorCode::kInvalidArgument, what + ": the node set is empty");
   }
@@ -219,13 +280,22 @@ Result<void> LibvirtControl::set_memory_nodes(const DomainRun& run,
   if (!connection) {
     return tl::unexpected<Error>(connection.error());
   }
+  auto wanted = find(**connection, run).and_then([&](const DomainHandle& domain) {
+    return describe_with_free_memory(domain).and_then([&](const VmDescription& vm) {
+      return change == MemoryNodes::kWiden ? widened(nodes, domain, vm)
+                                           : Result<std::vector<NodeId>>(nodes);
+    });
+  });
+  if (!wanted) {
+    return failure(std::move(wanted).error(), what);
+  }
+  if (wanted->empty()) {
+    return {};
+  }
   TypedParameters parameters;
   if (!parameters.add_int(VIR_DOMAIN_NUMA_MODE, VIR_DOMAIN_NUMATUNE_MEM_RESTRICTIVE) ||
-      !parameters.add_string(VIR_DOMAIN_NUMA_NODESET, placement::to_list(nodes))) {
+      !parameters.add_string(VIR_DOMAIN_NUMA_NODESET, placement::to_list(*wanted))) {
     return tl::unexpected<Error>(last_libvirt_error(what));
-  }
-  if (auto free = find(**connection, run).and_then(check_memory_is_free); !free) {
-    return failure(std::move(free).error(), what);
   }
   // Again, because reading its definition has taken a while.
   const auto domain = find(**connection, run);
@@ -244,6 +314,22 @@ Result<void> LibvirtControl::set_memory_nodes(const DomainRun& run,
     error.code = ErrorCode::kInvalidArgument;
   }
   return tl::unexpected<Error>(std::move(error));
+}
+
+Result<void> LibvirtControl::check_free(const DomainRun& run) {
+  const auto connection = connected();
+  const auto domain = connection.and_then(
+      [&](const std::shared_ptr<Connection>& open) { return find(*open, run); });
+  if (!domain) {
+    return {};  // which the change itself will say
+  }
+  virDomainJobInfo job{};
+  const bool answers = virDomainGetJobInfo(domain->get(), &job) == 0;
+  // While a VM arrives from another host, libvirt answers no such query either
+  // (qemuMigrationJobStart(), qemu/qemu_migration.c, 9.0).
+  const bool has_job = answers ? job.type != VIR_DOMAIN_JOB_NONE && !is_backup(*domain)
+                               : last_libvirt_error("").code == ErrorCode::kBusy;
+  return has_job ? failure(ErrorCode::kBusy, "a libvirt job is under way") : Result<void>();
 }
 
 Result<void> LibvirtControl::set_policy(const VmId& vm,

@@ -11,8 +11,10 @@
 /// Properties:
 ///  - only the running domain changes; its definition only if a policy is to persist;
 ///  - no run of the domain other than the intended one is changed, except as described above;
-///  - CPUs that are not online on the host are refused before libvirt is called, because the kernel
-///    would silently drop them;
+///  - CPUs that the host does not have are refused before libvirt is called; offline ones are
+///    passed on beside online ones, so that a pin can be restored as it was, and left out if a
+///    cpuset of cgroup v1 refuses them; a set without an online CPU becomes all online CPUs;
+///  - widening the memory nodes never removes one that the VM may use at that moment;
 ///  - a lost connection is reopened by the next call.
 #pragma once
 
@@ -41,12 +43,21 @@ class LibvirtControl final : public migration::DomainControl {
                                            const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(
+      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override;
+  /// A backup counts as none, because libvirt lets changes through while it runs.
+  [[nodiscard]] Result<void> check_free(const migration::DomainRun& run) override;
   [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
                                         const std::vector<placement::PolicySetting>& settings,
                                         bool persistent) override;
 
  private:
+  enum class MemoryNodes { kSet, kWiden };
+
   [[nodiscard]] Result<std::shared_ptr<Connection>> connected();
+  [[nodiscard]] Result<void> change_memory_nodes(const migration::DomainRun& run,
+                                                 const std::vector<placement::NodeId>& nodes,
+                                                 MemoryNodes change);
 
   EventLoop& loop_;
   const std::string uri_;

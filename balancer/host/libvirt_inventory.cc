@@ -10,43 +10,18 @@
 
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/errors.h"
+#include "balancer/host/memory_nodes.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
 namespace {
 
-using placement::NodeId;
 using placement::VmDescription;
 using placement::VmId;
 
 struct FreeText {
   void operator()(char* text) const noexcept { std::free(text); }
 };
-
-bool is_gone(const Error& error) {
-  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
-}
-
-/// The nodes that a VM's memory may use according to libvirt, for cases in which its XML does not
-/// say: with placement='auto' they are those that libvirt was advised at the start
-/// (qemuDomainGetNumaParameters(), libvirt 9.0). Empty if libvirt does not report them.
-std::vector<NodeId> memory_nodes(virDomain* domain) {
-  int count = 0;
-  if (virDomainGetNumaParameters(domain, nullptr, &count, /*flags=*/0) != 0 || count <= 0) {
-    return {};
-  }
-  std::vector<virTypedParameter> parameters(static_cast<std::size_t>(count));
-  if (virDomainGetNumaParameters(domain, parameters.data(), &count, /*flags=*/0) != 0) {
-    return {};
-  }
-  std::vector<NodeId> nodes;
-  const char* text = nullptr;
-  if (virTypedParamsGetString(parameters.data(), count, VIR_DOMAIN_NUMA_NODESET, &text) == 1) {
-    nodes = placement::parse_node_list(text).value_or(std::vector<NodeId>{});
-  }
-  virTypedParamsClear(parameters.data(), count);
-  return nodes;
-}
 
 }  // namespace
 
@@ -86,7 +61,7 @@ Result<std::vector<VmDescription>> LibvirtInventory::refresh() {
     auto description = read(vm);
     if (description) {
       known_.insert_or_assign(vm, std::move(*description));
-    } else if (is_gone(description.error())) {
+    } else if (description.error().is_gone()) {
       known_.erase(vm);
     } else if (!connection_->is_open()) {
       dirty_->put_back(marks);
@@ -158,6 +133,10 @@ Result<VmDescription> LibvirtInventory::read(const VmId& vm) const {
   if (!domain) {
     return tl::unexpected<Error>(last_libvirt_error(what));
   }
+  // Not by its definition, which need not be readable once it has stopped.
+  if (virDomainGetID(domain.get()) == static_cast<unsigned int>(-1)) {
+    return failure(ErrorCode::kNotFound, what + ": it does not run");
+  }
   const std::unique_ptr<char, FreeText> xml(virDomainGetXMLDesc(domain.get(), /*flags=*/0));
   if (!xml) {
     return tl::unexpected<Error>(last_libvirt_error(what));
@@ -170,7 +149,7 @@ Result<VmDescription> LibvirtInventory::read(const VmId& vm) const {
     return failure(ErrorCode::kNotFound, what + ": it does not run");
   }
   if (description->numatune_auto && description->numatune_nodes.empty()) {
-    description->numatune_nodes = memory_nodes(domain.get());
+    description->numatune_nodes = allowed_memory_nodes(domain.get());
   }
   return description;
 }

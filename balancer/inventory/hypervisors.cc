@@ -132,6 +132,18 @@ Result<void> Hypervisors::set_memory_nodes(const DomainRun& run,
   });
 }
 
+Result<void> Hypervisors::widen_memory_nodes(const DomainRun& run,
+                                             const std::vector<placement::NodeId>& nodes) {
+  return with_control_of(run.vm, [&](migration::DomainControl& control) {
+    return control.widen_memory_nodes(run, nodes);
+  });
+}
+
+Result<void> Hypervisors::check_free(const DomainRun& run) {
+  return with_control_of(
+      run.vm, [&](migration::DomainControl& control) { return control.check_free(run); });
+}
+
 Result<void> Hypervisors::set_policy(const VmId& vm,
                                      const std::vector<placement::PolicySetting>& settings,
                                      bool persistent) {

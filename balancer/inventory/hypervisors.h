@@ -55,6 +55,9 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
                                            const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(
+      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> check_free(const migration::DomainRun& run) override;
   [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
                                         const std::vector<placement::PolicySetting>& settings,
                                         bool persistent) override;

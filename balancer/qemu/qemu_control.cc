@@ -10,6 +10,7 @@
 #include "balancer/qemu/pins.h"
 #include "balancer/qemu/threads.h"
 #include "placement/model/text.h"
+#include "stats/files/read_parsed.h"
 #include "stats/linux/qemu_process.h"
 
 namespace vmnuma::balancer::qemu {
@@ -20,19 +21,29 @@ using placement::VmId;
 
 namespace {
 
-Result<void> check_cpus(const std::vector<CpuId>& cpus, const std::vector<CpuId>& online) {
-  if (cpus.empty()) {
-    return failure(ErrorCode::kInvalidArgument, "the CPU set is empty");
-  }
-  for (const CpuId cpu : cpus) {
-    if (!std::binary_search(online.begin(), online.end(), cpu)) {
-      return failure(ErrorCode::kInvalidArgument, fmt::format("CPU {} is not online", cpu.value));
-    }
-  }
-  return {};
+/// /sys/devices/system/cpu/possible: all CPUs that the kernel has a number for.
+Result<std::vector<CpuId>> read_possible_cpus(const files::Directory& root) {
+  return files::read_parsed(root, "sys/devices/system/cpu/possible", placement::parse_cpu_list);
 }
 
 }  // namespace
+
+Result<CpusToPin> cpus_to_pin(const std::vector<CpuId>& cpus, const std::vector<CpuId>& possible,
+                              const std::vector<CpuId>& online) {
+  if (cpus.empty()) {
+    return failure(ErrorCode::kInvalidArgument, "the CPU set is empty");
+  }
+  CpusToPin pin{.mask = cpus, .effective = {}};
+  for (const CpuId cpu : cpus) {
+    if (!std::binary_search(possible.begin(), possible.end(), cpu)) {
+      return failure(ErrorCode::kInvalidArgument, fmt::format("the host has no CPU {}", cpu.value));
+    }
+    if (std::binary_search(online.begin(), online.end(), cpu)) {
+      pin.effective.push_back(cpu);
+    }
+  }
+  return pin.effective.empty() ? CpusToPin{.mask = online, .effective = online} : std::move(pin);
+}
 
 /// The VM if it is still the intended run.
 Result<KnownVm> QemuControl::find(const DomainRun& run) const {
@@ -60,8 +71,10 @@ Result<void> QemuControl::pin(const DomainRun& run, ThreadKey key, const std::st
   if (!online) {
     return failure(online.error(), what);
   }
-  if (auto possible = check_cpus(cpus, *online); !possible) {
-    return failure(std::move(possible).error(), what);
+  const auto wanted = read_possible_cpus(root_).and_then(
+      [&](const std::vector<CpuId>& possible) { return cpus_to_pin(cpus, possible, *online); });
+  if (!wanted) {
+    return failure(wanted.error(), what);
   }
   const auto vm = find(run);
   if (!vm) {
@@ -78,12 +91,13 @@ Result<void> QemuControl::pin(const DomainRun& run, ThreadKey key, const std::st
   if (tids.empty()) {
     return failure(ErrorCode::kNotFound, fmt::format("{}: there is no {}", what, thread));
   }
-  auto pinned = pin_threads(tids, cpus);
+  auto pinned = pin_threads(tids, wanted->mask);
   if (!vm->descriptor->runs()) {
     return failure(ErrorCode::kNotFound, what + ": it has ended");
   }
   if (pinned) {
-    known_.note_pin(run.vm, vm->process, key, cpus == *online ? std::vector<CpuId>{} : cpus);
+    known_.note_pin(run.vm, vm->process, key,
+                    wanted->effective == *online ? std::vector<CpuId>{} : wanted->effective);
   }
   callbacks_.on_change(run.vm);
   return pinned ? Result<void>() : failure(std::move(pinned).error(), what);

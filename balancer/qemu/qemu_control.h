@@ -10,19 +10,33 @@
 ///
 /// Properties:
 ///  - no run of the VM other than the intended one is changed;
-///  - CPUs that are not online on the host are refused before the kernel is called, because it
-///    would silently drop them;
+///  - CPUs that the host does not have are refused before the kernel is called, because it would
+///    silently drop them; offline ones are passed on beside online ones, and a set without any
+///    online CPU becomes all online CPUs, as in the kernel when a thread's last CPU goes offline;
+///  - what is remembered of a pin is what the kernel reports of it: the online CPUs;
 ///  - the inventory reads a VM again after each change.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "balancer/qemu/known_vms.h"
 #include "migration/domain_control.h"
 #include "stats/files/directory.h"
 
 namespace vmnuma::balancer::qemu {
+
+/// A pin as the kernel takes it.
+struct CpusToPin {
+  std::vector<placement::CpuId> mask;       ///< for sched_setaffinity(2)
+  std::vector<placement::CpuId> effective;  ///< those that are online
+};
+/// `cpus`, `possible` and `online` ascending. Errors: invalid-argument (empty set, a CPU that is
+/// not possible).
+[[nodiscard]] Result<CpusToPin> cpus_to_pin(const std::vector<placement::CpuId>& cpus,
+                                            const std::vector<placement::CpuId>& possible,
+                                            const std::vector<placement::CpuId>& online);
 
 /// All functions from any thread; calls for different VMs may run at the same time.
 class QemuControl final : public migration::DomainControl {

@@ -38,9 +38,7 @@ Error vanished(const VmProcess& process) {
 Result<void> check_identity(const files::Directory& directory, const VmProcess& process) {
   const auto text = directory.read("stat");
   if (!text) {
-    const bool gone =
-        text.error().code == ErrorCode::kNotFound || text.error().code == ErrorCode::kVanished;
-    return tl::unexpected(gone ? vanished(process) : text.error());
+    return tl::unexpected(text.error().is_gone() ? vanished(process) : text.error());
   }
   const auto stat = stats::parse_process_stat(*text);
   if (!stat) {

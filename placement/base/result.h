@@ -46,6 +46,11 @@ struct Error {
   int errno_value = 0;  ///< the errno behind it, 0 where there is none
   std::string message;  ///< a sentence without a final full stop; objects in single quotes
 
+  /// The object does not exist, or not any more: for callers to which both mean the same.
+  [[nodiscard]] bool is_gone() const {
+    return code == ErrorCode::kNotFound || code == ErrorCode::kVanished;
+  }
+
   /// The same error with a caller's context: "while reading node 2: cannot open ...".
   [[nodiscard]] Error within(std::string_view context) && {
     message.insert(0, ": ").insert(0, context);

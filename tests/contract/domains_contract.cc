@@ -208,6 +208,61 @@ TEST_P(DomainsContract, RefusesACpuTheHostDoesNotHaveAndChangesNothing) {
   EXPECT_TRUE(now->io_thread_pins.empty());
 }
 
+TEST_P(DomainsContract, AnOfflineCpuBesideAnOnlineOneIsAccepted) {
+  const auto offline = host().offline_cpu();
+  if (!offline) {
+    GTEST_SKIP() << "all CPUs are online";
+  }
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_TRUE(becomes(vm, is_listed));
+  std::vector<CpuId> cpus{host().cpu(), *offline};
+  std::sort(cpus.begin(), cpus.end());
+
+  EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 0, cpus)), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin_emulator(run_of(vm), cpus)), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, cpus)), std::nullopt);
+  host().changed(vm);
+
+  // Whether the offline one is described, too, depends on who keeps the pins.
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) {
+    const std::vector<CpuId> one{host().cpu()};
+    const auto online = [&](std::vector<CpuId> pin) {
+      std::erase(pin, *offline);
+      return pin;
+    };
+    return now && now->vcpu_pins.size() == 1 && online(now->vcpu_pins.front().cpus) == one &&
+           online(now->emulator_pin) == one && now->io_thread_pins.size() == 1 &&
+           online(now->io_thread_pins.front().cpus) == one;
+  }));
+}
+
+TEST_P(DomainsContract, OnlyOfflineCpusMeanAllOnlineOnes) {
+  const auto offline = host().offline_cpu();
+  if (!offline) {
+    GTEST_SKIP() << "all CPUs are online";
+  }
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_TRUE(becomes(vm, is_listed));
+
+  EXPECT_EQ(code_of(host().control().pin_emulator(run_of(vm), {*offline})), std::nullopt);
+  host().changed(vm);
+
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) {
+    const auto has = [&](CpuId cpu) {
+      return std::count(now->emulator_pin.begin(), now->emulator_pin.end(), cpu) > 0;
+    };
+    return now && (now->emulator_pin.empty() || (has(host().cpu()) && !has(*offline)));
+  }));
+  EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 0, {*offline})), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, {*offline})), std::nullopt);
+}
+
+TEST_P(DomainsContract, AVmWithoutAJobIsFreeAndSoIsOneThatIsNotThere) {
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  EXPECT_EQ(code_of(host().control().check_free(run_of(vm))), std::nullopt);
+  EXPECT_EQ(code_of(host().control().check_free({kNoSuchVm, 1})), std::nullopt);
+}
+
 TEST_P(DomainsContract, AnUnknownVmIsNotFound) {
   EXPECT_EQ(code_of(host().control().pin_vcpu({kNoSuchVm, 1}, 0, {host().cpu()})),
             ErrorCode::kNotFound);
@@ -281,6 +336,38 @@ TEST_P(DomainsContract, MemoryNodesMakeTheModeRestrictiveAndMayBeSetAgain) {
     return now && now->numatune == NumatuneMode::kRestrictive &&
            now->numatune_nodes == std::vector<NodeId>{host().node()};
   }));
+}
+
+TEST_P(DomainsContract, WideningNeverRemovesANode) {
+  const auto other = host().other_node();
+  if (!other || host().gap(Claim::kMemoryNodesCanBeSet)) {
+    GTEST_SKIP() << "there are no two nodes that memory can be set to";
+  }
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+  ASSERT_EQ(code_of(host().control().set_memory_nodes(run_of(vm), {*other})), std::nullopt);
+
+  const auto widened = host().control().widen_memory_nodes(run_of(vm), {host().node()});
+  ASSERT_TRUE(widened.has_value()) << widened.error().message;
+  host().changed(vm);
+
+  std::vector<NodeId> both{host().node(), *other};
+  std::sort(both.begin(), both.end());
+  EXPECT_TRUE(becomes(vm, [&](const auto& now) { return now && now->numatune_nodes == both; }));
+}
+
+TEST_P(DomainsContract, WideningLeavesAVmAloneThatMayUseAllNodes) {
+  if (const auto reason = host().gap(Claim::kMemoryNodesCanBeSet)) {
+    GTEST_SKIP() << *reason;
+  }
+  const VmId vm = host().start("contract-a", NumatuneMode::kNone);
+
+  EXPECT_EQ(code_of(host().control().widen_memory_nodes(run_of(vm), {host().node()})),
+            std::nullopt);
+  host().changed(vm);
+
+  const auto now = find(vm);
+  ASSERT_TRUE(now.has_value());
+  EXPECT_EQ(now->numatune, NumatuneMode::kNone);
 }
 
 TEST_P(DomainsContract, WhereMemoryNodesCannotBeSetTheVmSaysSoAndTheyAreUnsupported) {

@@ -64,6 +64,10 @@ class DomainHost {
 
   virtual placement::CpuId cpu() const = 0;  ///< an online one
   virtual placement::NodeId node() const = 0;
+  /// One that the host has, if this implementation can have one.
+  virtual std::optional<placement::CpuId> offline_cpu() const { return std::nullopt; }
+  /// A node besides `node()`, where there is one.
+  virtual std::optional<placement::NodeId> other_node() const { return std::nullopt; }
   virtual std::optional<std::string> gap(Claim claim) const = 0;
 };
 

@@ -59,11 +59,13 @@ class FakeHost final : public DomainHost {
 
   CpuId cpu() const override { return {4}; }
   NodeId node() const override { return {1}; }
+  std::optional<CpuId> offline_cpu() const override { return CpuId{2}; }
+  std::optional<NodeId> other_node() const override { return NodeId{0}; }
   std::optional<std::string> gap(Claim) const override { return std::nullopt; }
 
  private:
   std::int32_t started_ = 0;
-  FakeDomains domains_{{CpuId{0}, CpuId{4}}, {NodeId{0}, NodeId{1}}};
+  FakeDomains domains_{{CpuId{0}, CpuId{4}}, {NodeId{0}, NodeId{1}}, {CpuId{2}}};
 };
 
 /// libvirt's test driver: all connections of one process to test:///default see the same VMs, as
@@ -120,6 +122,8 @@ class TestDriverHost final : public DomainHost {
 
   CpuId cpu() const override { return {4}; }
   NodeId node() const override { return {1}; }
+  std::optional<CpuId> offline_cpu() const override { return CpuId{1}; }
+  std::optional<NodeId> other_node() const override { return NodeId{0}; }
   std::optional<std::string> gap(Claim claim) const override {
     switch (claim) {
       case Claim::kUnknownNodeIsRefused:

@@ -37,8 +37,9 @@ void set_pin(std::vector<Pin>& pins, std::int32_t number, const std::vector<CpuI
 
 }  // namespace
 
-FakeDomains::FakeDomains(std::vector<CpuId> cpus, std::vector<NodeId> nodes)
-    : cpus_(std::move(cpus)), nodes_(std::move(nodes)) {}
+FakeDomains::FakeDomains(std::vector<CpuId> cpus, std::vector<NodeId> nodes,
+                         std::vector<CpuId> offline)
+    : cpus_(std::move(cpus)), nodes_(std::move(nodes)), offline_(std::move(offline)) {}
 
 void FakeDomains::start(VmDescription vm) {
   const std::lock_guard lock(mutex_);
@@ -58,6 +59,15 @@ void FakeDomains::define(const VmId& vm) {
 std::vector<placement::PolicySetting> FakeDomains::defined_policy(const VmId& vm) const {
   const std::lock_guard lock(mutex_);
   return defined_.at(vm);
+}
+
+void FakeDomains::set_busy(const VmId& vm, bool busy) {
+  const std::lock_guard lock(mutex_);
+  if (busy) {
+    busy_.insert(vm);
+  } else {
+    busy_.erase(vm);
+  }
 }
 
 void FakeDomains::fail_with(std::optional<Error> error) {
@@ -85,8 +95,9 @@ Result<std::vector<VmDescription>> FakeDomains::refresh() {
 Result<void> FakeDomains::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                                    const std::vector<CpuId>& cpus) {
   const std::lock_guard lock(mutex_);
-  if (auto good = check(cpus); !good) {
-    return good;
+  const auto pin = pin_to(cpus);
+  if (!pin) {
+    return tl::unexpected<Error>(pin.error());
   }
   const auto vm = find(run);
   if (!vm) {
@@ -95,31 +106,33 @@ Result<void> FakeDomains::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
   if (!contains((*vm)->vcpus, vcpu)) {
     return failure(ErrorCode::kNotFound, fmt::format("'{}' has no vCPU {}", (*vm)->name, vcpu));
   }
-  set_pin((*vm)->vcpu_pins, vcpu, cpus);
+  set_pin((*vm)->vcpu_pins, vcpu, *pin);
   changes_.push_back(
-      fmt::format("pin_vcpu {} {} to {}", (*vm)->name, vcpu, placement::to_list(cpus)));
+      fmt::format("pin_vcpu {} {} to {}", (*vm)->name, vcpu, placement::to_list(*pin)));
   return {};
 }
 
 Result<void> FakeDomains::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
   const std::lock_guard lock(mutex_);
-  if (auto good = check(cpus); !good) {
-    return good;
+  const auto pin = pin_to(cpus);
+  if (!pin) {
+    return tl::unexpected<Error>(pin.error());
   }
   const auto vm = find(run);
   if (!vm) {
     return tl::unexpected<Error>(vm.error());
   }
-  (*vm)->emulator_pin = cpus;
-  changes_.push_back(fmt::format("pin_emulator {} to {}", (*vm)->name, placement::to_list(cpus)));
+  (*vm)->emulator_pin = *pin;
+  changes_.push_back(fmt::format("pin_emulator {} to {}", (*vm)->name, placement::to_list(*pin)));
   return {};
 }
 
 Result<void> FakeDomains::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
                                         const std::vector<CpuId>& cpus) {
   const std::lock_guard lock(mutex_);
-  if (auto good = check(cpus); !good) {
-    return good;
+  const auto pin = pin_to(cpus);
+  if (!pin) {
+    return tl::unexpected<Error>(pin.error());
   }
   const auto vm = find(run);
   if (!vm) {
@@ -129,9 +142,9 @@ Result<void> FakeDomains::pin_io_thread(const DomainRun& run, std::int32_t io_th
     return failure(ErrorCode::kNotFound,
                    fmt::format("'{}' has no I/O thread {}", (*vm)->name, io_thread));
   }
-  set_pin((*vm)->io_thread_pins, io_thread, cpus);
+  set_pin((*vm)->io_thread_pins, io_thread, *pin);
   changes_.push_back(
-      fmt::format("pin_io_thread {} {} to {}", (*vm)->name, io_thread, placement::to_list(cpus)));
+      fmt::format("pin_io_thread {} {} to {}", (*vm)->name, io_thread, placement::to_list(*pin)));
   return {};
 }
 
@@ -141,6 +154,27 @@ Result<void> FakeDomains::set_memory_nodes(const DomainRun& run, const std::vect
   if (!vm) {
     return tl::unexpected<Error>(vm.error());
   }
+  return set_nodes(**vm, nodes);
+}
+
+Result<void> FakeDomains::widen_memory_nodes(const DomainRun& run,
+                                             const std::vector<NodeId>& nodes) {
+  const std::lock_guard lock(mutex_);
+  const auto vm = find(run);
+  if (!vm) {
+    return tl::unexpected<Error>(vm.error());
+  }
+  if ((*vm)->numatune == NumatuneMode::kNone) {
+    return {};  // it may use all
+  }
+  std::vector<NodeId> wide = (*vm)->numatune_nodes;
+  wide.insert(wide.end(), nodes.begin(), nodes.end());
+  std::sort(wide.begin(), wide.end());
+  wide.erase(std::unique(wide.begin(), wide.end()), wide.end());
+  return set_nodes(**vm, wide);
+}
+
+Result<void> FakeDomains::set_nodes(VmDescription& vm, const std::vector<NodeId>& nodes) {
   if (nodes.empty()) {
     return failure(ErrorCode::kInvalidArgument, "the node set is empty");
   }
@@ -150,15 +184,22 @@ Result<void> FakeDomains::set_memory_nodes(const DomainRun& run, const std::vect
                      fmt::format("the host has no node {}", node.value));
     }
   }
-  if ((*vm)->numatune != NumatuneMode::kNone && (*vm)->numatune != NumatuneMode::kRestrictive) {
+  if (vm.numatune != NumatuneMode::kNone && vm.numatune != NumatuneMode::kRestrictive) {
     return failure(ErrorCode::kUnsupported,
-                   fmt::format("'{}' has its memory bound for good", (*vm)->name));
+                   fmt::format("'{}' has its memory bound for good", vm.name));
   }
-  (*vm)->numatune = NumatuneMode::kRestrictive;
-  (*vm)->numatune_auto = false;
-  (*vm)->numatune_nodes = nodes;
-  changes_.push_back(
-      fmt::format("set_memory_nodes {} to {}", (*vm)->name, placement::to_list(nodes)));
+  vm.numatune = NumatuneMode::kRestrictive;
+  vm.numatune_auto = false;
+  vm.numatune_nodes = nodes;
+  changes_.push_back(fmt::format("set_memory_nodes {} to {}", vm.name, placement::to_list(nodes)));
+  return {};
+}
+
+Result<void> FakeDomains::check_free(const DomainRun& run) {
+  const std::lock_guard lock(mutex_);
+  if (find(run) && busy_.contains(run.vm)) {
+    return failure(ErrorCode::kBusy, "a libvirt job is under way");
+  }
   return {};
 }
 
@@ -204,17 +245,19 @@ Result<VmDescription*> FakeDomains::find(const DomainRun& run) {
   });
 }
 
-Result<void> FakeDomains::check(const std::vector<CpuId>& cpus) const {
+Result<std::vector<CpuId>> FakeDomains::pin_to(const std::vector<CpuId>& cpus) const {
   if (cpus.empty()) {
     return failure(ErrorCode::kInvalidArgument, "the CPU set is empty");
   }
+  bool some_online = false;
   for (const CpuId cpu : cpus) {
-    if (!contains(cpus_, cpu)) {
-      return failure(ErrorCode::kInvalidArgument,
-                     fmt::format("the host has no CPU {} online", cpu.value));
+    const bool online = contains(cpus_, cpu);
+    if (!online && !contains(offline_, cpu)) {
+      return failure(ErrorCode::kInvalidArgument, fmt::format("the host has no CPU {}", cpu.value));
     }
+    some_online |= online;
   }
-  return {};
+  return some_online ? cpus : cpus_;
 }
 
 }  // namespace vmnuma::tests

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ namespace vmnuma::tests {
 /// All functions from any thread.
 class FakeDomains final : public stats::DomainInventory, public migration::DomainControl {
  public:
-  /// The host's online CPUs and its nodes; anything else is refused.
-  FakeDomains(std::vector<placement::CpuId> cpus, std::vector<placement::NodeId> nodes);
+  /// The host's online CPUs, its nodes and its offline CPUs; anything else is refused.
+  FakeDomains(std::vector<placement::CpuId> cpus, std::vector<placement::NodeId> nodes,
+              std::vector<placement::CpuId> offline = {});
 
   /// Starts the VM, or replaces the running one with its id.
   void start(placement::VmDescription vm);
@@ -33,6 +35,8 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
   /// What the VM would start with the next time.
   [[nodiscard]] std::vector<placement::PolicySetting> defined_policy(
       const placement::VmId& vm) const;
+  /// Whether a job holds the VM, for check_free() only.
+  void set_busy(const placement::VmId& vm, bool busy);
   /// From now on every call of the ports fails with `error`, until it is taken back with nothing.
   void fail_with(std::optional<Error> error);
 
@@ -48,6 +52,9 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
                                            const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(
+      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> check_free(const migration::DomainRun& run) override;
   [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
                                         const std::vector<placement::PolicySetting>& settings,
                                         bool persistent) override;
@@ -55,14 +62,20 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
  private:
   [[nodiscard]] Result<placement::VmDescription*> find(const placement::VmId& vm);
   [[nodiscard]] Result<placement::VmDescription*> find(const migration::DomainRun& run);
-  [[nodiscard]] Result<void> check(const std::vector<placement::CpuId>& cpus) const;
+  /// Where a thread may run that is pinned to `cpus`.
+  [[nodiscard]] Result<std::vector<placement::CpuId>> pin_to(
+      const std::vector<placement::CpuId>& cpus) const;
+  [[nodiscard]] Result<void> set_nodes(placement::VmDescription& vm,
+                                       const std::vector<placement::NodeId>& nodes);
 
   const std::vector<placement::CpuId> cpus_;
   const std::vector<placement::NodeId> nodes_;
+  const std::vector<placement::CpuId> offline_;
 
   mutable std::mutex mutex_;  // guards everything below
   std::map<placement::VmId, placement::VmDescription> running_;
   std::map<placement::VmId, std::vector<placement::PolicySetting>> defined_;
+  std::set<placement::VmId> busy_;
   std::vector<std::string> changes_;
   std::optional<Error> error_;
 };

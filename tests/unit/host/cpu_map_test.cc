@@ -10,34 +10,44 @@ namespace {
 using placement::CpuId;
 
 TEST(CpuMapTest, HasOneBitACpuLowestFirst) {
-  const auto map = make_cpu_map({CpuId{0}, CpuId{2}, CpuId{9}}, CpuMap{0xff, 0xff});
+  const auto map = make_cpu_map({CpuId{0}, CpuId{2}, CpuId{9}}, {CpuMap{0xff, 0xff}, 16});
   ASSERT_TRUE(map.has_value());
   EXPECT_THAT(*map, testing::ElementsAre(0x05, 0x02));
 }
 
 TEST(CpuMapTest, HasRoomForMoreThanAThousandCpus) {
-  const auto map = make_cpu_map({CpuId{4095}}, CpuMap(512, 0xff));
+  const auto map = make_cpu_map({CpuId{4095}}, {CpuMap(512, 0xff), 4096});
   ASSERT_TRUE(map.has_value());
   ASSERT_EQ(map->size(), 512U);
   EXPECT_EQ(map->back(), 0x80);
 }
 
-TEST(CpuMapTest, RefusesACpuThatIsOffline) {
-  const auto map = make_cpu_map({CpuId{0}, CpuId{1}}, CpuMap{0x05});
-  ASSERT_FALSE(map.has_value());
-  EXPECT_EQ(map.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(map.error().message, testing::HasSubstr("CPU 1"));
+TEST(CpuMapTest, KeepsACpuThatIsOfflineBesideAnOnlineOne) {
+  const auto map = make_cpu_map({CpuId{0}, CpuId{1}}, {CpuMap{0x05}, 3});
+  ASSERT_TRUE(map.has_value());
+  EXPECT_THAT(*map, testing::ElementsAre(0x03));
+  EXPECT_THAT(online_part(*map, CpuMap{0x05}), testing::ElementsAre(0x01));
+}
+
+TEST(CpuMapTest, WhatHasOnlyOfflineCpusIsAllOnlineOnes) {
+  const auto map = make_cpu_map({CpuId{1}}, {CpuMap{0x05}, 3});
+  ASSERT_TRUE(map.has_value());
+  EXPECT_THAT(*map, testing::ElementsAre(0x05));
 }
 
 TEST(CpuMapTest, RefusesACpuBeyondTheHost) {
-  EXPECT_FALSE(make_cpu_map({CpuId{8}}, CpuMap{0xff}).has_value());
-  EXPECT_FALSE(make_cpu_map({CpuId{2147483647}}, CpuMap{0xff}).has_value());
-  EXPECT_FALSE(make_cpu_map({CpuId{0}}, CpuMap{}).has_value());
+  const auto map = make_cpu_map({CpuId{0}, CpuId{3}}, {CpuMap{0x05}, 3});
+  ASSERT_FALSE(map.has_value());
+  EXPECT_EQ(map.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(map.error().message, testing::HasSubstr("CPU 3"));
+  EXPECT_FALSE(make_cpu_map({CpuId{8}}, {CpuMap{0xff}, 8}).has_value());
+  EXPECT_FALSE(make_cpu_map({CpuId{2147483647}}, {CpuMap{0xff}, 8}).has_value());
+  EXPECT_FALSE(make_cpu_map({CpuId{0}}, {}).has_value());
 }
 
 TEST(CpuMapTest, RefusesANegativeCpuAndAnEmptySet) {
-  EXPECT_FALSE(make_cpu_map({CpuId{-1}}, CpuMap{0xff}).has_value());
-  EXPECT_FALSE(make_cpu_map({}, CpuMap{0xff}).has_value());
+  EXPECT_FALSE(make_cpu_map({CpuId{-1}}, {CpuMap{0xff}, 8}).has_value());
+  EXPECT_FALSE(make_cpu_map({}, {CpuMap{0xff}, 8}).has_value());
 }
 
 }  // namespace

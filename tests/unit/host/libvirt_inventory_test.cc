@@ -146,6 +146,32 @@ TEST_F(LibvirtInventoryTest, AVmThatCannotBeReadIsToldOnceAndHidesNoOther) {
   EXPECT_THAT(inventory->take_notices(), IsEmpty());
 }
 
+TEST_F(LibvirtInventoryTest, AVmThatStoppedIsForgottenEvenIfItsDefinitionCannotBeRead) {
+  const auto inventory = this->inventory();
+  const DomainHandle vm = start("web1", 1);
+  char uuid[VIR_UUID_STRING_BUFLEN];
+  ASSERT_EQ(virDomainGetUUIDString(vm.get(), uuid), 0);
+  const std::string next = fmt::format(
+      "<domain type='test'><name>web1</name><uuid>{}</uuid><memory>65536</memory>"
+      "<vcpu>5000</vcpu><os><type>hvm</type></os></domain>",  // more than any VM can have
+      uuid);
+  ASSERT_NE(DomainHandle(virDomainDefineXML(administrator_.get(), next.c_str())), nullptr);
+  const auto running = inventory->refresh();
+  ASSERT_TRUE(running.has_value());
+  ASSERT_THAT(names(*running), testing::Contains("web1"));
+
+  ASSERT_EQ(virDomainDestroy(vm.get()), 0);
+  VmId id;
+  ASSERT_EQ(virDomainGetUUID(vm.get(), id.uuid.data()), 0);
+  inventory->mark_dirty(id);
+  const auto left = inventory->refresh();
+
+  ASSERT_TRUE(left.has_value());
+  EXPECT_THAT(names(*left), testing::Not(testing::Contains("web1")));
+  EXPECT_THAT(inventory->take_notices(), IsEmpty());
+  EXPECT_EQ(virDomainUndefine(vm.get()), 0);
+}
+
 TEST_F(LibvirtInventoryTest, IsSilentAfterItsEnd) {
   auto inventory = this->inventory();
   ASSERT_TRUE(inventory->refresh().has_value());

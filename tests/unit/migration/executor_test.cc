@@ -173,6 +173,42 @@ TEST_F(ExecutorTest, AVmThatStartedAnewIsNotTheOneThatWasMeant) {
   EXPECT_THAT(world_.domains.changes(), IsEmpty());
 }
 
+TEST_F(ExecutorTest, AVmInALibvirtJobIsLeftAloneUntilTheJobEnds) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
+  world_.domains.set_busy(vm.id, true);
+  world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
+  const ActionEvent end = finished(world_.run(), 7);
+  EXPECT_EQ(end.state, ActionState::kDropped);
+  EXPECT_EQ(end.detail, "'web1' is left alone for now: a libvirt job is under way");
+  EXPECT_THAT(world_.domains.changes(), IsEmpty());
+  EXPECT_EQ(world_.memory_on(vm, 0), kMiB * 32);
+
+  world_.domains.set_busy(vm.id, false);
+  world_.executor().submit(World::order(8, {world_.change(vm, 0, 1)}));
+  EXPECT_EQ(finished(world_.run(), 8).state, ActionState::kDone);
+  expect_all_closed();
+}
+
+TEST_F(ExecutorTest, AJobOfOneVmDropsASwapBeforeTheOtherIsTouched) {
+  const TestVm a = world_.start_vm("a", 0, kMiB * 32, true);
+  const TestVm b = world_.start_vm("b", 1, kMiB * 32, true);
+  world_.domains.set_busy(b.id, true);
+  world_.executor().submit(World::order(7, {world_.change(a, 0, 1), world_.change(b, 1, 0)}));
+  EXPECT_EQ(finished(world_.run(), 7).state, ActionState::kDropped);
+  EXPECT_THAT(world_.domains.changes(), IsEmpty());
+}
+
+TEST_F(ExecutorTest, AnOrderFromBeforeARestartIsFinishedWhateverTheJob) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
+  world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
+  world_.run([&] { return world_.domains.changes().size() == 2; });
+  world_.domains.set_busy(vm.id, true);
+  world_.restart();
+  EXPECT_EQ(finished(world_.run(), 7).state, ActionState::kUndone);
+  EXPECT_EQ(world_.home(vm), 0);
+  expect_all_closed();
+}
+
 TEST_F(ExecutorTest, AMoveWithoutRoomIsDroppedWithTheReason) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
   world_.memory.set_used_by_others(NodeId{1}, kMiB * 240);
@@ -328,11 +364,17 @@ TEST_F(ExecutorTest, APinThatWasNoneBeforeGoesBackToAnyCpu) {
   EXPECT_THAT(world_.domains.changes().back(), HasSubstr("pin_vcpu web1 0 to 0-7"));
 }
 
-TEST_F(ExecutorTest, TakingBackWaitsForLibvirtAsLongAsItTakes) {
+/// libvirt's connection is gone, or a job of the VM keeps it busy.
+class PassingProblemTest : public ExecutorTest, public testing::WithParamInterface<ErrorCode> {};
+INSTANTIATE_TEST_SUITE_P(, PassingProblemTest,
+                         testing::Values(ErrorCode::kUnavailable, ErrorCode::kBusy),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+TEST_P(PassingProblemTest, TakingBackWaitsAsLongAsItTakes) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
   world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
   world_.run([&] { return world_.domains.changes().size() == 2; });
-  world_.domains.fail_with(Error{ErrorCode::kUnavailable, 0, "no connection"});
+  world_.domains.fail_with(Error{GetParam(), 0, "not now"});
   const Microseconds away_since = world_.now();
   auto events = world_.run([&] { return world_.now() - away_since > Microseconds{600'000'000}; });
   EXPECT_THAT(events, IsEmpty());

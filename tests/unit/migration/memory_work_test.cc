@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Memory mode kMask: the set of nodes that libvirt allows follows the homes.
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +17,16 @@ using testing::HasSubstr;
 
 class MaskTest : public testing::Test {
  protected:
+  /// Its memory may use only `nodes`.
+  void allow(const TestVm& vm, std::vector<NodeId> nodes) {
+    auto running = world_.running(vm.id);
+    ASSERT_TRUE(running.has_value());
+    running->numatune = placement::NumatuneMode::kRestrictive;
+    running->numatune_nodes = std::move(nodes);
+    world_.domains.start(*std::move(running));
+  }
   VmChange masked(const TestVm& vm, std::int32_t from, std::int32_t to) {
+    allow(vm, {NodeId{from}});
     VmChange change = world_.change(vm, from, to);
     change.memory_mode = placement::MemoryMode::kMask;
     change.memory.allowed_before = {NodeId{from}};
@@ -73,6 +85,24 @@ TEST_F(MaskTest, AVmThatMayUseEveryNodeIsNotNarrowedFirst) {
   EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 64);
 }
 
+TEST_F(MaskTest, WideningKeepsNodesThatTheVmGotAfterTheOrderWasMade) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  const VmChange change = masked(vm, 0, 1);
+  allow(vm, {NodeId{0}, NodeId{2}});
+  carry_out(change);
+  EXPECT_EQ(sets(), (std::vector<std::string>{"set_memory_nodes web1 to 0-2",
+                                              "set_memory_nodes web1 to 1"}));
+}
+
+TEST_F(MaskTest, AVmThatMayUseEveryNodeByNowIsNotNarrowedByWidening) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
+  VmChange change = world_.change(vm, 0, 1);
+  change.memory_mode = placement::MemoryMode::kMask;
+  change.memory.allowed_before = {NodeId{0}};
+  carry_out(change);
+  EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 1"});
+}
+
 TEST_F(MaskTest, AChangeThatOnlySetsTheNodesMovesNothing) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   VmChange change = masked(vm, 0, 1);
@@ -113,6 +143,7 @@ TEST_F(MaskTest, StaysWideWhereALittleIsLeftForLackOfRoom) {
 
 TEST_F(MaskTest, ASmallerSetIsSetAfterTheMemoryIsThere) {
   const TestVm vm = world_.start_vm("web1", 1, kMiB * 64, true);
+  allow(vm, {NodeId{1}});
   VmChange change = world_.change(vm, 1, 0);
   change.pins.clear();
   change.memory.allowed_before = {NodeId{1}};
@@ -130,6 +161,7 @@ TEST_F(MaskTest, ASmallerSetIsSetAfterTheMemoryIsThere) {
 TEST_F(MaskTest, ASmallerSetIsNotSetWhileMuchIsElsewhere) {
   const TestVm vm = world_.start_vm("web1", 1, kMiB * 64, true);
   world_.memory.pin(vm.process, 0x7f0000000000, kMiB * 32);
+  allow(vm, {NodeId{1}});
   VmChange change = world_.change(vm, 1, 0);
   change.pins.clear();
   change.memory.allowed_before = {NodeId{1}};

@@ -58,6 +58,12 @@ class World::Ports final : public DomainControl, public PageMover, public Journa
   Result<void> set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) override {
     return world_.faults.through([&] { return world_.domains.set_memory_nodes(run, nodes); });
   }
+  Result<void> widen_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) override {
+    return world_.faults.through([&] { return world_.domains.widen_memory_nodes(run, nodes); });
+  }
+  Result<void> check_free(const DomainRun& run) override {
+    return world_.faults.through([&] { return world_.domains.check_free(run); });
+  }
   Result<void> set_policy(const VmId& vm, const std::vector<placement::PolicySetting>& settings,
                           bool persistent) override {
     return world_.faults.through(
@@ -109,7 +115,7 @@ class World::Ports final : public DomainControl, public PageMover, public Journa
 
 World::World()
     : memory({{NodeId{0}, kMiB * 256, {}}, {NodeId{1}, kMiB * 256, {}}}),
-      domains(all_cpus(), {NodeId{0}, NodeId{1}}),
+      domains(all_cpus(), {NodeId{0}, NodeId{1}, NodeId{2}}),
       ports_(std::make_unique<Ports>(*this)) {
   limits_.all_cpus = all_cpus();
   restart();

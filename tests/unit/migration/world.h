@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A host with two nodes of four CPUs, VMs on it, and an executor that runs in simulated time.
+/// A host with two nodes of four CPUs and one without memory and CPUs, VMs on it, and an executor
+/// that runs in simulated time.
 ///
 /// Faults: the k-th port call can fail before or after it took effect, or the program can die
 /// there, which is an exception here; what outlives it (VMs, memory, journal) stays and a new

@@ -44,7 +44,7 @@ Result<SimVm*> SimLibvirt::find(const DomainRun& run) {
   });
 }
 
-Result<void> SimLibvirt::check_cpus(const std::vector<CpuId>& cpus) const {
+Result<std::vector<CpuId>> SimLibvirt::pin_to(const std::vector<CpuId>& cpus) const {
   if (cpus.empty()) {
     return failure(ErrorCode::kInvalidArgument, "a pin needs at least one CPU");
   }
@@ -62,10 +62,17 @@ Result<void> SimLibvirt::check_cpus(const std::vector<CpuId>& cpus) const {
       return failure(ErrorCode::kInvalidArgument, fmt::format("there is no CPU {}", cpu.value));
     }
   }
-  if (!one_is_online) {
-    return failure(ErrorCode::kInvalidArgument, "none of these CPUs is online");
+  if (one_is_online) {
+    return cpus;
   }
-  return {};
+  std::vector<CpuId> online;
+  for (const placement::Node& node : host_.topology.nodes) {
+    for (const placement::Cpu& own : node.cpus) {
+      online.push_back(own.id);
+    }
+  }
+  std::sort(online.begin(), online.end());
+  return online;
 }
 
 void SimLibvirt::pay_for_pin(const VmId& vm) {
@@ -81,18 +88,19 @@ Result<void> SimLibvirt::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
     if (vcpu < 0 || vcpu >= vm->spec.vcpus) {
       return failure(ErrorCode::kNotFound, fmt::format("'{}' has no vCPU {}", vm->spec.name, vcpu));
     }
-    if (auto checked = check_cpus(cpus); !checked) {
-      return checked;
+    const auto pin = pin_to(cpus);
+    if (!pin) {
+      return tl::unexpected(pin.error());
     }
     std::vector<placement::Pin>& pins = vm->description.vcpu_pins;
-    const bool same = std::any_of(pins.begin(), pins.end(), [&](const placement::Pin& pin) {
-      return pin.number == vcpu && pin.cpus == cpus;
+    const bool same = std::any_of(pins.begin(), pins.end(), [&](const placement::Pin& made) {
+      return made.number == vcpu && made.cpus == *pin;
     });
     if (vm->refuses_pins && vcpu == vm->spec.vcpus - 1 && !same) {
       return failure(ErrorCode::kPermissionDenied,
                      fmt::format("vCPU {} of '{}' cannot be pinned", vcpu, vm->spec.name));
     }
-    set_pin(pins, vcpu, cpus);
+    set_pin(pins, vcpu, *pin);
     vm->places_are_known = false;
     host_.domains_changed = true;
     return {};
@@ -102,10 +110,11 @@ Result<void> SimLibvirt::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
 Result<void> SimLibvirt::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
   pay_for_pin(run.vm);
   return find(run).and_then([&](SimVm* vm) -> Result<void> {
-    if (auto checked = check_cpus(cpus); !checked) {
-      return checked;
+    const auto pin = pin_to(cpus);
+    if (!pin) {
+      return tl::unexpected(pin.error());
     }
-    vm->description.emulator_pin = cpus;
+    vm->description.emulator_pin = *pin;
     host_.domains_changed = true;
     return {};
   });
@@ -120,10 +129,11 @@ Result<void> SimLibvirt::pin_io_thread(const DomainRun& run, std::int32_t io_thr
       return failure(ErrorCode::kNotFound,
                      fmt::format("'{}' has no I/O thread {}", vm->spec.name, io_thread));
     }
-    if (auto checked = check_cpus(cpus); !checked) {
-      return checked;
+    const auto pin = pin_to(cpus);
+    if (!pin) {
+      return tl::unexpected(pin.error());
     }
-    set_pin(vm->description.io_thread_pins, io_thread, cpus);
+    set_pin(vm->description.io_thread_pins, io_thread, *pin);
     host_.domains_changed = true;
     return {};
   });
@@ -141,6 +151,23 @@ Result<void> SimLibvirt::set_policy(const VmId& id,
     host_.domains_changed = true;
     return {};
   });
+}
+
+Result<void> SimLibvirt::widen_memory_nodes(const DomainRun& run,
+                                            const std::vector<NodeId>& nodes) {
+  const auto vm = find(run);
+  if (vm && (*vm)->description.numatune == placement::NumatuneMode::kNone) {
+    pay_for_pin(run.vm);
+    return {};  // it may use all
+  }
+  std::vector<NodeId> wide = nodes;
+  if (vm) {
+    const std::vector<NodeId>& now = (*vm)->description.numatune_nodes;
+    wide.insert(wide.end(), now.begin(), now.end());
+    std::sort(wide.begin(), wide.end());
+    wide.erase(std::unique(wide.begin(), wide.end()), wide.end());
+  }
+  return set_memory_nodes(run, wide);
 }
 
 Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {

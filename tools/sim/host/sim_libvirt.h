@@ -29,6 +29,8 @@ class SimLibvirt final : public migration::DomainControl {
                                            const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(
+      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override;
   [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
                                         const std::vector<placement::PolicySetting>& settings,
                                         bool persistent) override;
@@ -36,7 +38,9 @@ class SimLibvirt final : public migration::DomainControl {
  private:
   [[nodiscard]] Result<SimVm*> find(const placement::VmId& vm);
   [[nodiscard]] Result<SimVm*> find(const migration::DomainRun& run);
-  [[nodiscard]] Result<void> check_cpus(const std::vector<placement::CpuId>& cpus) const;
+  /// Where a thread may run that is pinned to `cpus`.
+  [[nodiscard]] Result<std::vector<placement::CpuId>> pin_to(
+      const std::vector<placement::CpuId>& cpus) const;
   void pay_for_pin(const placement::VmId& vm);
 
   HostState& host_;

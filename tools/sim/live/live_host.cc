@@ -276,6 +276,15 @@ Result<void> LiveHost::set_memory_nodes(const DomainRun& run,
   return act([&] { return host_.libvirt().set_memory_nodes(run, nodes); });
 }
 
+Result<void> LiveHost::widen_memory_nodes(const DomainRun& run,
+                                          const std::vector<placement::NodeId>& nodes) {
+  return act([&] { return host_.libvirt().widen_memory_nodes(run, nodes); });
+}
+
+Result<void> LiveHost::check_free(const DomainRun& run) {
+  return act([&] { return host_.libvirt().check_free(run); });
+}
+
 Result<void> LiveHost::set_policy(const VmId& vm,
                                   const std::vector<placement::PolicySetting>& settings,
                                   bool persistent) {
