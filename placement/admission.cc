@@ -53,7 +53,6 @@ class Search {
  public:
   Search(const Topology& topology, const AdmissionRequest& request)
       : topology_(topology), request_(request), nodes_(request.allowed) {
-    VMNUMA_CHECK(request.resources.size() <= kMostResources);
     // Device nodes come first, as they are in every set. Then the least loaded, and the next in
     // turn: of equally good sets the first that is found is kept.
     std::sort(nodes_.begin(), nodes_.end(), [this](NodeIndex a, NodeIndex b) {
@@ -63,7 +62,9 @@ class Search {
     must_ = static_cast<std::size_t>(
         std::count_if(nodes_.begin(), nodes_.end(), [this](NodeIndex n) { return is_device(n); }));
     for (const NodeResource& resource : request.resources) {
-      if (resource.asked > 0) {
+      if (resource.asked > 0 && amounts_.size() == kMostResources) {
+        asks_for_too_many_ = true;
+      } else if (resource.asked > 0) {
         asked_[amounts_.size()] = resource.asked;
         amounts_.push_back(amounts_on(nodes_, resource.available));
         best_of_rest_.push_back(best_sums(amounts_.back()));
@@ -74,6 +75,9 @@ class Search {
   /// The fewest nodes that may be enough; nothing if all of them are not.
   [[nodiscard]] std::optional<std::size_t> smallest() const {
     std::size_t size = std::max<std::size_t>(must_, 1);
+    if (asks_for_too_many_) {
+      return std::nullopt;  // page sizes that no host has
+    }
     if (must_ < request_.devices.size()) {
       return std::nullopt;  // a device is on a node where the VM may not live
     }
@@ -187,6 +191,7 @@ class Search {
   const Topology& topology_;
   const AdmissionRequest& request_;
   std::vector<NodeIndex> nodes_;
+  bool asks_for_too_many_ = false;
   std::size_t must_ = 0;  ///< how many of the first nodes are in every set
   Amounts asked_{};
   std::vector<std::vector<std::int64_t>> amounts_;  ///< by resource, as nodes_
@@ -241,12 +246,22 @@ void take(std::int64_t asked, const NodeResource& resource, const std::vector<No
   }
 }
 
-NodeResource ordinary_memory(const Topology& topology, Bytes asked,
-                             const std::vector<Bytes>& room) {
+Bytes outside_pools(const Node& node) {
+  Bytes memory = node.memory;
+  for (const HugePagePool& pool : node.huge_pages) {
+    memory -= pool.page_size * pool.pages;
+  }
+  return memory;
+}
+
+NodeResource ordinary_memory(const Topology& topology, Bytes asked, const FreeForVm& free) {
   NodeResource memory{"MiB of memory", asked.value / kMiB.value, {}, {}};
   for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
-    memory.available.push_back(node < room.size() ? room[node].value / kMiB.value : 0);
-    memory.capacity.push_back(topology.nodes[node].memory.value / kMiB.value);
+    const Bytes room = node < free.room.size() ? free.room[node] : Bytes{};
+    const Bytes most =
+        node < free.capacity.size() ? free.capacity[node] : outside_pools(topology.nodes[node]);
+    memory.available.push_back(room.value / kMiB.value);
+    memory.capacity.push_back(most.value / kMiB.value);
   }
   return memory;
 }
@@ -333,7 +348,7 @@ AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
   request.resources.push_back(std::move(cpus));
   for (const PagesOfSize& pages : memory_by_page_size(vm)) {
     request.resources.push_back(pages.page_size == Bytes{}
-                                    ? ordinary_memory(topology, pages.memory, free.room)
+                                    ? ordinary_memory(topology, pages.memory, free)
                                     : huge_pages(topology, vm, pages, free.huge_pages));
   }
   return request;

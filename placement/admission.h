@@ -78,6 +78,8 @@ struct FreeHugePages {
 struct FreeForVm {
   std::vector<Bytes> room;                ///< of ordinary memory, by node; empty: none anywhere
   std::vector<FreeHugePages> huge_pages;  ///< of each page size that it asks for
+  /// Ordinary memory that VMs could have if no other ran, by node; empty: all that is in no pool.
+  std::vector<Bytes> capacity = {};
 };
 
 /// What a VM asks for by its description and policy: CPUs, memory of each page size, and the nodes
@@ -87,7 +89,8 @@ struct FreeForVm {
 
 /// How many sets are tried: more than 16 nodes have.
 inline constexpr std::int64_t kMostSteps = 70'000;
-/// In a request: CPUs, cores, ordinary memory, and more sizes of huge pages than any architecture.
+/// CPUs, cores, ordinary memory, and more sizes of huge pages than any architecture has. A request
+/// with more is never met.
 inline constexpr std::size_t kMostResources = 12;
 
 [[nodiscard]] Admission admit(const Topology& topology, const AdmissionRequest& request);

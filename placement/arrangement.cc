@@ -330,6 +330,18 @@ bool Arrangement::forbidden_by_group(ClientIndex client, NodeIndex node,
   return false;
 }
 
+bool Arrangement::keeps_apart(ClientIndex a, ClientIndex b) const {
+  const std::size_t vm = snapshot_->clients[a].vm;
+  if (vm == snapshot_->clients[b].vm) {
+    return most_per_node(*snapshot_, snapshot_->vms[vm]).has_value();
+  }
+  return std::any_of(groups_of_[a].begin(), groups_of_[a].end(), [&](std::size_t index) {
+    const Group& group = groups_[index];
+    return group.apart && group.hard &&
+           std::find(group.members.begin(), group.members.end(), b) != group.members.end();
+  });
+}
+
 // ---- what is lost ----
 
 CpuTime Arrangement::lost() const {

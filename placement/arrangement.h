@@ -131,6 +131,8 @@ class Arrangement {
   /// once `changes` are made.
   [[nodiscard]] bool forbidden_by_group(ClientIndex client, NodeIndex node,
                                         std::span<const Rehoming> changes) const;
+  /// True if the same forbids these two to be on one node.
+  [[nodiscard]] bool keeps_apart(ClientIndex a, ClientIndex b) const;
 
  private:
   struct Group {

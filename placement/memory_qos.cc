@@ -68,17 +68,4 @@ std::optional<MemoryProtection> protection_of(const VmDescription& vm, Bytes swa
   return protection;
 }
 
-std::vector<bool> granted(const std::vector<Reservation>& reservations, Bytes room) {
-  std::vector<bool> fits(reservations.size());
-  for (const bool held : {true, false}) {
-    for (std::size_t i = 0; i < reservations.size(); ++i) {
-      if (reservations[i].held == held && reservations[i].asked <= room) {
-        room -= reservations[i].asked;
-        fits[i] = true;
-      }
-    }
-  }
-  return fits;
-}
-
 }  // namespace vmnuma::placement

@@ -27,9 +27,6 @@
 ///  2. A VM without a class gets nothing at all.
 ///  3. Values are whole pages of the largest size that kernels under KVM have, so that the kernel
 ///     keeps them as they are.
-///  4. The reservations that are granted fit into the host, whatever is asked for: a sum of
-///     memory.min above what there is ends in the OOM killer. A VM that has its reservation keeps
-///     it.
 #pragma once
 
 #include <optional>
@@ -60,15 +57,5 @@ struct MemoryProtection {
 /// Nothing for a VM without a class.
 [[nodiscard]] std::optional<MemoryProtection> protection_of(const VmDescription& vm, Bytes swap,
                                                             const Options& options);
-
-/// One VM's memory.min.
-struct Reservation {
-  Bytes asked;
-  bool held = false;  ///< it is in force already
-};
-
-/// Which of the reservations fit into `room` together: those that are held first, in this order
-/// within each group.
-[[nodiscard]] std::vector<bool> granted(const std::vector<Reservation>& reservations, Bytes room);
 
 }  // namespace vmnuma::placement

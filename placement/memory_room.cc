@@ -53,6 +53,14 @@ Bytes promised_beside(const Snapshot& snapshot, const ClientState& client) {
   return std::max(untouched, Bytes{});
 }
 
+Bytes ordinary_for_vms(const Snapshot& snapshot, NodeIndex node) {
+  Bytes memory = snapshot.nodes[node].total - snapshot.nodes[node].reserve;
+  for (const HugePagePool& pool : snapshot.topology.nodes[node].huge_pages) {
+    memory -= pool.page_size * pool.pages;
+  }
+  return memory;
+}
+
 MemoryRoom MemoryRoom::none(const Snapshot& snapshot) {
   MemoryRoom room;
   std::map<Bytes, std::size_t> kinds{{Bytes{}, 0}};

@@ -29,6 +29,9 @@ namespace vmnuma::placement {
 /// What a client is guaranteed and has not touched yet; it will be touched where the client lives.
 [[nodiscard]] Bytes promised_beside(const Snapshot& snapshot, const ClientState& client);
 
+/// All ordinary memory of the node that VMs may have: without its pools and the reserve.
+[[nodiscard]] Bytes ordinary_for_vms(const Snapshot& snapshot, NodeIndex node);
+
 class MemoryRoom {
  public:
   /// As the snapshot has it.

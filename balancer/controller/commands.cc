@@ -316,7 +316,7 @@ Result<DoneView> carry_out(ControllerState& state, const PauseRequest& /*request
 
 Result<DoneView> carry_out(ControllerState& state, const ResumeRequest& /*request*/,
                            Effects& effects) {
-  effects.pause_transfers = false;
+  effects.pause_transfers = state.setup.mode != Mode::kActive;
   state.health.set_paused(false);
   effects.log.push_back({Severity::kNotice, "resumed by command", {}});
   return DoneView{fmt::format("resumed, mode is {}", name_of(state.mode())), {}};

@@ -130,6 +130,22 @@ void widen_memory_sets(ControllerState& state, Effects& effects) {
   }
 }
 
+/// Options that were set until the daemon ends outlive a reload of its configuration.
+void keep_runtime_options(const Settings& before, Settings& settings) {
+  for (const auto& [name, origin] : before.origins) {
+    const placement::OptionInfo* option = placement::find_option(name);
+    if (origin == Origin::kRuntime && option != nullptr) {
+      settings.options.*option->value = before.options.*option->value;
+      settings.origins[name] = origin;
+    }
+  }
+}
+
+/// libvirt counts a domain's runs; without libvirt there is no such number.
+bool is_another_run(const placement::VmDescription& before, const placement::VmDescription& now) {
+  return before.domain_id >= 0 && now.domain_id >= 0 && before.domain_id != now.domain_id;
+}
+
 }  // namespace
 
 Effects Controller::on(const Event& event) {
@@ -154,12 +170,25 @@ Result<Answer> Controller::answer(const Command& question) const {
 
 // ---- what is known ----
 
+/// A VM that was started anew between two listings has ended first.
 void Controller::handle(const DomainsChanged& event, Effects& effects) {
+  std::vector<placement::VmDescription> going_on = event.running;
+  std::erase_if(going_on, [this](const placement::VmDescription& vm) {
+    const VmRecord* before = state_.ledger.find(vm.id);
+    return before != nullptr && is_another_run(before->description, vm);
+  });
+  if (going_on.size() < event.running.size()) {
+    take_domains(std::move(going_on), effects);
+  }
+  take_domains(event.running, effects);
+}
+
+void Controller::take_domains(std::vector<placement::VmDescription> running, Effects& effects) {
   std::set<VmId> known;
   for (const auto& [id, vm] : state_.ledger.vms()) {
     known.insert(id);
   }
-  state_.running = event.running;
+  state_.running = std::move(running);
   const ClientGroups before = client_groups(state_.ledger);
   apply_domains(state_, effects);
   note_regrouped(before, state_.ledger, state_.last.snapshot.epoch, state_.vms);
@@ -185,9 +214,12 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
 }
 
 void Controller::handle(const ConfigChanged& event, Effects& effects) {
-  const bool begins_to_act = event.mode == Mode::kActive && state_.setup.mode != Mode::kActive;
+  const bool acted = state_.setup.mode == Mode::kActive;
+  const bool begins_to_act = event.mode == Mode::kActive && !acted;
   const ClientGroups before = client_groups(state_.ledger);
-  static_cast<Settings&>(state_.setup) = event;
+  Settings settings = event;
+  keep_runtime_options(state_.setup, settings);
+  static_cast<Settings&>(state_.setup) = std::move(settings);
   apply_measured_stall(state_.setup.measured_memory, state_.setup);
   state_.ledger.set_reserved_memory(state_.setup.reserved_memory);
   state_.options_changed();
@@ -196,6 +228,9 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   note_regrouped(before, state_.ledger, state_.last.snapshot.epoch, state_.vms);
   if (begins_to_act) {
     Homes(state_.ledger, state_.vms, effects).find_again();
+  }
+  if (acted != (event.mode == Mode::kActive)) {
+    effects.pause_transfers = acted || state_.health.is_paused();
   }
   effects.log.push_back({Severity::kNotice,
                          fmt::format("configuration read again, mode is {}", name_of(mode())),
@@ -393,6 +428,9 @@ void Controller::plan_and_act(Effects& effects) {
   }
   if (state_.acts()) {
     state_.ledger.note_spills(last.plan.spills, last.snapshot.epoch_length);
+    if (state_.setup.options.rebalance_enable == 0) {
+      return;
+    }
     const CpuPins pins = state_.cpu_pins({});
     for (const Action& action : cpu_assignments(last.snapshot, state_.ledger, state_.vms, pins)) {
       give_order(state_, action, pins, effects);

@@ -86,6 +86,7 @@ class Controller {
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
 
   void handle(const DomainsChanged& event, Effects& effects);
+  void take_domains(std::vector<placement::VmDescription> running, Effects& effects);
   void handle(const SampleTaken& event, Effects& effects);
   void handle(const ActionProgressed& event, Effects& effects);
   void handle(const TransfersReported& event, Effects& effects);

@@ -2,6 +2,7 @@
 #include "balancer/controller/controller_state.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +36,15 @@ void take_up(const ClientRecord& record, const placement::Topology& topology,
     client.epochs_here = record.epochs_here;
     client.epochs_since_swap = record.epochs_since_swap;
   }
+}
+
+/// Whether the VM's clients are still those of the snapshot: it may have been divided anew since.
+bool has_clients_of(const placement::Snapshot& snapshot, const VmState& state, const VmRecord& vm) {
+  const auto clients = std::span(snapshot.clients).subspan(state.first_client, state.client_count);
+  return std::equal(clients.begin(), clients.end(), vm.clients.begin(), vm.clients.end(),
+                    [](const placement::ClientState& client, const ClientRecord& record) {
+                      return client.vcpus == record.shape.vcpus;
+                    });
 }
 
 }  // namespace
@@ -72,20 +82,27 @@ placement::Snapshot ControllerState::since_the_plan() const {
       continue;
     }
     leave_alone(state, vms.of(state.id).why_left_alone(snapshot.epoch));
+    if (!vm->last || !has_clients_of(snapshot, state, *vm)) {
+      leave_alone(state, vm->last ? "its vCPUs were divided into clients anew"
+                                  : "it has not been measured since it was started anew");
+      continue;
+    }
     state.transferring = vm->transferring;
-    for (std::size_t i = 0; i < std::min(state.client_count, vm->clients.size()); ++i) {
+    for (std::size_t i = 0; i < state.client_count; ++i) {
       take_up(vm->clients[i], snapshot.topology, snapshot.clients[state.first_client + i]);
     }
   }
   return snapshot;
 }
+
 HostNow ControllerState::host_now() const {
-  return {setup,
-          ledger,
-          is_epoch_measured() ? since_the_plan() : last.snapshot,
-          last.last_placed_on,
-          last.wall_unix_s,
-          reservations};
+  placement::Snapshot snapshot = is_epoch_measured() ? since_the_plan() : last.snapshot;
+  for (const VmState& state : last.snapshot.vms) {
+    if (ledger.find(state.id) == nullptr) {
+      remove_vm(snapshot, state.id);
+    }
+  }
+  return {setup, ledger, std::move(snapshot), last.last_placed_on, last.wall_unix_s, reservations};
 }
 
 Result<const VmRecord*> ControllerState::find_vm(const std::string& name_or_uuid) const {

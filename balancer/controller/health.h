@@ -34,7 +34,9 @@ class Health {
 
   [[nodiscard]] Mode mode(Mode configured) const;
   [[nodiscard]] bool reaches_vms(Mode configured) const;
-  [[nodiscard]] bool acts(Mode configured) const { return reaches_vms(configured) && !paused_; }
+  [[nodiscard]] bool acts(Mode configured) const {
+    return reaches_vms(configured) && !paused_ && !missing_.contains("history");
+  }
   [[nodiscard]] bool is_paused() const { return paused_; }
   [[nodiscard]] const std::map<std::string, Missing>& missing() const { return missing_; }
 

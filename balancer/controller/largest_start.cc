@@ -27,7 +27,9 @@ Bytes held_of(const Snapshot& snapshot, const MemoryRoom& room, NodeIndex node,
               const HugePagePool& pool) {
   for (placement::ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
     if (snapshot.vms[snapshot.clients[i].vm].huge_page_size == pool.page_size) {
-      return pool.page_size * pool.pages - room.of(i, node);
+      // The room is what reservations leave, too.
+      return pool.page_size * pool.pages - room.of(i, node) -
+             reservations_of(snapshot.nodes[node], pool.page_size);
     }
   }
   return Bytes{};

@@ -119,9 +119,15 @@ Result<Action> moves_together(const Snapshot& snapshot, const placement::Options
         others.apply({&moves[other], 1});
       }
     }
+    // Of the guards only those that policies set, which check_target() may name after others.
+    const std::vector<NodeIndex>& allowed = snapshot.clients[moves[i].client].allowed;
     const std::optional<Guard> guard =
-        check_target(others, moves[i].client, moves[i].to, Reason::kAdministrator);
-    if (guard == Guard::kNotAllowed || guard == Guard::kAntiAffinity) {
+        !std::binary_search(allowed.begin(), allowed.end(), moves[i].to)
+            ? std::optional(Guard::kNotAllowed)
+        : others.forbidden_by_group(moves[i].client, moves[i].to, {})
+            ? std::optional(Guard::kAntiAffinity)
+            : std::nullopt;
+    if (guard) {
       return tl::unexpected(
           refused_move(fmt::format("VM '{}' may not live on node {}: {}", name(moves[i]),
                                    node(moves[i]), guard_text(*guard, options))));

@@ -89,10 +89,12 @@ bool contains_all(const std::vector<NodeId>& nodes, const std::vector<NodeId>& o
                      [&](const NodeId node) { return has_node(nodes, node); });
 }
 
-/// As passed to libvirt: `nodes`, or all nodes.
+/// As passed to libvirt: those of `nodes` that are there, or all nodes if none is.
 std::vector<NodeId> or_all(std::vector<NodeId> nodes, const placement::Topology& topology) {
+  const std::vector<NodeId> present = nodes_with_memory(topology);
+  std::erase_if(nodes, [&](NodeId node) { return !has_node(present, node); });
   if (nodes.empty()) {
-    return nodes_with_memory(topology);
+    return present;
   }
   std::sort(nodes.begin(), nodes.end());
   return nodes;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "placement/clients.h"
+#include "placement/memory_room.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -46,7 +47,7 @@ bool moves_could_help(const placement::Snapshot& snapshot, const placement::Free
   bool is_there = false;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     const placement::Node& known = snapshot.topology.nodes[node];
-    Bytes size = is_ordinary ? snapshot.nodes[node].total - snapshot.nodes[node].reserve : Bytes{};
+    Bytes size = is_ordinary ? placement::ordinary_for_vms(snapshot, node) : Bytes{};
     Bytes here = is_ordinary ? std::max(free.room[node], Bytes{}) : Bytes{};
     for (const placement::FreeHugePages& pages : free.huge_pages) {
       if (!is_ordinary && pages.node == known.id && pages.page_size == needed.page_size) {

@@ -14,6 +14,7 @@
 #include "placement/arrangement.h"
 #include "placement/exclusive_cores.h"
 #include "placement/largest_vm.h"
+#include "placement/memory_room.h"
 #include "placement/model/text.h"
 #include "placement/strategy.h"
 
@@ -388,6 +389,7 @@ placement::FreeForVm Starts::free_for(const HostNow& now, const placement::VmDes
     const Bytes room = room_for_starts(arrangement, node);
     const Bytes beside = placement::kMiB * now.settings.options.mem_qos_overhead;
     free.room.push_back(guaranteed ? std::min(room, kept.most({node}) - beside) : room);
+    free.capacity.push_back(placement::ordinary_for_vms(snapshot, node));
   }
   for (const AnnounceRequest::Pages& one : request.huge_pages) {
     const Bytes size = bytes_of_page(one.page_kib > 0 ? one.page_kib : request.huge_page_kib);

@@ -11,6 +11,7 @@
 #include "balancer/core/guards.h"
 #include "balancer/core/what_if.h"
 #include "placement/clients.h"
+#include "placement/memory_room.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -174,10 +175,11 @@ std::vector<std::string> notes_on_room(const WhatIf& answer, const Supposition& 
         is_apart = is_apart || home.elsewhere + home.nowhere > placement::Bytes{};
       }
     }
-    const bool could_fit = std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
-                                       [memory](const placement::NodeState& node) {
-                                         return node.known && node.total - node.reserve >= memory;
-                                       });
+    bool could_fit = false;
+    for (placement::NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      could_fit = could_fit || (snapshot.nodes[node].known &&
+                                placement::ordinary_for_vms(snapshot, node) >= memory);
+    }
     if (clients == 1 && is_apart && could_fit && memory.value <= largest.room_bytes.value_or(0)) {
       notes.push_back(fmt::format(
           "no single node has room for all memory of VM '{}', but the nodes together do; "

@@ -36,6 +36,17 @@ std::optional<Guard> why_not_allowed(const Arrangement& arrangement, Reason reas
 
 }  // namespace
 
+bool Considered::leaves_out(const Arrangement& arrangement,
+                            std::span<const Rehoming> changes) const {
+  const auto is_left_out = [this](placement::NodeIndex node) {
+    return std::find(left_out_.begin(), left_out_.end(), node) != left_out_.end();
+  };
+  return !left_out_.empty() &&
+         std::any_of(changes.begin(), changes.end(), [&](const Rehoming& change) {
+           return is_left_out(change.to) || is_left_out(arrangement.home(change.client));
+         });
+}
+
 void Considered::add(Candidate candidate) {
   if (!candidate.stopped_by) {
     if (!best_ || candidate.benefit > best_->benefit) {
@@ -192,7 +203,7 @@ Candidate judge(const Arrangement& arrangement, Reason reason, std::span<const R
 void consider(const Arrangement& arrangement, Promise& promise, Reason reason,
               std::span<const Rehoming> changes, Considered& considered) {
   const CpuTime gain = promise.most_gain(changes);
-  if (gain <= CpuTime{}) {
+  if (gain <= CpuTime{} || considered.leaves_out(arrangement, changes)) {
     return;
   }
   const CpuTime benefit = promise.most_benefit(gain, changes);

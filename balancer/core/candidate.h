@@ -16,6 +16,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "placement/arrangement.h"
@@ -35,6 +36,13 @@ struct Candidate {
 /// Keeps the best candidate that nothing stops, and the best few of the others.
 class Considered {
  public:
+  Considered() = default;
+  /// Without candidates that concern these nodes.
+  explicit Considered(std::vector<placement::NodeIndex> left_out)
+      : left_out_(std::move(left_out)) {}
+  [[nodiscard]] bool leaves_out(const placement::Arrangement& arrangement,
+                                std::span<const placement::Rehoming> changes) const;
+
   void add(Candidate candidate);
   [[nodiscard]] const std::optional<Candidate>& best() const { return best_; }
   [[nodiscard]] const std::vector<Candidate>& stopped() const { return stopped_; }
@@ -45,6 +53,7 @@ class Considered {
   [[nodiscard]] bool hopeless(placement::CpuTime benefit, bool stopped) const;
 
  private:
+  std::vector<placement::NodeIndex> left_out_;
   std::optional<Candidate> best_;
   bool doubt_ = false;
   std::vector<Candidate> stopped_;  ///< best benefit first, at most kMostStopped

@@ -70,11 +70,12 @@ bool counts(const Snapshot& snapshot, NodeIndex node, const Options& options) {
 /// The most that any node, or any two where clients may spill, could give the client if it had them
 /// for itself.
 CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Options& options) {
+  const bool may_spill = options.spill_enable != 0 && policies_let_spill(snapshot, client);
   CpuTime most;
   CpuTime second;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     const bool is_home = std::binary_search(client.allowed.begin(), client.allowed.end(), node);
-    if (!is_home && (options.spill_enable == 0 || !may_run_on(snapshot, client, node))) {
+    if (!is_home && (!may_spill || !may_run_on(snapshot, client, node))) {
       continue;
     }
     const CpuTime given =
@@ -85,7 +86,7 @@ CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Option
       return most;
     }
   }
-  return options.spill_enable != 0 ? std::min(most + second, client.demand) : most;
+  return may_spill ? std::min(most + second, client.demand) : most;
 }
 
 /// Nodes on which the VM's clients can use CPUs.

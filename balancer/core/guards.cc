@@ -53,19 +53,14 @@ bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
                              (supply.cores - supply.non_vm) * most_pct;
 }
 
-/// True if the node would have more vCPUs than CPUs, and more than one and a half times as many for
-/// each CPU as the host: those that are idle now may all want to run at the same time later.
-bool crowds_node(const Arrangement& arrangement, NodeIndex node, ClientIndex client,
-                 std::span<const Rehoming> changes) {
+/// True if the node, with the client, would have more vCPUs than CPUs, and more than one and a half
+/// times as many for each CPU as the host: those that are idle now may all want to run at the same
+/// time later.
+bool crowds_node(const Arrangement& arrangement, NodeIndex node, ClientIndex client) {
   const placement::Snapshot& snapshot = arrangement.snapshot();
   std::int64_t vcpus = snapshot.clients[client].vcpu_count();
   for (const ClientIndex resident : arrangement.residents(node)) {
     vcpus += snapshot.clients[resident].vcpu_count();
-  }
-  for (const Rehoming& change : changes) {
-    if (change.client != client && arrangement.home(change.client) == node) {
-      vcpus -= snapshot.clients[change.client].vcpu_count();
-    }
   }
   std::int64_t all_vcpus = 0;
   CpuTime all_threads;
@@ -153,7 +148,7 @@ std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex in
   }
   if (reason == Reason::kAffinityMove &&
       !arrangement.snapshot().vms[client.vm].policy.affinity_group.empty() &&
-      crowds_node(arrangement, to, index, changes)) {
+      crowds_node(arrangement, to, index)) {
     return Guard::kCoreCapacity;
   }
   return std::nullopt;

@@ -36,6 +36,8 @@ using placement::VmState;
 namespace {
 
 constexpr std::size_t kMostRejections = 64;
+/// Each costs a search of its own.
+constexpr std::size_t kMostUseless = 3;
 
 /// Local share of the memory of the clients that move, taken together.
 Permille locality_over(const Arrangement& arrangement, const std::vector<Rehoming>& changes,
@@ -186,8 +188,11 @@ class Planner {
   void balance_load() {
     while (is_imbalanced(now_)) {
       if (options_.swap_migrate_only > 0) {
-        Considered moves;
+        Considered moves(left_out_);
         consider_load_moves(now_, Reason::kLoadMove, moves);
+        if (leave_out_useless(moves)) {
+          continue;
+        }
         if (moves.best()) {
           // A swap is not tried where a move will do, even if moves are not due yet.
           a_move_waits_ = !is_due_for_load(snapshot_, options_.swap_migrate_only);
@@ -197,20 +202,24 @@ class Planner {
           continue;
         }
         reject(moves.stopped());
-        a_move_waits_ = moves.doubt();
+        const bool is_due = is_due_for_load(snapshot_, options_.swap_migrate_only);
+        a_move_waits_ = moves.doubt() || (useless_ > 0 && !is_due);
       }
       if (!is_due_for_load(snapshot_, options_.swap_interval) || options_.swap_load_enable == 0) {
         return;
       }
-      Considered others;
+      Considered others(left_out_);
       consider_load_swaps(now_, others);
       if (!others.best()) {
         reject(others.stopped());
         if (options_.swap_migrate_only == 0) {
           return;  // several moves at once are moves, too
         }
-        others = Considered();
+        others = Considered(left_out_);
         consider_chains(now_, others);
+      }
+      if (leave_out_useless(others)) {
+        continue;
       }
       if (!take_best(others)) {
         return;
@@ -345,6 +354,24 @@ class Planner {
     plan_.actions.push_back(std::move(action));
   }
 
+  /// If the best candidate does not pay on top of spills, leaves out its nodes, where spills do
+  /// what can be done: it would hide those of other nodes. False if it was not left out.
+  bool leave_out_useless(const Considered& considered) {
+    if (!considered.best() || useless_ == kMostUseless ||
+        !does_not_pay_beside_spills(*considered.best())) {
+      return false;
+    }
+    ++useless_;
+    Candidate useless = *considered.best();
+    for (const Rehoming& change : useless.changes) {
+      left_out_.push_back(change.to);
+      left_out_.push_back(now_.home(change.client));
+    }
+    useless.stopped_by = Guard::kDoesNotPay;
+    reject(useless);
+    return true;
+  }
+
   /// Makes the best candidate an action; false if there is none or it has to wait for the next
   /// epoch.
   bool take_best(const Considered& considered) {
@@ -424,6 +451,8 @@ class Planner {
     predicted.imbalance_before = now_.imbalance();
     predicted.locality_before = locality_over(now_, changes, /*after=*/false);
     predicted.locality_after = locality_over(now_, changes, /*after=*/true);
+    useless_ = 0;
+    left_out_.clear();
     const Effect effect = apply(changes);
     const CpuTime owed_before = std::exchange(owed_, owed_beside_spills(now_));
     lost_ = std::max(lost_ - (effect.gain - effect.owed) - (owed_before - owed_), CpuTime{});
@@ -466,6 +495,8 @@ class Planner {
   std::int64_t moves_ = 0;
   bool known_ = false;  ///< false: lost time, and what an action changes of it, is unknown
   bool a_move_waits_ = false;
+  std::size_t useless_ = 0;          ///< load moves and exchanges that do not pay now
+  std::vector<NodeIndex> left_out_;  ///< their nodes
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ using placement::CpuTime;
 using placement::Guard;
 using placement::kNoNode;
 using placement::NodeIndex;
+using placement::Rehoming;
 using placement::Snapshot;
 using placement::Spill;
 using placement::VmPolicy;
@@ -40,12 +41,8 @@ struct SpillCandidate {
 
 /// Whether policies let the client spill from where it lives.
 bool may_ever_spill(const Arrangement& arrangement, ClientIndex index) {
-  const ClientState& client = arrangement.snapshot().clients[index];
-  const VmPolicy& policy = arrangement.snapshot().vms[client.vm].policy;
-  return arrangement.home(index) != kNoNode && !policy.do_not_move && client.exclusive_cores == 0 &&
-         policy.cpu_binding == placement::CpuBinding::kNode &&
-         policy.cpu_class == placement::CpuClass::kNone &&
-         policy.topology_policy == placement::TopologyPolicy::kNone;
+  return arrangement.home(index) != kNoNode &&
+         policies_let_spill(arrangement.snapshot(), arrangement.snapshot().clients[index]);
 }
 
 /// Whether clients can spill at all: more than one node has CPUs, and the option lets them.
@@ -169,6 +166,22 @@ std::optional<SpillCandidate> take_best(const Arrangement& arrangement, const Sp
   return std::nullopt;
 }
 
+/// Whether a client spills to the node with which this one may not share a node.
+bool is_taken(const Arrangement& arrangement, ClientIndex index, NodeIndex node) {
+  const Snapshot& snapshot = arrangement.snapshot();
+  const VmPolicy& policy = snapshot.vms[snapshot.clients[index].vm].policy;
+  if (policy.anti_affinity_group.empty() && policy.max_per_node == 0) {
+    return false;
+  }
+  for (ClientIndex other = 0; other < snapshot.clients.size(); ++other) {
+    if (other != index && snapshot.clients[other].spills_to == node &&
+        arrangement.keeps_apart(index, other)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_unread_for_long(const VmState& vm) {
@@ -178,6 +191,14 @@ bool is_unread_for_long(const VmState& vm) {
 bool is_kept_unread(const Snapshot& snapshot, const ClientState& client) {
   const VmState& vm = snapshot.vms[client.vm];
   return !vm.fresh && (!is_unread_for_long(vm) || client.spill_saves != CpuTime{});
+}
+
+bool policies_let_spill(const Snapshot& snapshot, const ClientState& client) {
+  const VmPolicy& policy = snapshot.vms[client.vm].policy;
+  return !policy.do_not_move && client.exclusive_cores == 0 &&
+         policy.cpu_binding == placement::CpuBinding::kNode &&
+         policy.cpu_class == placement::CpuClass::kNone &&
+         policy.topology_policy == placement::TopologyPolicy::kNone;
 }
 
 bool may_run_on(const Snapshot& snapshot, const ClientState& client, NodeIndex node) {
@@ -209,8 +230,9 @@ std::optional<Guard> check_spill(const Arrangement& arrangement, ClientIndex cli
   if (!may_run_on(snapshot, snapshot.clients[client], to)) {
     return Guard::kNotAllowed;
   }
-  return arrangement.forbidden_by_group(client, to, {}) ? std::optional(Guard::kAntiAffinity)
-                                                        : std::nullopt;
+  return arrangement.forbidden_by_group(client, to, {}) || is_taken(arrangement, client, to)
+             ? std::optional(Guard::kAntiAffinity)
+             : std::nullopt;
 }
 
 namespace {
@@ -288,6 +310,9 @@ class SpillSearch {
       if (alone_.saved_by(best->client, best->to) <= CpuTime{}) {
         continue;  // it would end once fewer others are there to share the second node
       }
+      if (is_taken_now(best->client, best->to)) {
+        continue;
+      }
       begun += snapshot_.clients[best->client].spills_to == best->to ? 0 : 1;
       take(*best);
     }
@@ -308,8 +333,9 @@ class SpillSearch {
           !is_ahead_of_need(i)) {
         continue;
       }
-      const NodeIndex second = crowding_.least_filled(
-          client.home, [&](NodeIndex to) { return !check_spill(arrangement_, i, to); });
+      const NodeIndex second = crowding_.least_filled(client.home, [&](NodeIndex to) {
+        return !check_spill(arrangement_, i, to) && !is_taken_now(i, to);
+      });
       if (second != client.home) {
         take_ahead_of_need(i, second);
         ++begun;
@@ -317,15 +343,25 @@ class SpillSearch {
     }
   }
 
+  /// Whether a spill to the node that was found in this epoch rules out this one.
+  [[nodiscard]] bool is_taken_now(ClientIndex client, NodeIndex to) const {
+    return std::any_of(taken_.begin(), taken_.end(), [&](const Rehoming& spill) {
+      return spill.to == to && spill.client != client &&
+             arrangement_.keeps_apart(client, spill.client);
+    });
+  }
+
   /// It wants so little that no other client needs to know.
   void take_ahead_of_need(ClientIndex client, NodeIndex to) {
     spills_[client] = true;
+    taken_.push_back({client, to});
     found_.push_back({snapshot_.clients[client].id, to, CpuTime{}});
     crowding_.spread(client, to);
   }
 
   void take(const SpillCandidate& spill) {
     spills_[spill.client] = true;
+    taken_.push_back({spill.client, spill.to});
     found_.push_back({snapshot_.clients[spill.client].id, spill.to, spill.saves});
     host_.apply(spill.client, spill.to);
     crowding_.spread(spill.client, spill.to);
@@ -336,7 +372,8 @@ class SpillSearch {
   SpilledHost host_;
   const SpilledHost alone_;  ///< without any client that spills
   Crowding crowding_;
-  std::vector<bool> spills_;  ///< by client
+  std::vector<bool> spills_;     ///< by client
+  std::vector<Rehoming> taken_;  ///< clients and their second nodes, as in `found_`
   std::vector<Spill> found_;
 };
 

@@ -52,6 +52,10 @@ namespace vmnuma::balancer {
 [[nodiscard]] bool is_kept_unread(const placement::Snapshot& snapshot,
                                   const placement::ClientState& client);
 
+/// Whether the VM's policy lets the client run on a second node at all.
+[[nodiscard]] bool policies_let_spill(const placement::Snapshot& snapshot,
+                                      const placement::ClientState& client);
+
 /// Whether the VM's policy lets the client run on CPUs of that node, regardless of where its memory
 /// may be.
 [[nodiscard]] bool may_run_on(const placement::Snapshot& snapshot,

@@ -80,6 +80,28 @@ void take_options(Snapshot& snapshot, const Options& options, bool sets_price) {
   }
 }
 
+/// All moves at once, so that two that change places find each other's room.
+Snapshot move_clients(Snapshot snapshot, const std::vector<ClientMove>& moves,
+                      const Options& options) {
+  Action action{Reason::kAdministrator, {}, {}};
+  for (const ClientMove& move : moves) {
+    const auto client =
+        std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
+                     [&](const ClientState& entry) { return entry.id == move.client; });
+    if (client == snapshot.clients.end()) {
+      continue;
+    }
+    const placement::MemoryProfile memory = placement::memory_profile(snapshot, *client, options);
+    action.relocations.push_back(
+        {client->id, client->home, move.to, memory.can_follow ? memory.not_on(move.to) : Bytes{}});
+  }
+  Plan plan;
+  plan.actions.push_back(std::move(action));
+  return after_plan(std::move(snapshot), plan);
+}
+
+}  // namespace
+
 void remove_vm(Snapshot& snapshot, const VmId& id) {
   const auto vm = std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
                                [&](const VmState& entry) { return entry.id == id; });
@@ -106,28 +128,6 @@ void remove_vm(Snapshot& snapshot, const VmId& id) {
     }
   }
 }
-
-/// All moves at once, so that two that change places find each other's room.
-Snapshot move_clients(Snapshot snapshot, const std::vector<ClientMove>& moves,
-                      const Options& options) {
-  Action action{Reason::kAdministrator, {}, {}};
-  for (const ClientMove& move : moves) {
-    const auto client =
-        std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
-                     [&](const ClientState& entry) { return entry.id == move.client; });
-    if (client == snapshot.clients.end()) {
-      continue;
-    }
-    const placement::MemoryProfile memory = placement::memory_profile(snapshot, *client, options);
-    action.relocations.push_back(
-        {client->id, client->home, move.to, memory.can_follow ? memory.not_on(move.to) : Bytes{}});
-  }
-  Plan plan;
-  plan.actions.push_back(std::move(action));
-  return after_plan(std::move(snapshot), plan);
-}
-
-}  // namespace
 
 WhatIf what_if(const Snapshot& now, const Options& options, const Supposition& supposition,
                const Circumstances& circumstances) {

@@ -57,6 +57,9 @@ struct WhatIf {
   placement::Plan plan;          ///< of that epoch
 };
 
+/// As if the VM had ended; nothing changes if there is none.
+void remove_vm(placement::Snapshot& snapshot, const placement::VmId& id);
+
 /// `now` is the last epoch with the homes as they are since its plan, `options` those in force. VMs
 /// and clients that are not in `now` are left out.
 [[nodiscard]] WhatIf what_if(const placement::Snapshot& now, const placement::Options& options,

@@ -10,6 +10,7 @@
 #include "balancer/core/validator.h"
 #include "balancer/optimal/cbc.h"
 #include "balancer/optimal/program.h"
+#include "placement/memory_room.h"
 
 namespace vmnuma::balancer {
 
@@ -114,7 +115,7 @@ class RoomMaker {
   /// All memory of its kind there that VMs may have.
   [[nodiscard]] Bytes size_of(NodeIndex node) const {
     if (wanted_.page_size == Bytes{}) {
-      return snapshot_.nodes[node].total - snapshot_.nodes[node].reserve;
+      return placement::ordinary_for_vms(snapshot_, node);
     }
     for (const placement::HugePagePool& pool : snapshot_.topology.nodes[node].huge_pages) {
       if (pool.page_size == wanted_.page_size) {

@@ -432,6 +432,85 @@ TEST(ControllerTest, MovesByCommandAndRefusesWhatCannotBe) {
   EXPECT_EQ(host.home(1), (here + 1) % 4);
 }
 
+TEST(ControllerTest, AVmThatWasDividedAnewIsLeftAloneUntilTheNextEpoch) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  (void)host.epoch();
+  const NodeId next{(host.home(1) + 1) % 4};
+  host.set_own_policy(1, {{"max_per_client", "1"}});
+  (void)host.tell_domains();
+  for (const std::optional<std::int32_t> client : {std::optional<std::int32_t>(), {0}, {1}}) {
+    EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", next, client}), Not(IsEmpty()));
+  }
+}
+
+TEST(ControllerTest, NoMoveByCommandBreaksAHardGroupOnItsWayBack) {
+  HostStory host(4, Mode::kActive);
+  for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
+    placement::VmDescription vm = small_vm(number, "vm" + std::to_string(number), 1);
+    vm.own_policy = {{"anti_affinity_group", "g"}, {"anti_affinity", "hard"}};
+    host.start(vm, 0, 50);
+  }
+  const auto go_on = [&host] {
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      (void)host.tell_domains();
+      host.carry_out(host.epoch());
+    }
+  };
+  const auto move = [&host](const char* vm, std::int32_t node) {
+    const Effects effects =
+        host.controller().on(CommandReceived{1, balancer::MoveRequest{vm, NodeId{node}, {}}});
+    host.carry_out(effects);
+    return effects.orders.size() == 1;
+  };
+  go_on();
+  const std::int32_t first = host.home(1);
+  const std::int32_t second = host.home(2);
+  ASSERT_NE(first, second);
+  ASSERT_TRUE(
+      move("vm1", first == 3 || second == 3 ? (first + second + 1) % 3 == first ? 2 : 1 : 3));
+  go_on();
+  ASSERT_TRUE(move("vm2", first));
+  go_on();
+  EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", NodeId{first}, {}}),
+              HasSubstr("may not live on node"));
+}
+
+TEST(ControllerTest, AVmThatWasStartedAnewBetweenTwoListingsHasEndedFirst) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  (void)host.epoch();
+  const balancer::MoveRequest move{"vm1", NodeId{(host.home(1) + 1) % 4}, {}};
+  host.carry_out(host.controller().on(CommandReceived{2, balancer::ReleaseRequest{"vm1"}}));
+  EXPECT_THAT(error_of(host, move), HasSubstr("was released"));
+  placement::VmDescription again = small_vm(1, "vm1", 2);
+  again.domain_id += 100;
+  host.start(again, 0, 100);
+  (void)host.tell_domains();
+  EXPECT_THAT(error_of(host, move), Not(HasSubstr("was released")));
+}
+
+TEST(ControllerTest, OutsideOfModeActiveNoMemoryIsMoved) {
+  HostStory host = pile_up();
+  balancer::ConfigChanged config;
+  config.mode = Mode::kObserve;
+  EXPECT_EQ(host.controller().on(config).pause_transfers, true);
+  EXPECT_EQ(host.controller().on(config).pause_transfers, std::nullopt);
+  EXPECT_EQ(host.controller().on(CommandReceived{1, balancer::ResumeRequest{}}).pause_transfers,
+            true);
+  config.mode = Mode::kActive;
+  EXPECT_EQ(host.controller().on(config).pause_transfers, false);
+  (void)host.controller().on(CommandReceived{1, balancer::PauseRequest{}});
+  config.mode = Mode::kDryRun;
+  (void)host.controller().on(config);
+  config.mode = Mode::kActive;
+  EXPECT_EQ(host.controller().on(config).pause_transfers, true);
+}
+
 TEST(ControllerTest, CommandsDecideOnWhatWasOrderedSinceTheEpoch) {
   HostStory host = pile_up();
   (void)host.tell_domains();
@@ -564,6 +643,21 @@ TEST(ControllerTest, PageMigrationGoesByOptionsAsTheyAreNow) {
   ASSERT_TRUE(read.options);
   EXPECT_EQ(read.options->page_mig_rate_max, 7);
   EXPECT_FALSE(host.epoch().options);
+}
+
+TEST(ControllerTest, OptionsSetUntilTheDaemonEndsOutliveAReload) {
+  HostStory host = pile_up();
+  (void)host.controller().on(
+      CommandReceived{1, balancer::OptionsSetRequest{"Numa.RebalanceEnable", 0, false}});
+  balancer::ConfigChanged config;
+  config.mode = Mode::kActive;
+  const Effects read = host.controller().on(config);
+  ASSERT_TRUE(read.options);
+  EXPECT_EQ(read.options->rebalance_enable, 0);
+  const auto view =
+      answer_of<balancer::OptionView>(host, balancer::OptionsGetRequest{"Numa.RebalanceEnable"});
+  EXPECT_EQ(view.value, 0);
+  EXPECT_EQ(view.origin, balancer::Origin::kRuntime);
 }
 
 TEST(ControllerTest, ExplainsEveryNodeThatWasConsidered) {

@@ -232,6 +232,17 @@ TEST_P(RefusedStartsTest, AVmThatDoesNotFitIsRefusedWithPolicyDemandAndWhatEachN
   EXPECT_THAT(refusal(for_one_node(6, 3, kVmMib)), HasSubstr("3 CPUs"));
 }
 
+TEST_P(RefusedStartsTest, MemoryOfAVmThatHasJustEndedIsFree) {
+  host_.start(small_vm(1, "vm1", 1), /*memory_node=*/1, /*busy_pct=*/10);
+  host_.set_free(placement::kMiB * 60);  // of which 51 are a reserve
+  measure();
+  EXPECT_THAT(refusal(for_one_node(5, 1, kVmMib)), HasSubstr("64 MiB of memory"));
+  host_.stop(1);
+  (void)host_.tell_domains();
+  EXPECT_TRUE(ask(for_one_node(5, 1, kVmMib)));
+  EXPECT_TRUE(ask(for_one_node(1, 1, 1)));  // it may be announced anew at once
+}
+
 TEST_P(StartCommandsTest, ARestrictedVmMayHaveTwoNodesWhereNoEmptyNodeWouldDo) {
   measure();
   AnnounceRequest request = for_one_node(5, 3, kVmMib);

@@ -23,6 +23,20 @@ TEST(EntitlementTest, WhatOthersTakeFromANodeIsOwedToItsClients) {
   EXPECT_EQ(snapshot.clients[0].owed, kCpu * 2);
 }
 
+TEST(EntitlementTest, AVmThatCannotSpillIsEntitledToNoMoreThanANodeCanGive) {
+  const auto owed_with = [](placement::VmPolicy policy) {
+    return SnapshotBuilder()
+        .nodes(2, {.cores = 4})
+        .vm({.name = "a", .homes = {0}, .vcpus = 6, .policy = std::move(policy)})
+        .build()
+        .clients[0]
+        .owed;
+  };
+  EXPECT_EQ(owed_with({}), kCpu * 2);
+  EXPECT_EQ(owed_with({.do_not_move = true}), CpuTime{});
+  EXPECT_EQ(owed_with({.cpu_class = placement::CpuClass::kLatency}), CpuTime{});
+}
+
 TEST(EntitlementTest, WaitingWhileCpusIdleIsNotOwed) {
   Snapshot snapshot =
       SnapshotBuilder().node({.cores = 4}).vm({.name = "a", .homes = {0}, .vcpus = 4}).build();

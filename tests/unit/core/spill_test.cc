@@ -213,6 +213,50 @@ TEST(SpillTest, AVmThatMustNotBeTouchedDoesNotSpill) {
   EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .epochs_here = 1})), IsEmpty());
 }
 
+TEST(SpillTest, ASpillEndsIfItsVmIsNoLongerToBeMoved) {
+  Snapshot snapshot =
+      short_of_cpus({.memory_gib = {4, 0}, .policy = VmPolicy{.do_not_move = true}});
+  snapshot.clients[client_of(snapshot, "a")].spills_to = 1;
+  EXPECT_THAT(planned_spills(snapshot), ElementsAre("spill a:0"));
+}
+
+TEST(SpillTest, MembersOfAHardGroupDoNotSpillToOneNode) {
+  const VmPolicy apart{.anti_affinity_group = "g", .anti_affinity_hard = true};
+  const VmPolicy fixed{.do_not_move = true};
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 4}).node({.cores = 4, .memory_gib = 1});
+  builder.vm({.name = "a", .homes = {0}, .vcpus = 2, .memory_gib = {4, 0, 0}, .policy = apart});
+  builder.vm({.name = "b", .homes = {1}, .vcpus = 2, .memory_gib = {0, 4, 0}, .policy = apart});
+  builder.vm({.name = "c", .homes = {0}, .vcpus = 4, .memory_gib = {4, 0, 0}, .policy = fixed});
+  builder.vm({.name = "d", .homes = {1}, .vcpus = 4, .memory_gib = {0, 4, 0}, .policy = fixed});
+  Snapshot snapshot = builder.build();
+  EXPECT_THAT(planned_spills(snapshot), ElementsAre("spill a:0+2"));
+  snapshot.clients[client_of(snapshot, "a")].spills_to = 2;
+  snapshot.clients[client_of(snapshot, "a")].spill_saves = kCpu;
+  EXPECT_THAT(planned_spills(snapshot), IsEmpty());
+}
+
+TEST(SpillTest, AMoveThatDoesNotPayOnTopOfSpillsHidesNoOther) {
+  SnapshotBuilder builder;
+  builder.nodes(4, {.cores = 4, .memory_gib = 400});
+  // A spill gives node 0's VMs nearly all that they lack.
+  builder.vm({.name = "a", .homes = {0}, .vcpus = 4, .memory_gib = {60, 0, 0, 0}});
+  builder.vm({.name = "b", .homes = {0}, .vcpus = 2, .memory_gib = {60, 0, 0, 0}});
+  // Those of node 2 may not spill.
+  const VmPolicy latency{.cpu_class = placement::CpuClass::kLatency};
+  for (const char* name : {"p", "q"}) {
+    builder.vm({.name = name,
+                .homes = {2},
+                .vcpus = 3,
+                .busy_pct = 75,
+                .memory_gib = {0, 0, 1, 0},
+                .policy = latency});
+  }
+  const Snapshot snapshot = builder.build();
+  EXPECT_THAT(actions_of(snapshot, make_plan(snapshot, {}, {})),
+              Contains(testing::MatchesRegex("load-move [pq]:2->[0-9]")));
+}
+
 TEST(SpillTest, AVmUnreadForFiveEpochsRunsOnASecondNodeAsWellIfNoCoreOfItsHomeIdles) {
   const Options options;
   const auto unread_for = [](std::int64_t epochs, std::int64_t others_busy_pct = 50) {

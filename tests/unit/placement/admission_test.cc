@@ -75,6 +75,27 @@ TEST(AdmissionTest, ResourcesThatNeedDifferentNumbersOfNodesDoNotRefuseEachOther
   EXPECT_THAT(admission.nodes, testing::SizeIs(2));
 }
 
+TEST(AdmissionTest, ARequestForMorePageSizesThanAnyHostHasIsNotMet) {
+  const std::vector<NodeResource> many(kMostResources + 1, resource(1, {9, 9}));
+  EXPECT_FALSE(admitted(request(TopologyPolicy::kSingleNumaNode, many)).admitted);
+  EXPECT_FALSE(admitted(request(TopologyPolicy::kBestEffort, many)).preferred);
+}
+
+TEST(AdmissionTest, MemoryInPoolsIsNotOrdinaryMemory) {
+  Topology topology = equal_nodes(2, 4, 1, 16);
+  for (Node& node : topology.nodes) {
+    node.huge_pages = {{kGiB, 8}};
+  }
+  VmDescription vm;
+  vm.max_memory = kGiB * 9;
+  vm.policy.topology_policy = TopologyPolicy::kRestricted;
+  // No node could have it, so two may.
+  EXPECT_TRUE(admit(topology, request_of(topology, vm, {{kGiB * 7, kGiB * 7}, {}})).admitted);
+  EXPECT_FALSE(
+      admit(topology, request_of(topology, vm, {{kGiB * 7, kGiB * 7}, {}, {kGiB * 15, kGiB * 15}}))
+          .admitted);
+}
+
 TEST(AdmissionTest, TheNodesOfAllDevicesBelongToTheAnswer) {
   AdmissionRequest asked =
       request(TopologyPolicy::kRestricted, {resource(10, {100, 100, 100, 100})});

@@ -7,9 +7,7 @@
 namespace vmnuma::placement {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 /// 1 GiB, of which the guest has three quarters at present, as a VM of that class.
 VmDescription vm_of_class(MemoryClass memory_class) {
@@ -127,22 +125,6 @@ TEST(MemoryQosTest, AVmOfTheLargestSizeDoesNotOverflow) {
   VmDescription vm = vm_of_class(MemoryClass::kBestEffort);
   vm.memory = vm.max_memory = kGiB * (std::int64_t{64} << 10U);
   EXPECT_GT(protection(vm)->high.value(), vm.memory * 8 / 10);
-}
-
-TEST(GrantedTest, WhatFitsIsGrantedInOrder) {
-  EXPECT_THAT(granted({{kGiB * 3, false}, {kGiB * 2, false}, {kGiB, false}}, kGiB * 4),
-              ElementsAre(true, false, true));
-  EXPECT_THAT(granted({}, kGiB), IsEmpty());
-}
-
-TEST(GrantedTest, AVmThatHasItsReservationKeepsIt) {
-  EXPECT_THAT(granted({{kGiB * 3, false}, {kGiB * 2, true}}, kGiB * 4), ElementsAre(false, true));
-}
-
-TEST(GrantedTest, AHostThatShrankGrantsLessAndNeverTooMuch) {
-  EXPECT_THAT(granted({{kGiB * 3, true}, {kGiB * 2, true}}, kGiB * 2), ElementsAre(false, true));
-  EXPECT_THAT(granted({{kGiB, true}}, Bytes{}), ElementsAre(false));
-  EXPECT_THAT(granted({{kGiB, true}}, Bytes{-5}), ElementsAre(false));
 }
 
 }  // namespace
