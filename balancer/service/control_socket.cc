@@ -76,7 +76,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   }
 
   [[nodiscard]] Place place() const {
-    return {number_, peer_, asked_ ? std::nullopt : std::optional(last_turn_)};
+    return {number_, peer_, asked_ && !has_left() ? std::nullopt : std::optional(last_turn_)};
   }
 
   void abandon() {
@@ -87,6 +87,14 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   void give_up() { close(); }
 
  private:
+  /// Nothing is read while an answer is awaited, so its end has to be looked for. A client that
+  /// only sends no more looks the same, and gives its place up if it is needed.
+  [[nodiscard]] bool has_left() const {
+    char next = 0;
+    return ::recv(const_cast<stream_protocol::socket&>(socket_).native_handle(), &next, 1,
+                  MSG_PEEK | MSG_DONTWAIT) == 0;
+  }
+
   /// Closes the session if nothing happens for too long.
   void watch() {
     if (owner_ != nullptr) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/executor_worker.h"
 
+#include <algorithm>
 #include <future>
+#include <iterator>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -14,6 +16,9 @@ constexpr std::size_t kMostOrdersWaiting = 10000;
 constexpr std::chrono::milliseconds kReportEvery{500};
 /// libvirt itself waits for a busy domain for 30 s (QEMU_JOB_WAIT_TIME, qemu_domainjob.c, 9.0).
 constexpr std::chrono::seconds kStepAllowed{45};
+/// Of the journal, while something else uses its file.
+constexpr int kMostRecoveryTries = 30;
+constexpr placement::Microseconds kRecoverEvery{1'000'000};
 constexpr const char* kDoing = "carrying out actions";
 
 }  // namespace
@@ -27,6 +32,7 @@ ExecutorWorker::ExecutorWorker(TaskBoard& board, migration::DomainControl& contr
       on_progress_(std::move(on_progress)),
       worker_(board, "executor", kMostOrdersWaiting, kStepAllowed) {
   timer_ = std::make_unique<boost::asio::steady_timer>(worker_.context());
+  recovery_timer_ = std::make_unique<boost::asio::steady_timer>(worker_.context());
 }
 
 ExecutorWorker::~ExecutorWorker() {
@@ -35,31 +41,66 @@ ExecutorWorker::~ExecutorWorker() {
 
 void ExecutorWorker::recover() {
   (void)worker_.post(kDoing, [this] {
-    Result<std::vector<migration::OpenAction>> open = journal_.open_actions();
-    // A journal that cannot be read already prevents every later action.
-    if (open && !open->empty()) {
-      executor_.recover(*open);
-      pump();
-    }
+    recovery_tries_ = kMostRecoveryTries;
+    try_to_recover();
   });
+}
+
+/// Orders wait until the journal has been read, as what they open is not to be recovered. One that
+/// cannot be read for good already prevents every later action.
+void ExecutorWorker::try_to_recover() {
+  const Result<std::vector<migration::OpenAction>> open = journal_.open_actions();
+  recovery_tries_ = open ? 0 : recovery_tries_ - 1;
+  if (recovery_tries_ > 0) {
+    recovery_timer_->expires_after(time_.here(kRecoverEvery));
+    recovery_timer_->async_wait([this](const boost::system::error_code& error) {
+      if (!error) {
+        worker_.run(kDoing, [this] { try_to_recover(); });
+      }
+    });
+    return;
+  }
+  if (open && !open->empty()) {
+    executor_.recover(*open);
+  }
+  for (migration::Order& order : std::exchange(held_, {})) {
+    executor_.submit(std::move(order));
+  }
+  cancel_now(std::exchange(held_cancels_, {}));
+}
+
+void ExecutorWorker::cancel_now(const std::vector<placement::VmId>& vms) {
+  for (const placement::VmId& vm : vms) {
+    executor_.cancel(vm);
+  }
+  pump();
 }
 
 void ExecutorWorker::submit(std::vector<migration::Order> orders) {
   // Refused only while stopping; the journal then has no record of the order, so nothing is owed.
   (void)worker_.post(kDoing, [this, orders = std::move(orders)]() mutable {
-    for (migration::Order& order : orders) {
-      executor_.submit(std::move(order));
+    if (recovery_tries_ > 0) {
+      std::move(orders.begin(), orders.end(), std::back_inserter(held_));
+    } else {
+      submit_now(std::move(orders));
     }
-    pump();
   });
+}
+
+void ExecutorWorker::submit_now(std::vector<migration::Order> orders) {
+  for (migration::Order& order : orders) {
+    executor_.submit(std::move(order));
+  }
+  pump();
 }
 
 void ExecutorWorker::cancel(std::vector<placement::VmId> vms) {
   (void)worker_.post(kDoing, [this, vms = std::move(vms)] {
-    for (const placement::VmId& vm : vms) {
-      executor_.cancel(vm);
+    if (recovery_tries_ > 0) {
+      held_cancels_.insert(held_cancels_.end(), vms.begin(), vms.end());
+      return;
     }
-    pump();
+    cancel_now(vms);
   });
 }
 
@@ -114,6 +155,7 @@ bool ExecutorWorker::stop(std::chrono::milliseconds patience) {
       }
     }
     timer_->cancel();
+    recovery_timer_->cancel();
     worker_.context().stop();
     settled->set_value();
   });
@@ -144,7 +186,7 @@ void ExecutorWorker::pump() {
   if (step.next_at) {
     pump_at(*step.next_at);
   }
-  if (idle_ && executor_.idle()) {
+  if (idle_ && executor_.idle() && held_.empty()) {
     std::exchange(idle_, nullptr)->set_value();
   }
 }

@@ -51,6 +51,9 @@ class ExecutorWorker {
   [[nodiscard]] bool stop(std::chrono::milliseconds patience);
 
  private:
+  void try_to_recover();
+  void cancel_now(const std::vector<placement::VmId>& vms);
+  void submit_now(std::vector<migration::Order> orders);
   void pump();
   void pump_at(placement::Microseconds when);
   void report(std::vector<migration::ActionEvent> events);
@@ -63,7 +66,12 @@ class ExecutorWorker {
   /// Set once nothing is left to do; shared, because the waiting side may give up first.
   std::shared_ptr<std::promise<void>> idle_;
   Worker worker_;
-  std::unique_ptr<boost::asio::steady_timer> timer_;  ///< used on the worker's thread only
+  // Used on the worker's thread only:
+  std::unique_ptr<boost::asio::steady_timer> timer_;
+  std::unique_ptr<boost::asio::steady_timer> recovery_timer_;
+  int recovery_tries_ = 0;              ///< left; 0 unless the journal could not be read yet
+  std::vector<migration::Order> held_;  ///< until then, as the next one
+  std::vector<placement::VmId> held_cancels_;
 };
 
 }  // namespace vmnuma::balancer

@@ -58,7 +58,7 @@ EventsView RecentEvents::answer(const EventsRequest& request) const {
   const std::scoped_lock lock(mutex_);
   EventsView view;
   view.last = last_;
-  view.truncated = !events_.empty() && events_.front().number > request.after + 1;
+  view.truncated = !events_.empty() && events_.front().number - 1 > request.after;
   for (auto event = events_.rbegin(); event != events_.rend() && event->number > request.after;
        ++event) {
     if (!matches(*event, request)) {

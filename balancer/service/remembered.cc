@@ -26,33 +26,36 @@ constexpr std::string_view kTouchedUnits = "memory_settings";
 constexpr std::string_view kHadSettings = "had-settings";
 constexpr std::string_view kHadNone = "had-none";
 constexpr std::string_view kNoLimit = "max";
-/// Per VM. One with more has been moved every five minutes for a year.
-constexpr std::int64_t kMostActions = 100'000;
 
-/// Records a VM's orders, oldest first. False if there are more than can be read, or not all can.
-bool note_orders_of(const placement::VmId& vm, stats::History& history, Originals& originals) {
-  stats::ActionFilter filter;
-  filter.vm = placement::to_text(vm);
-  filter.limit = kMostActions;
-  const Result<std::vector<stats::PastAction>> actions = history.recent_actions(filter);
-  if (!actions || actions->size() >= static_cast<std::size_t>(kMostActions)) {
+bool restores(const migration::VmChange& change) {
+  return std::any_of(change.homes.begin(), change.homes.end(),
+                     [](const migration::HomeChange& home) { return home.to.value < 0; });
+}
+
+/// What orders changed that were carried out, oldest first. False if not all can be read. A VM that
+/// was restored is found anew by the next order.
+bool note_orders(stats::History& history, Originals& originals) {
+  const Result<std::vector<std::string>> texts = history.orders_carried_out();
+  if (!texts) {
     return false;
   }
-  for (auto action = actions->rbegin(); action != actions->rend(); ++action) {
-    if (action->state == stats::ActionState::kUndone ||
-        action->state == stats::ActionState::kDropped) {
-      continue;
+  bool all_are_read = true;
+  std::set<placement::VmId> restored;
+  for (const std::string& text : *texts) {
+    const Result<migration::Order> order = migration::parse_order(text);
+    all_are_read = all_are_read && order;
+    for (const migration::VmChange& change :
+         order ? order->changes : std::vector<migration::VmChange>{}) {
+      if (restored.erase(change.vm) > 0) {
+        originals.erase(change.vm);
+      }
+      note_change(originals[change.vm], change);
+      if (restores(change)) {
+        restored.insert(change.vm);
+      }
     }
-    Result<migration::Order> order = migration::parse_order(action->action.order_text);
-    if (!order) {
-      return false;
-    }
-    // The other VM of a swap is recorded with its own orders.
-    std::erase_if(order->changes,
-                  [&](const migration::VmChange& change) { return change.vm != vm; });
-    note_order(originals, *order);
   }
-  return true;
+  return all_are_read;
 }
 
 template <class Integer>
@@ -159,16 +162,11 @@ stats::HistoryOptions history_options(const Config& config) {
 Remembered remember(stats::History& history) {
   Remembered remembered;
   // Homes that cannot be read are chosen anew.
-  std::set<placement::VmId> vms;
   for (const stats::HomeRow& home : history.load_homes().value_or(std::vector<stats::HomeRow>{})) {
     remembered.homes[{home.vm, home.client}] = home.node;
-    vms.insert(home.vm);
   }
-  remembered.originals_known = history.notice().empty();
-  for (const placement::VmId& vm : vms) {
-    remembered.originals_known =
-        note_orders_of(vm, history, remembered.originals) && remembered.originals_known;
-  }
+  remembered.originals_known =
+      note_orders(history, remembered.originals) && history.notice().empty();
   const Result<std::optional<std::string>> released = history.meta(kReleased);
   if (released && *released) {
     remembered.released = read_released(**released);

@@ -41,7 +41,7 @@ Result<FileDescriptor> open_to_lock(const std::string& path) {
   return only_regular(FileDescriptor(uninterrupted([&] {
                         return ::open(
                             path.c_str(),
-                            O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                            O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
                             kOwnerAndGroup);
                       })),
                       path);

@@ -11,7 +11,7 @@
 namespace vmnuma::tests {
 
 /// Not thread-safe.
-class FakeJournal final : public migration::Journal {
+class FakeJournal : public migration::Journal {
  public:
   [[nodiscard]] Result<void> open(const migration::Order& order) override;
   [[nodiscard]] Result<void> begin_step(std::int64_t action, std::int32_t number,

@@ -208,7 +208,11 @@ Result<void> announce(const HookArguments& arguments, placement::VmDescription v
                       steady_clock::time_point deadline) {
   // By its metadata alone; invalid metadata do not count, as in the daemon.
   vm.policy = balancer::with_settings({}, vm.own_policy).value_or(placement::VmPolicy{});
-  deadline += patience(vm.policy);
+  const std::chrono::seconds longer = patience(vm.policy);
+  deadline += longer;
+  if (longer > std::chrono::seconds(0) && surroundings.pause) {
+    (void)surroundings.pause({});  // from here on it may take longer than its script expects
+  }
   // The daemon has to be asked as well.
   stats::read_device_nodes(root, {&vm, 1}, until(deadline) * 2 / 5);
   const DaemonsAnswer answer = ask_until_answered(arguments, vm, root, surroundings, deadline);

@@ -210,38 +210,39 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
       }});
 }
 
-/// One run of the service. Errors: whatever makes it impossible.
-Result<Service::End> serve(const Arguments& arguments, TaskBoard& board, Signals& signals) {
-  const auto read = [arguments] {
-    return read_config(arguments, Damaged::kSetAside).map([&](Config&& config) {
-      if (!arguments.simulated) {
-        note_missing_rights(config);
-      }
-      return std::move(config);
-    });
-  };
-  Result<Config> config = read();
-  if (!config) {
-    return tl::unexpected(std::move(config).error());
+/// One run of the service. `config` is what runs, also after it was read again. Errors: whatever
+/// makes it impossible.
+Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard& board,
+                           Signals& signals) {
+  if (!arguments.simulated) {
+    note_missing_rights(config);
   }
-  Result<std::unique_ptr<Host>> host = open_host(arguments, *config);
+  Result<std::unique_ptr<Host>> host = open_host(arguments, config);
   if (!host) {
     return tl::unexpected(std::move(host).error());
   }
   vmnuma::balancer::ServiceSetup setup{board, signals};
-  setup.config = *config;
-  setup.reload = read;
+  setup.config = config;
+  setup.reload = [arguments, &config] {
+    return read_config(arguments, Damaged::kSetAside).map([&](Config&& read) {
+      if (!arguments.simulated) {
+        note_missing_rights(read);
+      }
+      config = without_restart(read, config);
+      return std::move(read);
+    });
+  };
   setup.host = std::move(*host);
   std::error_code unknown;
   setup.search_program = vmnuma::balancer::search_program(
       std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path());
-  if (Result<OpenHistory> opened = open_history(*config)) {
+  if (Result<OpenHistory> opened = open_history(config)) {
     setup.history = std::move(opened->history);
     setup.last_action = opened->last_action;
   } else {
     setup.history_problem = opened.error().message;
   }
-  setup.try_history = [config = *config] { return open_history(config).map([](OpenHistory&&) {}); };
+  setup.try_history = [config] { return open_history(config).map([](OpenHistory&&) {}); };
   return Service::create(std::move(setup)).map([](std::unique_ptr<Service>&& service) {
     return service->run();
   });
@@ -271,7 +272,7 @@ Result<Service::End> show_recording(const Arguments& arguments, const Config& co
 }
 
 int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
-  const Result<Config> config = read_config(arguments, Damaged::kLeave);
+  Result<Config> config = read_config(arguments, Damaged::kLeave);
   if (!config) {
     return fail(kExitConfig, config.error().message);
   }
@@ -305,9 +306,14 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
       return fail(kExitFailed, emptied.error().message);
     }
   }
+  // Again, now that nobody else may set files of the state directory aside.
+  config = read_config(arguments, Damaged::kSetAside);
+  if (!config) {
+    return fail(kExitConfig, config.error().message);
+  }
   for (;;) {
     const Result<Service::End> ended = arguments.recording.empty()
-                                           ? serve(arguments, board, signals)
+                                           ? serve(arguments, *config, board, signals)
                                            : show_recording(arguments, *config, signals);
     if (!ended) {
       return fail(ended.error().code == ErrorCode::kBusy ? kExitAlreadyRunning : kExitFailed,

@@ -228,6 +228,33 @@ TEST_F(ControlSocketTest, AClientThatWaitsForUsIsNotClosedForAnother) {
   EXPECT_TRUE(waiting[0]->closed());
 }
 
+TEST_F(ControlSocketTest, AClientThatLeftWhileItWaitedMakesPlace) {
+  socket_.reset();
+  std::vector<std::int64_t> asked;
+  auto listening = ControlSocket::listen(
+      context_, path_, "", [&asked](std::int64_t token, const balancer::Peer&, const Request&) {
+        asked.push_back(token);  // not answered
+      });
+  ASSERT_TRUE(listening);
+  socket_ = std::move(*listening);
+  std::vector<std::unique_ptr<Client>> waiting;
+  for (std::size_t i = 0; i < balancer::kMostSessions; ++i) {
+    waiting.push_back(std::make_unique<Client>(path_));
+    waiting.back()->send(kStatus);
+    run();
+  }
+  ASSERT_EQ(asked.size(), balancer::kMostSessions);
+  waiting[3].reset();
+  Client next(path_);
+  run();
+  (void)next.received();
+  EXPECT_FALSE(next.closed());
+  socket_->answer(asked[3],
+                  encode_response(5, Result<balancer::Answer>(balancer::DoneView{"done", {}})));
+  run();
+  EXPECT_FALSE(waiting[0]->closed());
+}
+
 TEST_F(ControlSocketTest, MembersOfItsGroupDoNotLockRootOut) {
   if (geteuid() != 0) {
     GTEST_SKIP() << "only root can connect as somebody else";

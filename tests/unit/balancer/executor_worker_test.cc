@@ -52,6 +52,42 @@ TEST_F(ExecutorWorkerTest, GivesUpAfterTheGivenTime) {
   EXPECT_FALSE(worker_.finish({milliseconds(1), kLong}));
 }
 
+/// One that cannot be read at first.
+class BusyJournal : public FakeJournal {
+ public:
+  [[nodiscard]] Result<void> open(const migration::Order& order) override {
+    opened_after_reads.push_back(reads);
+    return FakeJournal::open(order);
+  }
+  [[nodiscard]] Result<std::vector<migration::OpenAction>> open_actions() override {
+    if (++reads < 3) {
+      return failure(ErrorCode::kBusy, "the history is in use");
+    }
+    return FakeJournal::open_actions();
+  }
+
+  int reads = 0;
+  std::vector<int> opened_after_reads;
+};
+
+TEST(BusyJournalTest, OrdersWaitUntilWhatWasLeftOpenIsKnown) {
+  FakeDomains domains{{CpuId{0}, CpuId{1}}, {placement::NodeId{0}}};
+  FakeMemory memory{{}};
+  BusyJournal journal;
+  balancer::TaskBoard board;
+  ExecutorWorker worker(
+      board, domains, memory, journal, migration::Limits{}, [](auto&&, auto&&) {},
+      balancer::HostTime(60));
+  worker.recover();
+  migration::Order order;
+  order.action = 1;
+  order.changes.push_back({});
+  worker.submit({order});
+  EXPECT_TRUE(worker.finish({kLong, kLong}));
+  EXPECT_TRUE(worker.stop(kLong));
+  EXPECT_EQ(journal.opened_after_reads, std::vector<int>{3});
+}
+
 /// Of a disk that hangs until it is told to go on.
 class HangingJournal final : public migration::Journal {
  public:

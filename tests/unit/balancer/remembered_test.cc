@@ -53,14 +53,14 @@ class RememberedTest : public testing::Test {
     vm_.uuid[15] = 1;
   }
   void carried_out(std::int64_t number, std::vector<CpuId> before, std::vector<CpuId> after,
-                   ActionState state = ActionState::kDone) {
+                   ActionState state = ActionState::kDone, NodeId to = NodeId{1}) {
     migration::Order order;
     order.action = number;
     order.reason = placement::Reason::kLoadMove;
     order.changes.push_back({});
     order.changes[0].vm = vm_;
     order.changes[0].process = kProcess;
-    order.changes[0].homes = {{0, NodeId{0}, NodeId{1}}};
+    order.changes[0].homes = {{0, NodeId{0}, to}};
     order.changes[0].pins = {{PinChange::Thread::kVcpu, 0, std::move(before), std::move(after)}};
     balancer::HistoryJournal journal(history_.get());
     ASSERT_TRUE(journal.open(order));
@@ -84,6 +84,22 @@ TEST_F(RememberedTest, WhatWasFoundIsToldByTheFirstOrder) {
   EXPECT_EQ(original.process, kProcess);
   EXPECT_EQ(original.threads.at({PinChange::Thread::kVcpu, 0}).found, std::vector{CpuId{5}});
   EXPECT_EQ(original.threads.at({PinChange::Thread::kVcpu, 0}).ours.size(), 2U);
+}
+
+TEST_F(RememberedTest, AVmWithoutAHomeIsKnownByItsOrders) {
+  carried_out(1, {CpuId{5}}, {CpuId{0}});
+  EXPECT_EQ(remember(*history_).originals.at(vm_).process, kProcess);
+}
+
+TEST_F(RememberedTest, AVmThatWasReleasedIsFoundAnew) {
+  carried_out(1, {CpuId{5}}, {CpuId{0}});
+  carried_out(2, {CpuId{0}}, {CpuId{5}}, ActionState::kDone, NodeId{});
+  const PinChange::Thread kind = PinChange::Thread::kVcpu;
+  EXPECT_EQ(remember(*history_).originals.at(vm_).threads.at({kind, 0}).found,
+            std::vector{CpuId{5}});
+  carried_out(3, {CpuId{7}}, {CpuId{1}});
+  EXPECT_EQ(remember(*history_).originals.at(vm_).threads.at({kind, 0}).found,
+            std::vector{CpuId{7}});
 }
 
 TEST_F(RememberedTest, AnEmptyHistoryKnowsThatNothingWasDone) {
