@@ -162,7 +162,7 @@ TEST(SimCommandsTest, ARunNamesTheCommandThatExplainsAMove) {
   const Outcome explained = run(std::vector<std::string>(Words(words), Words()));
   EXPECT_EQ(explained.code, kExitOk) << explained.err;
   EXPECT_THAT(explained.out, testing::StartsWith("VM web1 ("));
-  EXPECT_THAT(explained.out, HasSubstr("What the last plan considered"));
+  EXPECT_THAT(explained.out, HasSubstr("Moves to other nodes, each judged by itself"));
 }
 
 TEST(SimCommandsTest, TheExplanationIsThatOfTheDaemonInJson) {

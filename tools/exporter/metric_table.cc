@@ -37,7 +37,7 @@ constexpr std::array kDaemon{
     MetricInfo{"vmnuma_history_writable", kGauge, "", "1 if the history is being recorded."},
     MetricInfo{"vmnuma_forecast_vms", kGauge, "predictor",
                "VMs whose forecast counts in decisions, by the predictor that made it."},
-    MetricInfo{"vmnuma_transfers", kGauge, "state", "VMs whose memory is on its way."},
+    MetricInfo{"vmnuma_transfers", kGauge, "state", "VMs whose memory is being moved."},
     MetricInfo{"vmnuma_transfer_done_bytes", kGauge, "vm", "What a transfer has moved so far."},
     MetricInfo{"vmnuma_transfer_remaining_bytes", kGauge, "vm",
                "What a transfer still has to move."},

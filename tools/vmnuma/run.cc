@@ -74,9 +74,9 @@ class Runner {
       return show_top();
     }
     if (invocation_.watch) {
-      return watch(invocation_, surroundings_, [this](std::string_view before) {
-        const auto result = ask(command_);
-        return result ? print(*result, before) : failed(result.error());
+      return watch(invocation_, surroundings_, [this](bool again) {
+        return ask(command_).and_then(
+            [&](const std::string& result) { return print(result, again); });
       });
     }
     const auto result = ask(command_);
@@ -87,8 +87,9 @@ class Runner {
     const bool waits = move != nullptr && invocation_.wait;
     // In JSON a move that is waited for is one line at its end.
     if (!waits || !invocation_.json) {
-      if (const int code = print(*result, /*before=*/""); code != kExitOk) {
-        return code;
+      const auto code = print(*result, /*again=*/false);
+      if (!code || *code != kExitOk) {
+        return code ? *code : failed(code.error());
       }
     }
     return waits ? wait_for(*move, *result) : kExitOk;
@@ -105,9 +106,14 @@ class Runner {
       return Refusal{/*by_daemon=*/false, std::move(error)};
     };
     if (std::holds_alternative<balancer::StatsRequest>(command_)) {
-      return decode_view<stats::Report>(result)
-          .map([&](const stats::Report& report) { return text_of(report, invocation_.shape); })
-          .map_error(unreadable);
+      const auto report = decode_view<stats::Report>(result).map_error(unreadable);
+      if (!report) {
+        return tl::unexpected(report.error());
+      }
+      if (auto found = check_group(*report, invocation_.shape); !found) {
+        return tl::unexpected(Refusal{/*by_daemon=*/true, std::move(found).error()});
+      }
+      return text_of(*report, invocation_.shape);
     }
     if (!std::holds_alternative<balancer::HostRequest>(command_)) {
       return text_for(command_, result, invocation_.format).map_error(unreadable);
@@ -125,12 +131,12 @@ class Runner {
         .map_error(unreadable);
   }
 
-  [[nodiscard]] int print(const std::string& result, std::string_view before) {
+  [[nodiscard]] tl::expected<int, Refusal> print(const std::string& result, bool again) {
     std::string text = result + "\n";
     if (exported_) {
       auto host = decode_view<balancer::HostView>(result);
       if (!host) {
-        return failed({/*by_daemon=*/false, host.error()});
+        return tl::unexpected(Refusal{/*by_daemon=*/false, host.error()});
       }
       auto exported = export_text(*exported_, std::move(*host),
                                   invocation_.json ? JsonLayout::kOneLine : JsonLayout::kIndented);
@@ -141,11 +147,12 @@ class Runner {
     } else if (!invocation_.json) {
       auto readable = readable_text(result);
       if (!readable) {
-        return failed(readable.error());
+        return tl::unexpected(std::move(readable).error());
       }
       text = std::move(*readable);
     }
-    return tools::print(invocation_, surroundings_, std::string(before) + text);
+    return tools::print(invocation_, surroundings_,
+                        watched(text, again, invocation_, surroundings_));
   }
 
   [[nodiscard]] int show_top() {

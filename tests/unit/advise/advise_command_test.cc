@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma advise` from the command line to its output, on hosts from files.
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -110,7 +112,7 @@ TEST_F(AdviseCommandTest, TakesAnotherPolicy) {
   EXPECT_EQ(run({"--vcpus", "12", "--memory", "8GiB", "--host", small_, "--policy", "prefer_ht"}),
             kExitUsage);
   EXPECT_EQ(run({"--vcpus", "12", "--memory", "8GiB", "--host", small_, "--policy", "x=1"}),
-            kExitRefused);
+            kExitUsage);
 }
 
 TEST_F(AdviseCommandTest, RefusesWhatIsHalfAsked) {
@@ -120,7 +122,34 @@ TEST_F(AdviseCommandTest, RefusesWhatIsHalfAsked) {
   EXPECT_EQ(run({"vm", "--xml", "x", "--host", small_}), kExitUsage);
   EXPECT_EQ(run({"--xml", directory_.path() + "/none", "--host", small_}), kExitRefused);
   EXPECT_EQ(run({"--vcpus", "1", "--memory", "1GiB", "--host", directory_.path() + "/none"}),
-            kExitRefused);
+            kExitUsage);
+}
+
+TEST_F(AdviseCommandTest, AVmThatVirshDoesNotKnowIsNoAbsentDaemon) {
+  const std::string virsh = directory_.path() + "/virsh";
+  std::ofstream(virsh) << "#!/bin/sh\necho there is no web1 >&2\nexit 1\n";
+  std::filesystem::permissions(virsh, std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (directory_.path() + ":" + path).c_str(), 1);
+  EXPECT_EQ(run({"web1", "--host", small_}), kExitRefused);
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("there is no web1"));
+}
+
+TEST_F(AdviseCommandTest, ThisHostIsNotTakenForTheSimulatedOne) {
+  EXPECT_EQ(run({"--vcpus", "2", "--memory", "8GiB", "--sim"}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("leave --sim out"));
+}
+
+TEST_F(AdviseCommandTest, AConfigurationThatIsWrongIsNotTakenForNone) {
+  const std::string etc = directory_.path() + "/etc/vmnuma";
+  const std::vector<std::string> words{"--vcpus", "2",    "--memory", "8GiB",
+                                       "--host",  small_, "--root",   directory_.path()};
+  EXPECT_EQ(run(words), kExitOk) << "a missing one is";
+  std::filesystem::create_directories(etc);
+  std::ofstream(etc + "/vmnuma.toml") << "mood = 3\n";
+  EXPECT_EQ(run(words), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("vmnuma.toml:1: "));
 }
 
 }  // namespace

@@ -325,6 +325,7 @@ TEST(InvocationTest, WhatCannotBeSupposedIsNamed) {
             "'vcpus=32,memory=128GiB'");
   EXPECT_EQ(of("--add", "vcpu=32,memory=1GiB"),
             "vmnuma: --add: 'vcpu=32,memory=1GiB' has no 'vcpu'; did you mean 'vcpus'?");
+  EXPECT_EQ(of("--add", "8"), "vmnuma: --add: '8' is not KEY=VALUE; write vcpus=32,memory=128GiB");
   for (const char* text : {"vcpus=0,memory=1GiB", "vcpus=two,memory=1GiB", "vcpus=2,memory=1G",
                            "vcpus=2,memory=-1GiB", "vcpus=2,memory=99999999999999TiB",
                            "vcpus=2,memory=1GiB,load=101", "vcpus=2,memory=1GiB,weight=0"}) {
@@ -505,17 +506,44 @@ TEST(InvocationTest, ATableThatDoesNotExistIsRefusedBeforeTheDaemonIsAsked) {
 }
 
 TEST(InvocationTest, WrongValuesAreNamed) {
-  // Its range is "1 to 1000" in the words of CLI11 2.1, and "[1 - 1000]" in those of 2.4.
-  EXPECT_THAT(complaint({"history", "--limit", "0"}),
-              StartsWith("vmnuma: --limit: Value 0 not in range "));
-  EXPECT_THAT(complaint({"history", "--limit", "1001"}),
-              StartsWith("vmnuma: --limit: Value 1001 not in range "));
+  EXPECT_EQ(complaint({"history", "--limit", "0"}),
+            "vmnuma: --limit: '0' is not a number from 1 to 1000");
+  EXPECT_EQ(complaint({"history", "--limit", "1001"}),
+            "vmnuma: --limit: '1001' is not a number from 1 to 1000");
+  EXPECT_EQ(complaint({"history", "--limit"}), "vmnuma: --limit N: the value is missing");
+  EXPECT_EQ(complaint({"list", "-o"}), "vmnuma: -o table|wide|json|csv|name: the value is missing");
+  EXPECT_EQ(complaint({"list", "-o", "xml"}),
+            "vmnuma: -o: there is no format 'xml'; there are table, wide, json, csv, name");
   EXPECT_THAT(complaint({"history", "--since", "soon"}),
               StartsWith("vmnuma: --since: 'soon' is no time;"));
   EXPECT_THAT(complaint({"move", "web1", "-1"}), StartsWith("vmnuma: "));
   EXPECT_THAT(complaint({"move", "web1", "one"}), HasSubstr("NODE"));
   EXPECT_THAT(complaint({"options", "set", "Numa.X", "many"}), HasSubstr("VALUE"));
   EXPECT_THAT(complaint({"options", "set", "Numa.X", "99999999999999999999"}), HasSubstr("VALUE"));
+}
+
+TEST(InvocationTest, AnEmptyNameIsNotTakenForNone) {
+  for (const Arguments& words : {Arguments{"release", ""},
+                                 {"manage", ""},
+                                 {"events", "--vm", ""},
+                                 {"history", "--vm", ""},
+                                 {"forecast", "show", ""},
+                                 {"events", "--since", ""}}) {
+    EXPECT_THAT(complaint(words), ::testing::EndsWith(": must not be empty")) << words[0];
+  }
+}
+
+TEST(InvocationTest, WhatChangesNothingWithoutAnotherOptionNeedsIt) {
+  const Arguments room{"make-room", "--vcpus", "2", "--memory", "1GiB", "--yes"};
+  EXPECT_EQ(complaint(room), "vmnuma: --yes needs --do");
+  EXPECT_EQ(complaint({"advise", "web1", "--yes"}), "vmnuma: --yes needs --apply or --undo");
+  EXPECT_EQ(complaint({"sim", "compare", "--seed", "7"}), "vmnuma: --seed needs --drawn");
+  EXPECT_TRUE(local<AdviseRun>({"advise", "web1", "--undo", "--yes"}).yes);
+}
+
+TEST(InvocationTest, AnOptionBeforeItsCommandAndOneThatIsAnArgumentAreCalledThat) {
+  EXPECT_EQ(complaint({"--once", "top"}), "vmnuma: '--once' belongs after 'top'");
+  EXPECT_EQ(complaint({"status", "--", "--watch"}), "vmnuma: there is no argument '--watch'");
 }
 
 TEST(InvocationTest, HelpNamesEveryValueThatIsTaken) {

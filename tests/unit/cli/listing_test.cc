@@ -115,9 +115,8 @@ TEST(ListingTest, AReservationSaysForWhichVmHowMuchWhereAndUntilWhen) {
   EXPECT_THAT(text_of(listing_of(view), ListFormat::kWide), HasSubstr("1 (3.0 GiB), 2 (1.0 GiB)"));
   EXPECT_THAT(text_of(listing_of(view), ListFormat::kWide), HasSubstr("0 (1.0 GiB of 2.0 MiB)"));
   EXPECT_EQ(text_of(listing_of(view), ListFormat::kName), "night\nweb\n");
-  EXPECT_THAT(
-      text_of(listing_of(view), ListFormat::kCsv),
-      HasSubstr("web,\"web, owner shop\",4,1073741824,2147483648,0,,1,0 (1.0 GiB of 2.0 MiB)\n"));
+  EXPECT_THAT(text_of(listing_of(view), ListFormat::kCsv),
+              HasSubstr("web,web,web,shop,4,1073741824,2147483648,0,,1,0:1073741824:2097152\n"));
   EXPECT_EQ(text_of(balancer::ReservationsView{}), "Nothing is reserved.\n");
 }
 

@@ -13,6 +13,7 @@
 
 #include "balancer/record/frame.h"
 #include "tests/support/fake_daemon.h"
+#include "tests/support/views.h"
 #include "tests/unit/balancer/host_story.h"
 #include "tools/vmnuma/run.h"
 
@@ -51,6 +52,7 @@ class MovableHostTest : public testing::Test {
   Result<balancer::Answer> answer_ = balancer::Answer(balancer::DoneView{"moving", 7});
   std::string state_ = "done";  ///< of each step, once it is asked for
   std::int64_t then_free_ = 0;  ///< for a VM on node 0, once something has moved
+  balancer::StatusView status_ = tests::status_view();
   std::vector<balancer::MoveTogetherRequest> ordered_;
   std::ostringstream out_;
   std::ostringstream err_;
@@ -65,11 +67,16 @@ class MovableHostTest : public testing::Test {
       ordered_.push_back(*moves);
       return answer_;
     }
+    if (std::holds_alternative<balancer::StatusRequest>(command)) {
+      return balancer::Answer(status_);
+    }
     if (std::holds_alternative<balancer::HostRequest>(command)) {
       balancer::HostView host;
       host.nodes.emplace_back();
       host.nodes.back().node = placement::NodeId{0};
       host.nodes.back().largest_vm_bytes = then_free_;
+      host.nodes.emplace_back();
+      host.nodes.back().node = placement::NodeId{1};
       return balancer::Answer(host);
     }
     EXPECT_TRUE(std::holds_alternative<balancer::HistoryRequest>(command));

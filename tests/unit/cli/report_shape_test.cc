@@ -31,7 +31,7 @@ TEST(ReportShapeTest, PeopleSeeTheNamesOfVmsFirst) {
   EXPECT_EQ(shaped({}),
             "vmName  groupName  groupID  homeNode\n"
             "web1    vm.4711    13424    0\n"
-            "db_7    vm.4712    16408    -1\n");
+            "db 7    vm.4712    16408    -1\n");
   EXPECT_EQ(shaped({.format = ListFormat::kCsv}),
             "vmName,groupName,groupID,homeNode\nweb1,vm.4711,13424,0\ndb 7,vm.4712,16408,-1\n");
   EXPECT_EQ(shaped({.format = ListFormat::kName}), "web1\ndb 7\n");

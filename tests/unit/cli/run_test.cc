@@ -316,15 +316,18 @@ TEST_F(RunTest, FollowingPrintsEachEventOnceAndOneHeader) {
   std::int64_t last = 2;
   most_pauses_ = 3;
   EXPECT_EQ(run({"events", "--follow"},
-                [&last](const Command& command) { return events_so_far(command, last++); }),
+                [&last](const Command& command) {
+                  const bool is_for_events =
+                      std::holds_alternative<balancer::EventsRequest>(command);
+                  return events_so_far(command, is_for_events ? last++ : last);
+                }),
             kExitOk);
   EXPECT_EQ(out_.str(),
             "TIME                 LEVEL    EVENT\n"
             "2025-01-31 12:00:01  info     event 1\n"
             "2025-01-31 12:00:02  info     event 2\n"
             "2025-01-31 12:00:03  info     event 3\n"
-            "2025-01-31 12:00:04  info     event 4\n"
-            "2025-01-31 12:00:05  info     event 5\n");
+            "2025-01-31 12:00:04  info     event 4\n");
   EXPECT_THAT(pauses_, ::testing::Each(milliseconds(tests::status_view().epoch_length_ms)));
 }
 
@@ -371,6 +374,15 @@ TEST_F(RunTest, FullOutputIsAnError) {
   out_.setstate(std::ios::badbit);
   EXPECT_EQ(run({"status"}, status), kExitRefused);
   EXPECT_EQ(err_.str(), "vmnuma: cannot write to standard output\n");
+  const tests::TempDirectory root;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"doctor", "--root", root.path()},
+        {"sim", "show", "drawn-1-1"},
+        {}}) {
+    EXPECT_EQ(run(words, [](const Command&) -> Result<Answer> { return tests::status_view(); }),
+              kExitRefused)
+        << ::testing::PrintToString(words);
+  }
 }
 
 TEST_F(RunTest, WatchShowsTheAnswerEveryEpochOfTheDaemon) {
@@ -454,18 +466,64 @@ TEST_F(RunTest, ReportIsPrintedInTheShapeAskedFor) {
   EXPECT_EQ(out_.str(), "groupID\n13424\n16408\n");
 }
 
-TEST_F(RunTest, WatchEndsWhenTheDaemonDoes) {
-  int answers = 0;
-  EXPECT_EQ(run({"status", "--watch"},
-                [&answers](const Command&) -> Result<Answer> {
-                  // Each round asks twice: for what is shown and for the length of the epoch.
-                  return ++answers > 4
-                             ? Result<Answer>(failure(ErrorCode::kUnavailable, "stopping"))
-                             : Result<Answer>(tests::status_view());
-                }),
-            kExitRefused);
-  EXPECT_EQ(pauses_.size(), 2U);
-  EXPECT_EQ(err_.str(), "vmnuma: stopping\n");
+TEST_F(RunTest, WatchingOutlivesTheDaemonsRestartWithOneSentence) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"status", "--watch", "1"}, {"events", "--follow", "1"}}) {
+    int answers = 0;
+    most_pauses_ = 4;
+    EXPECT_EQ(run(words,
+                  [&answers](const Command& command) -> Result<Answer> {
+                    ++answers;
+                    return answers == 2 || answers == 3
+                               ? Result<Answer>(failure(ErrorCode::kUnavailable, "stopping"))
+                               : events_so_far(command, 1);
+                  }),
+              kExitOk);
+    EXPECT_EQ(answers, 4);
+    EXPECT_EQ(err_.str(), "vmnuma: stopping; trying again\n");
+  }
+}
+
+TEST_F(RunTest, WatchingEndsIfThereWasNoDaemonToBeginWith) {
+  const tests::TempDirectory directory;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"list", "--watch"}, {"events", "--follow"}}) {
+    EXPECT_EQ(run_at(directory.path() + "/none", words), kExitUnreachable);
+    EXPECT_EQ(pauses_.size(), 0U);
+  }
+}
+
+TEST_F(RunTest, WatchedListsForProgramsHaveOneHeaderAndNoEmptyLines) {
+  most_pauses_ = 2;
+  EXPECT_EQ(run({"list", "--watch", "1", "-o", "name"}, host_of_two), kExitOk);
+  EXPECT_EQ(out_.str(), "db \"7\"\nweb1\ndb \"7\"\nweb1\n");
+  EXPECT_EQ(run({"list", "--watch", "1", "-o", "csv"}, host_of_two), kExitOk);
+  const std::string text = out_.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
+  EXPECT_EQ(text.find("vm,homes"), text.rfind("vm,homes"));
+}
+
+TEST_F(RunTest, AGroupThatATableDoesNotHaveIsExitOne) {
+  FakeDaemon daemon(
+      FakeDaemon::answering([](const Command&) -> Result<Answer> { return tests::report(); }));
+  const auto invocation = parse_sched_stats_arguments(std::vector<std::string>{
+      "-t", "numa-clients", "-g", "typo", "--socket", daemon.socket_path()});
+  ASSERT_TRUE(invocation);
+  Surroundings surroundings{out_, err_, false, {}, milliseconds(60000)};
+  EXPECT_EQ(tools::run(*invocation, surroundings), kExitRefused);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(err_.str(), "sched-stats: numa-clients has no group 'typo'\n");
+}
+
+TEST_F(RunTest, WithJsonErrorsOfRecordingsAndScenariosAreJson) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"record", "/nowhere/f", "--json"},
+        {"replay", "/nowhere/f", "--json"},
+        {"sim", "check", "/nowhere/f", "--json"},
+        {"sim", "search", "--against", "nobody", "--json"}}) {
+    EXPECT_NE(run_at("/nowhere/socket", words), kExitOk);
+    EXPECT_THAT(err_.str(), StartsWith(R"({"error":{"code":)")) << words[0];
+  }
 }
 
 /// A daemon that accepts a move as action 12 and whose history goes through `states` (empty = no

@@ -64,6 +64,8 @@ TEST(SchedStatsTest, ChoicesThatFitNoRowAreNamed) {
             "sched-stats: -l takes numbers such as '0,1', not '0,x'");
   EXPECT_EQ(sched_stats_complaint({"-t", "numa-pnode", "-l", ""}),
             "sched-stats: -l takes numbers such as '0,1', not ''");
+  EXPECT_EQ(sched_stats_complaint({"-t", "numa-clients", "-g", ""}),
+            "sched-stats: -g: must not be empty");
   EXPECT_EQ(sched_stats_complaint({"-t", "numa-pnode", "-z", "nodeId"}),
             "sched-stats: numa-pnode has no column 'nodeId'; did you mean 'nodeID'?");
   EXPECT_EQ(sched_stats_complaint({"-t", "numa-global", "-l", "1"}),

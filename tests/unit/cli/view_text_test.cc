@@ -11,6 +11,9 @@
 
 #include "tests/support/time_zone.h"
 #include "tests/support/views.h"
+#include "tools/vmnuma/text/listing.h"
+#include "tools/vmnuma/text/report_text.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -51,7 +54,7 @@ The policy in the metadata of VM db7 is refused: there is no policy 'x'
 VM db8 was refused to start at 2025-01-31 12:00:00: topology_policy is
 'restricted', but ...
 
-Memory on its way:
+Memory being moved:
 VM/CLIENT  ACTION  TO   STATE       DONE     LEFT         RATE  ENDS IN
 web1/1         88  1,3  running  3.0 GiB  5.0 GiB  125.0 MiB/s     41 s
 Action 88: 3 calls took longer than Numa.PageMigStallTarget
@@ -65,6 +68,23 @@ TEST_F(ViewTextTest, MemoryThatWasNotCountedYetIsNotNothing) {
   transfer.bytes_done = transfer.bytes_remaining = transfer.rate_bytes_per_second = 0;
   transfer.seconds_left.reset();
   EXPECT_THAT(text_of(view), ::testing::ContainsRegex("\nweb1/1 +88 +1,3 +running +- +- +- +-\n"));
+}
+
+TEST_F(ViewTextTest, StatusHasTheTenTransfersThatLastLongest) {
+  balancer::StatusView view = tests::status_view();
+  const balancer::TransferView transfer = view.transfers[0];
+  view.transfers.clear();
+  for (std::int32_t i = 0; i < 400; ++i) {
+    view.transfers.push_back(transfer);
+    view.transfers.back().client = i;
+    view.transfers.back().seconds_left = i;
+    view.transfers.back().stalls = 0;
+    view.transfers.back().unmovable_bytes = 0;
+  }
+  const std::string text = text_of(view);
+  EXPECT_THAT(text, ::testing::ContainsRegex("ENDS IN\nweb1/399 "));
+  EXPECT_THAT(text, ::testing::ContainsRegex("\nweb1/390 [^\n]* 390 s\n"
+                                             "and 390 more \\('vmnuma top'\\)\n$"));
 }
 
 TEST_F(ViewTextTest, StatusSaysThatThereIsNothingToBalanceAndStillShowsAllFigures) {
@@ -153,6 +173,15 @@ Who is killed first if that is not enough
 )");
 }
 
+TEST_F(ViewTextTest, VictimsThatAreNotKnownAreNotNone) {
+  auto view = tests::memory_view();
+  view.killed_first.clear();
+  EXPECT_THAT(text_of(view), ::testing::EndsWith("not enough\n  none\n"));
+  view.reclaimed_first.clear();
+  EXPECT_THAT(text_of(view), ::testing::HasSubstr("taken first\n  not known\n"));
+  EXPECT_THAT(text_of(view), ::testing::EndsWith("not enough\n  not known\n"));
+}
+
 TEST_F(ViewTextTest, ExplainWithClientsAndCandidates) {
   EXPECT_EQ(text_of(tests::explain_view()),
             R"(VM web1 (c7a5fdbd-edaf-9455-926a-d65c16db1809), epoch 1234
@@ -160,14 +189,14 @@ TEST_F(ViewTextTest, ExplainWithClientsAndCandidates) {
 Client 0: vCPUs 0-3, on node 1 for 57 epochs, may use nodes 0-1
   A load move brought it here because node 0 owed its clients 31 % of its
   capacity.
-  CPU time in the last epoch: used 3100 ms, ready 420 ms, demand 3520 ms,
-  entitled 3400 ms, owed 300 ms
+  Thread time in the last epoch: used 3100 ms, ready 420 ms, demand 3520 ms;
+  core time: entitled 3400 ms, owed 300 ms
   memory: 8.0 GiB, 97 % of it local
 
 Client 1: vCPUs 4-5,7, no home yet, may use nodes 0-1
   It has no home yet.
-  CPU time in the last epoch: used 5 ms, ready 6 ms, demand 7 ms,
-  entitled 8 ms, owed 9 ms
+  Thread time in the last epoch: used 5 ms, ready 6 ms, demand 7 ms;
+  core time: entitled 8 ms, owed 9 ms
   memory: -, locality not known
 
 Memory
@@ -181,12 +210,13 @@ Policy
   nodes = 0-1 (metadata)
   do_not_move = true (file)
 
-What the last plan considered, best first
+Moves to other nodes, each judged by itself, best first
   load-move of client 0, node 1 to 0: costs 12 ms per epoch, stopped by
   minimum-gain
     Moving client 0 from node 1 to node 0 would cost 12 ms an epoch; at least 2
     % are asked for.
-  load-swap of client 0 with db7/0, node 1 to 3: saves 210 ms per epoch, taken
+  load-swap of client 0 with db7/0, node 1 to 3: saves 210 ms per epoch, nothing
+  is against it
     Swapping it with client 0 of 'db7' saves 210 ms an epoch.
 )");
 }
@@ -277,8 +307,12 @@ Lost time        431      1205  ms per epoch
 Imbalance         12        31  %
 Locality          97        88  %
 
+Notes
+  VM 'new-2' gets no home: no node may be one
+
 Homes of new VMs
-  new-1/0, 16 vCPUs, 64.0 GiB: node 1, 4.0 GiB of its memory elsewhere
+  new-1/0, 16 vCPUs, 64.0 GiB: node 1, which has no room for 4.0 GiB of its
+  memory
     node 1: load 83 % with it, room for 60.0 GiB, too little
     node 0: load 131 % with it, room for 2.0 GiB, too little
   new-2/0, 4 vCPUs, 1.0 GiB: no home
@@ -286,8 +320,38 @@ Homes of new VMs
 Plan of epoch 1235: lost time 431 ms per epoch, imbalance 12 %
 The balancer is in mode dry-run.
 )");
-  EXPECT_THAT(text,
-              ::testing::EndsWith("\nNotes\n  VM 'new-2' gets no home: no node may be one\n"));
+}
+
+TEST_F(ViewTextTest, ClientsOfANewVmThatAreAlikeAreOneEntry) {
+  balancer::WhatIfView view = tests::what_if_view();
+  view.homes = {{"new-1", 0, 8, {1}, 4 * tests::kGiB, 0, {{{1}, true, 50, 6 * tests::kGiB}}}};
+  for (std::int32_t client = 1; client < 40; ++client) {
+    view.homes.push_back(view.homes.front());
+    view.homes.back().client = client;
+    view.homes.back().elsewhere_bytes = 4 * tests::kGiB;
+    view.homes.back().considered = {{{1}, false, 50 + client, 0}};
+  }
+  EXPECT_THAT(text_of(view), ::testing::HasSubstr(R"(
+Homes of new VMs
+  new-1/0, 8 vCPUs, 4.0 GiB: node 1
+    node 1: load 50 % with it, room for 6.0 GiB
+  new-1/1-39, 8 vCPUs, 4.0 GiB each: node 1, which has no room for 4.0 GiB of
+  the memory
+    node 1: load 89 % with the last of them, room for 0 B, too little
+
+)"));
+}
+
+TEST_F(ViewTextTest, ReservationsInCsvHaveNoWordsForPeople) {
+  balancer::ReservationsView view;
+  balancer::ReservationView& row = view.reservations.emplace_back();
+  row.name = "tonight";
+  row.owner = "acme";
+  row.vcpus = 8;
+  row.memory = {{{0}, 0, tests::kGiB}, {{1}, 2 << 20, tests::kGiB}};
+  EXPECT_EQ(text_of(listing_of(view), ListFormat::kCsv),
+            "name,vm,group,owner,vcpus,memory_bytes,taken_bytes,nodes,until,served,memory\n"
+            "tonight,,,acme,8,2147483648,,0-1,,0,0:1073741824 1:1073741824:2097152\n");
 }
 
 TEST_F(ViewTextTest, OptionsInATable) {
@@ -336,6 +400,19 @@ TEST_F(ViewTextTest, WhatWasNotPredictedIsADash) {
   EXPECT_THAT(text_of(view), ::testing::HasSubstr(" -/-\n"));
 }
 
+TEST_F(ViewTextTest, FiguresOfASwapAreOnItsFirstRowOnly) {
+  balancer::HistoryView view = tests::history_view();
+  view.moves.resize(1);
+  view.moves.push_back(view.moves[0]);
+  view.moves[1].vm = "db7";
+  EXPECT_THAT(text_of(view), ::testing::ContainsRegex("web1/1 .* done +420/403\n.*"
+                                                      "db7/1 .* done +-\n"));
+  const std::string csv = text_of(listing_of(view), ListFormat::kCsv);
+  EXPECT_THAT(csv,
+              ::testing::ContainsRegex("web1,load-move,1,done,403,88,1,0,,420,8589934592,42000,"));
+  EXPECT_THAT(csv, ::testing::ContainsRegex("db7,load-move,1,done,,88,1,0,,,,,"));
+}
+
 TEST_F(ViewTextTest, ASpillIsItsHomeAndTheSecondNode) {
   balancer::HistoryView view;
   view.moves.emplace_back();
@@ -354,6 +431,25 @@ TEST_F(ViewTextTest, HistoryTellsWhyAMoveWasNotDone) {
   view.moves[0].detail = "node 1 has no room for 8 GiB any more";
   EXPECT_THAT(text_of(view),
               ::testing::HasSubstr("\ndropped web1/0: node 1 has no room for 8 GiB any more\n"));
+}
+
+TEST_F(ViewTextTest, ATableWithNamesOfVmsShowsThemAsTheyAre) {
+  stats::Report report = tests::report();
+  report.columns = {"vmName", "clientID"};
+  report.rows = {{"größe 1", std::int64_t{0}}, {"b", stats::NoValue{}}};
+  EXPECT_EQ(text_of(report), "vmName   clientID\ngröße 1  0\nb        -\n");
+}
+
+TEST_F(ViewTextTest, WideCharactersTakeTwoColumnsOfATable) {
+  EXPECT_EQ(width_of("größe 虚拟机"), 12U);
+  EXPECT_EQ(first_columns("虚拟机", 5), "虚拟");
+  auto options = tests::options_view();
+  options.options.resize(1);
+  options.options[0].name = "虚拟机";
+  options.options[0].unit = "拟";
+  EXPECT_EQ(text_of(options),
+            "NAME    VALUE  UNIT  DEFAULT  RANGE   FROM\n"
+            "虚拟机      3  拟          2  0..100  persisted\n");
 }
 
 TEST_F(ViewTextTest, LongNamesAreNotCut) {

@@ -73,6 +73,22 @@ TEST(DaemonChecksTest, DaemonThatOnlyLooksIsANote) {
   EXPECT_THAT(found(status)[0].lines, Contains("vmnuma resume"));
 }
 
+TEST(DaemonChecksTest, DegradedModeIsNotAllRight) {
+  StatusView status = well();
+  status.mode = Mode::kDegraded;
+  EXPECT_EQ(found(status)[0].severity, Severity::kNote);
+}
+
+TEST(DaemonChecksTest, AnotherSocketInTheConfigurationIsNoted) {
+  const tests::FakeRoot root;
+  EXPECT_TRUE(check_socket(root.path(), "/run/vmnuma/vmnuma.sock").empty());
+  root.write("etc/vmnuma/vmnuma.toml", "socket_path = \"/run/own.sock\"\n");
+  EXPECT_TRUE(check_socket(root.path(), "/run/own.sock").empty());
+  const auto other = check_socket(root.path(), "/run/vmnuma/vmnuma.sock");
+  ASSERT_EQ(other.size(), 1U);
+  EXPECT_THAT(other[0].lines, Contains("vmnuma --socket /run/own.sock doctor"));
+}
+
 TEST(DaemonChecksTest, WhatElseIsMissingIsToldOnce) {
   StatusView status = well();
   status.degraded = {{"history", "the disk is full", 0}};

@@ -63,7 +63,7 @@ TEST_F(PveChecksTest, ADaemonThatAsksOnlyLibvirtIsAWarningAndOneThatDoesNotAnswe
   EXPECT_THAT(finding.lines, Contains("hypervisor = \"qemu\""));
   EXPECT_EQ(
       check_pve(root_.root(), failure(ErrorCode::kUnavailable, "nobody"), daemon_)[0].severity,
-      Severity::kOk);
+      Severity::kNote);
 }
 
 TEST_F(PveChecksTest, ADaemonThatMayNotReadConfigurationsIsAWarning) {
@@ -84,6 +84,20 @@ TEST_F(PveChecksTest, AMissingHookscriptIsAnErrorIfAVmNamesItAndElseANote) {
   remove("var/lib/vz");
   root_.write("etc/pve/qemu-server/100.conf", "name: mail\nhookscript: nfs:snippets/vmnuma\n");
   EXPECT_EQ(find("pve-hook").severity, Severity::kNote) << "it is in another storage";
+  EXPECT_THAT(find("pve-hook").what, HasSubstr("the storage 'nfs' is not known"));
+}
+
+TEST_F(PveChecksTest, AHookscriptInAnotherStorageIsLookedAtThere) {
+  root_.write("etc/pve/qemu-server/100.conf", "name: mail\nhookscript: nfs:snippets/vmnuma\n");
+  root_.write("etc/pve/storage.cfg",
+              "dir: local\n\tpath /var/lib/vz\n\nnfs: nfs\n\tserver nas\n\tpath /mnt/pve/nfs\n");
+  EXPECT_EQ(find("pve-hook").severity, Severity::kError);
+  EXPECT_THAT(find("pve-hook").what, HasSubstr("/mnt/pve/nfs/snippets/vmnuma is missing"));
+  EXPECT_THAT(find("pve-hook").lines,
+              Contains("vmnuma pve install --storage nfs --snippets /mnt/pve/nfs/snippets"));
+  root_.write("mnt/pve/nfs/snippets/vmnuma", "#!/bin/sh\n", /*executable=*/true);
+  EXPECT_EQ(find("pve-hook").severity, Severity::kOk);
+  EXPECT_THAT(find("pve-hook").what, HasSubstr("1 VM has it"));
 }
 
 TEST_F(PveChecksTest, AnOlderHookscriptIsAWarning) {

@@ -21,6 +21,7 @@ inline TopHost small_host() {
                    {0},
                    true,
                    3520,
+                   3400,
                    300,
                    8 * kGiB,
                    6 * kGiB},
@@ -30,6 +31,7 @@ inline TopHost small_host() {
                    4,
                    {2},
                    false,
+                   850,
                    850,
                    3,
                    8 * kGiB,
@@ -41,6 +43,7 @@ inline TopHost small_host() {
                    {-1},
                    false,
                    46000,
+                   45000,
                    5700,
                    std::nullopt,
                    std::nullopt}};

@@ -83,6 +83,25 @@ TEST(TopCellsTest, ClientWithoutHomeAndMemoryShowsThat) {
             "db7/0               -   30 ||||..  76% |.....  12%                 -           -\n");
 }
 
+TEST(TopCellsTest, LongNamesKeepTheirEnd) {
+  TopHost host = small_host();
+  host.clients[0].vm = "instance-0000002a";
+  EXPECT_THAT(plain_text({client_line(host, host.clients[0], grid_for(80))}),
+              StartsWith("instan...0002a/0* "));
+  EXPECT_EQ(grid_with_names_of(host).name, 19U);
+  EXPECT_THAT(plain_text({client_line(host, host.clients[0], grid_with_names_of(host))}),
+              StartsWith("instance-0000002a/0* "));
+}
+
+TEST(TopCellsTest, RowsWithWideCharactersAreAsWideAsOthers) {
+  TopHost host = small_host();
+  for (const char* name :
+       {"虚拟机", "虚拟机虚拟机虚拟机", "a虚拟机虚拟机虚拟机", "虚拟机虚拟机虚拟机a"}) {
+    host.clients[0].vm = name;
+    EXPECT_EQ(width_of(client_line(host, host.clients[0], grid_for(80))), 80U) << name;
+  }
+}
+
 TEST(TopCellsTest, NamesCannotSteerTheTerminal) {
   TopHost host = small_host();
   host.clients[0].vm = "\x1b[2J";

@@ -231,6 +231,15 @@ TEST(TopStateTest, SharesOfNothingAreNoneAndLargeOnesFit) {
   EXPECT_EQ(local_permille(TopClient{}), std::nullopt);
 }
 
+TEST(TopStateTest, OwedIsAShareOfWhatAClientIsEntitledToAsInList) {
+  TopClient view = client("a", 4000, 10);
+  EXPECT_EQ(owed_permille(view), std::nullopt);
+  view.entitled_ms = 40;
+  EXPECT_EQ(owed_permille(view), 250);
+  view.entitled_ms = view.owed_ms = 0;
+  EXPECT_EQ(owed_permille(view), 0);
+}
+
 TEST(TopStateTest, EveryOrderHasAName) {
   for (const OrderKey& key : order_keys()) {
     EXPECT_EQ(name_of(key.order), key.name);

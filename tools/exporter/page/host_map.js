@@ -61,7 +61,7 @@ function fillClient(element, { vm, client, epoch }) {
   const notes = [`${vm.vm}, client ${client.index}: ${format.count(client.vcpus, "vCPU")}`,
     `uses ${format.cores(client.used_ms, epoch)} cores, is owed ${format.cores(client.owed_ms, epoch)}`,
     `locality ${format.percent(locality)}`];
-  if (vm.transferring) notes.push("its memory is on its way");
+  if (vm.transferring) notes.push("its memory is being moved");
   if (!vm.managed) notes.push(`left alone: ${vm.not_managed}`);
   element.title = notes.join("\n");
 }

@@ -26,7 +26,7 @@ const kVmColumns = [
 function stateOf(vm, client) {
   if (!vm.managed) return "left alone";
   if (client.moving) return "being moved";
-  if (vm.transferring) return "memory on its way";
+  if (vm.transferring) return "memory being moved";
   return client.home === null ? "not placed yet" : "at home";
 }
 

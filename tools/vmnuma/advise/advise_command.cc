@@ -28,6 +28,7 @@
 #include "tools/vmnuma/advise/virsh.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/arguments/what_if_arguments.h"
+#include "tools/vmnuma/commands/host_config.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 
@@ -100,7 +101,7 @@ Result<AdviceHost> host_of(const AdviseRun& run, const balancer::Config& config)
   for (const std::string& path : run.host_paths) {
     auto host = read_host_file(path);
     if (!host) {
-      return host;
+      return wrong("--host: " + host.error().message);
     }
     hosts.push_back(std::move(*host));
   }
@@ -126,7 +127,7 @@ Result<placement::VmPolicy> policy_of(const AdviseRun& run, const balancer::Conf
     }
     if (auto set = balancer::set_policy_key(policy, text.substr(0, sign), text.substr(sign + 1));
         !set) {
-      return failure(std::move(set).error(), "--policy");
+      return wrong("--policy: " + set.error().message);
     }
   }
   return policy;
@@ -167,16 +168,11 @@ Result<void> read_pools(const AdviseRun& run, const balancer::Config& config,
   return {};
 }
 
-Result<AdvisedVm> advised(const AdviseRun& run, std::string xml) {
+Result<AdvisedVm> advised(const AdviseRun& run, const balancer::Config& config, std::string xml) {
   const auto root = files::Directory::open(run.root);
   if (!root) {
     return tl::unexpected(root.error());
   }
-  // Without permission to read the daemon's configuration, advice uses the defaults.
-  const balancer::Config config =
-      balancer::load_config(run.root + std::string(balancer::kDefaultConfigPath),
-                            balancer::FileIs::kOptional)
-          .value_or(balancer::Config{});
   const auto host = host_of(run, config);
   if (!host) {
     return tl::unexpected(host.error());
@@ -235,19 +231,24 @@ std::string text_in(AdviseFormat format, const AdvisedVm& vm) {
 }  // namespace
 
 int AdviseRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+  if (invocation.sim && host_paths.empty()) {
+    return fail(invocation, surroundings,
+                {ErrorCode::kInvalidArgument, 0,
+                 "advice is for this host, not for the simulated one; leave --sim out"},
+                kExitUsage);
+  }
   if (undo && host_paths.empty() && xml_path.empty() && !vcpus) {
     return vm.empty() ? list_undo(*this, invocation, surroundings)
                       : undo_advice(*this, invocation, surroundings);
   }
-  auto xml = definition(*this);
-  const auto result =
-      std::move(xml).and_then([this](std::string text) { return advised(*this, std::move(text)); });
+  const auto result = definition(*this).and_then([&](std::string xml) {
+    return read_host_config(root, invocation, surroundings)
+        .and_then(
+            [&](const balancer::Config& config) { return advised(*this, config, std::move(xml)); });
+  });
   if (!result) {
-    const ErrorCode code = result.error().code;
     return fail(invocation, surroundings, result.error(),
-                code == ErrorCode::kInvalidArgument ? kExitUsage
-                : code == ErrorCode::kUnavailable   ? kExitUnreachable
-                                                    : kExitRefused);
+                result.error().code == ErrorCode::kInvalidArgument ? kExitUsage : kExitRefused);
   }
   if (apply) {
     return apply_advice(*this, *result, invocation, surroundings);

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "placement/base/number.h"
 #include "placement/base/result.h"
 #include "placement/model/suggest.h"
 #include "tools/vmnuma/arguments/invocation.h"
@@ -23,10 +24,26 @@ namespace vmnuma::tools {
 
 /// A check that does not repeat the range in the help.
 inline CLI::Validator in_range(std::int64_t smallest, std::int64_t largest) {
-  return CLI::Range(smallest, largest).description("");
+  return {[smallest, largest](const std::string& text) {
+            const auto number = whole_number<std::int64_t>(text);
+            return number && *number >= smallest && *number <= largest
+                       ? std::string()
+                       : fmt::format("'{}' is not a number from {} to {}", text, smallest, largest);
+          },
+          ""};
+}
+
+/// An empty text is mostly the value of a shell's variable that is not set. It must not be taken
+/// for an option that was left out.
+inline CLI::Validator not_empty() {
+  return {
+      [](const std::string& text) { return std::string(text.empty() ? "must not be empty" : ""); },
+      ""};
 }
 
 inline constexpr std::int64_t kLongestWatch = 86'400;
+/// The longest list of values that is shown in one line.
+inline constexpr std::size_t kLongestShown = 40;
 
 /// Where options shared by several commands put their values, and what is known about options.
 struct SharedOptions {
@@ -59,7 +76,6 @@ template <class Names>
 template <class Names>
 CLI::Option* take_one_of(CLI::Option* option, const Names& names, const char* type,
                          SharedOptions& shared) {
-  constexpr std::size_t kLongestShown = 40;
   std::string words = fmt::format("{}", fmt::join(names, "|"));
   const std::string help = option->get_description();
   if (words.size() <= kLongestShown) {
@@ -112,15 +128,19 @@ template <class T, class Value>
   return {};
 }
 
-/// The index of the value named by `text`.
+/// The index of the value named by `text`. The error names the nearest one, or all if they are few.
 [[nodiscard]] inline Result<std::size_t> find_choice(const char* name, const char* what,
                                                      const std::string& text,
                                                      const std::vector<std::string_view>& known) {
   const auto found = std::find(known.begin(), known.end(), text);
   if (found == known.end()) {
+    std::string hint = placement::did_you_mean(text, known);
+    const std::string all = fmt::format("{}", fmt::join(known, ", "));
+    if (hint.empty() && all.size() <= kLongestShown) {
+      hint = "; there are " + all;
+    }
     return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("{}: there is no {} '{}'{}", name, what, text,
-                               placement::did_you_mean(text, known)));
+                   fmt::format("{}: there is no {} '{}'{}", name, what, text, hint));
   }
   return static_cast<std::size_t>(found - known.begin());
 }

@@ -64,7 +64,7 @@ class CommandLine {
         "Exit status: 0 success, 1 refused, 2 usage error, 3 no daemon;\n"
         "doctor: 4 warnings, 5 errors.");
     app_.require_subcommand(0, 1);
-    app_.allow_extras();  // rejected in unknown_word(), with a suggestion
+    app_.allow_extras();  // rejected in first_unknown_word(), with a suggestion
     add_reading_commands();
     std::apply([this](auto&... commands) { (add_local(commands), ...); }, locals_);
     add_options_commands();
@@ -75,6 +75,7 @@ class CommandLine {
 
   [[nodiscard]] tl::expected<Invocation, EarlyExit> parse(std::span<const std::string> arguments) {
     wants_json_errors_ = asks_for_json(arguments);
+    operands_.assign(std::find(arguments.begin(), arguments.end(), "--"), arguments.end());
     std::vector<std::string> reversed = as_options(with_seconds_joined(arguments));
     std::reverse(reversed.begin(), reversed.end());  // as CLI11 expects
     try {
@@ -82,13 +83,14 @@ class CommandLine {
     } catch (const CLI::Success& asked_for) {
       // The help of a command that does not exist must not be that of another one.
       const auto unknown = first_unknown_word();
-      return unknown ? usage(unknown_word(*unknown))
-                     : tl::unexpected(EarlyExit{kExitOk, text_for(asked_for)});
+      return unknown ? usage(*unknown) : tl::unexpected(EarlyExit{kExitOk, text_for(asked_for)});
+    } catch (const CLI::ArgumentMismatch& error) {
+      return usage(missing_value(error.what()));
     } catch (const CLI::ParseError& error) {
       return usage(error.what());
     }
     if (const auto unknown = first_unknown_word()) {
-      return usage(unknown_word(*unknown));
+      return usage(*unknown);
     }
     if (!make_ && app_.get_subcommands().empty()) {
       make_ = [] { return Result<AnyCommand>(OverviewRun{}); };
@@ -109,6 +111,7 @@ class CommandLine {
     invocation.format = static_cast<ListFormat>(*format);
     invocation.shape.format = invocation.format;
     const bool is_of_sim = wants_sim_ || (app_.got_subcommand("sim") && socket_->count() == 0);
+    invocation.sim = wants_sim_;
     invocation.socket_path = is_of_sim ? sim_socket(sim_folder()) : socket_path_;
     invocation.json = json_ || invocation.format == ListFormat::kJson;
     invocation.watch = shared_.watch >= 0;
@@ -282,6 +285,20 @@ class CommandLine {
                        last);
   }
 
+  /// CLI11's "-o: 1 required table|csv missing" in plain words: "-o table|csv: the value is
+  /// missing".
+  static std::string missing_value(const std::string& problem) {
+    constexpr std::string_view kBefore = ": 1 required ";
+    constexpr std::string_view kAfter = " missing";
+    const std::size_t before = problem.find(kBefore);
+    if (before == std::string::npos || !problem.ends_with(kAfter)) {
+      return problem;
+    }
+    const std::size_t type = before + kBefore.size();
+    return fmt::format("{} {}: the value is missing", problem.substr(0, before),
+                       problem.substr(type, problem.size() - kAfter.size() - type));
+  }
+
   /// A command that shows something.
   CLI::App* add_reading(CLI::App& parent, const std::string& name, const std::string& help,
                         std::function<Result<Command>()> make) {
@@ -345,7 +362,9 @@ class CommandLine {
         ->capture_default_str();
     history->add_option("--since", since_, "Only since WHEN: an age such as 2h or 7d, or a time")
         ->type_name("WHEN");
-    history->add_option("--vm", history_.vm, "Only this VM (name or UUID)")->type_name("VM");
+    history->add_option("--vm", history_.vm, "Only this VM (name or UUID)")
+        ->check(not_empty())
+        ->type_name("VM");
     history->add_option("--node", node_, "Only moves from or to this node")
         ->check(in_range(0, kMostNode))
         ->type_name("NODE");
@@ -462,7 +481,7 @@ class CommandLine {
         ->type_name("N");
     const auto add_text = [&](const char* name, std::optional<std::string>& text, const char* type,
                               const char* help) {
-      return reserve->add_option(name, text, help)->type_name(type);
+      return reserve->add_option(name, text, help)->check(not_empty())->type_name(type);
     };
     add_text("--memory", reserve_.memory, "SIZE", "Memory of the VM, such as 64GiB")->required();
     add_text("--hugepages", reserve_.huge_pages, "SIZE", "Size of the VM's huge pages");
@@ -551,7 +570,9 @@ class CommandLine {
   }
 
   CLI::Option* add_vm(CLI::App& command) {
-    return command.add_option("VM", vm_, "Name or UUID of the VM")->type_name("");
+    return command.add_option("VM", vm_, "Name or UUID of the VM")
+        ->check(not_empty())
+        ->type_name("");
   }
 
   Result<Command> make_set() {
@@ -639,23 +660,24 @@ class CommandLine {
     if (!reservation_history_) {
       return Command(balancer::ReservationsRequest{});
     }
-    if (since_) {
-      auto since = parse_since(*since_, now_unix_s_);
-      if (!since) {
-        return failure(std::move(since).error(), "--since");
-      }
-      reservation_events_.since_unix_s = *since;
+    return read_since(reservation_events_.since_unix_s).map([this] {
+      return Command(reservation_events_);
+    });
+  }
+
+  /// The value of --since, if it is given.
+  Result<void> read_since(std::optional<std::int64_t>& since_unix_s) const {
+    if (!since_) {
+      return {};
     }
-    return Command(reservation_events_);
+    return parse_since(*since_, now_unix_s_)
+        .map([&since_unix_s](std::int64_t since) { since_unix_s = since; })
+        .map_error([](Error error) { return std::move(error).within("--since"); });
   }
 
   Result<Command> make_history() {
-    if (since_) {
-      auto since = parse_since(*since_, now_unix_s_);
-      if (!since) {
-        return failure(std::move(since).error(), "--since");
-      }
-      history_.since_unix_s = *since;
+    if (auto read = read_since(history_.since_unix_s); !read) {
+      return tl::unexpected(std::move(read).error());
     }
     if (history_.reason) {
       constexpr auto kReasons = balancer::history_reasons();
@@ -678,11 +700,13 @@ class CommandLine {
     return out.str();
   }
 
-  /// The first word that no command took.
+  /// What is wrong with the first word that no command took, if there is one.
   [[nodiscard]] std::optional<std::string> first_unknown_word() const {
-    for (std::string& word : app_.remaining(/*recurse=*/true)) {
+    for (const std::string& word : app_.remaining(/*recurse=*/true)) {
       if (word != "--") {  // CLI11 leaves the end of the options there
-        return std::move(word);
+        const bool is_operand =
+            std::find(operands_.begin(), operands_.end(), word) != operands_.end();
+        return is_operand ? fmt::format("there is no argument '{}'", word) : unknown_word(word);
       }
     }
     return std::nullopt;
@@ -735,6 +759,7 @@ class CommandLine {
   bool wants_sim_ = false;
   bool json_ = false;
   bool wants_json_errors_ = false;
+  std::vector<std::string> operands_;  ///< from the end of the options on
   SharedOptions shared_;
   std::map<CLI::App*, std::string> notes_;  ///< per command, below its examples
   bool once_ = false;

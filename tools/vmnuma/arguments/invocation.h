@@ -29,6 +29,7 @@ using AnyCommand = WithLocalCommands<std::variant, balancer::Command, OptimalRun
 struct Invocation {
   std::string program = "vmnuma";  ///< the prefix of messages
   std::string socket_path;
+  bool sim = false;  ///< --sim: what is asked is about a simulated host, not about this one
   bool json = false;
   bool watch = false;              ///< repeat
   ListFormat format{};             ///< of lists; `json` takes precedence

@@ -9,8 +9,9 @@
 ///
 /// `line.flag`, `line.text`, `line.number`, `line.choice`, `line.usually`, `line.since`,
 /// `line.texts`, `line.values` and `line.period` add options, `line.listing` the option -o,
-/// `line.either` makes two exclude each other, `line.argument`, `line.optional_argument` and
-/// `line.arguments` add words, `line.watch` the option --watch (arguments/invocation.cc).
+/// `line.either` makes two exclude each other, `line.needs` one need another, `line.argument`,
+/// `line.optional_argument` and `line.arguments` add words, `line.watch` the option --watch
+/// (arguments/invocation.cc).
 #pragma once
 
 #include <array>
@@ -88,7 +89,8 @@ struct MakeRoomRun {
                "PCI device to be near, such as 0000:3b:00.0; repeatable");
     line.text("--on", on, "NODES", "On one of these nodes, such as 0-1");
     line.flag("--do", carry_out, "Carry the moves out, after asking");
-    line.flag("--yes", yes, "Do not ask");
+    line.flag("--yes", yes, "With --do: do not ask");
+    line.needs("--yes", {"--do"});
     line.number("--seconds", seconds, {1, 3600}, "Time limit of the search");
     line.number("--memory-mib", memory_mib, {64, 1'048'576}, "Memory limit of the search, in MiB");
     line.text("--root", root, "DIR", "Read the host's files below DIR");
@@ -199,7 +201,8 @@ struct AdviseRun {
     line.flag("--apply", apply, "Define the VM as advised, for its next start");
     line.flag("--undo", undo, "Undo --apply; without a VM, list what can be undone");
     line.either("--apply", "--undo");
-    line.flag("--yes", yes, "Do not ask");
+    line.flag("--yes", yes, "With --apply or --undo: do not ask");
+    line.needs("--yes", {"--apply", "--undo"});
     line.text("--definitions", definitions_path, "DIR", "Where --apply keeps earlier definitions");
     line.text("--connect", uri, "URI", "libvirt connection");
     line.text("--root", root, "DIR", "Read the host's files below DIR");
@@ -358,7 +361,8 @@ struct SimCompareRequest {
     line.number("--epochs", epochs, {1, 1'000'000}, "Run at most N epochs");
     line.number("--drawn", drawn, {1, 1'000'000}, "Add N scenarios drawn at random");
     line.number("--seed", seed, {0, std::numeric_limits<std::int32_t>::max()},
-                "Seed of the random scenarios");
+                "With --drawn: seed of the random scenarios");
+    line.needs("--seed", {"--drawn"});
     line.listing();
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;

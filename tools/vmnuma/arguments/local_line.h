@@ -15,6 +15,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "placement/base/result.h"
 #include "tools/vmnuma/arguments/command_options.h"
@@ -39,17 +40,31 @@ class LocalLine {
     command_.add_flag(name, value, help);
   }
   void text(const char* name, std::string& value, const char* type, const char* help) {
-    CLI::Option* option = command_.add_option(name, value, help)->type_name(type);
+    CLI::Option* option =
+        command_.add_option(name, value, help)->check(not_empty())->type_name(type);
     if (!value.empty()) {
       option->capture_default_str();
     }
   }
   void text(const char* name, std::optional<std::string>& value, const char* type,
             const char* help) {
-    command_.add_option(name, value, help)->type_name(type);
+    command_.add_option(name, value, help)->check(not_empty())->type_name(type);
   }
   void either(const char* one, const char* other) {
     command_.get_option(one)->excludes(command_.get_option(other));
+  }
+  /// The option is valid only together with one of the others.
+  void needs(const char* name, std::vector<const char*> others) {
+    reads_.push_back([this, name, others = std::move(others)]() -> Result<void> {
+      const auto is_given = [this](const char* one) {
+        return command_.get_option(one)->count() > 0;
+      };
+      if (is_given(name) && std::none_of(others.begin(), others.end(), is_given)) {
+        return failure(ErrorCode::kInvalidArgument,
+                       fmt::format("{} needs {}", name, fmt::join(others, " or ")));
+      }
+      return {};
+    });
   }
   void number(const char* name, std::int64_t& value, Range range, const char* help) {
     options_.push_back(command_.add_option(name, value, help)
@@ -63,10 +78,10 @@ class LocalLine {
         ->type_name("N");
   }
   void argument(const char* name, std::string& value, const char* help) {
-    command_.add_option(name, value, help)->required()->type_name("");
+    command_.add_option(name, value, help)->required()->check(not_empty())->type_name("");
   }
   void optional_argument(const char* name, std::string& value, const char* help) {
-    command_.add_option(name, value, help)->type_name("");
+    command_.add_option(name, value, help)->check(not_empty())->type_name("");
   }
   /// May be given several times.
   void texts(const char* name, std::vector<std::string>& values, const char* type,
@@ -131,7 +146,7 @@ class LocalLine {
     });
   }
   void since(const char* name, std::optional<std::int64_t>& since_unix_s, const char* help) {
-    command_.add_option(name, text_of(name).text, help)->type_name("WHEN");
+    command_.add_option(name, text_of(name).text, help)->check(not_empty())->type_name("WHEN");
     reads_.push_back([this, name, &since_unix_s]() -> Result<void> {
       if (text_of(name).text.empty()) {
         return {};

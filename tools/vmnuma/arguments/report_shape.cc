@@ -68,6 +68,14 @@ Report with_columns_of_ours(Report report) {
   return report;
 }
 
+/// Whether the row is of that group, given by its name or number.
+bool is_of_group(const Report& report, const std::vector<Cell>& row, const std::string& group) {
+  const auto name = column_of(report, "groupName");
+  const auto id = id_column(report);
+  return (name && stats::cell_text(row[*name]) == group) ||
+         (id && stats::cell_text(row[*id]) == group);
+}
+
 bool is_wanted(const Report& report, const std::vector<Cell>& row, const ReportShape& shape) {
   const auto id = id_column(report);
   if (!shape.ids.empty() && id) {
@@ -77,12 +85,7 @@ bool is_wanted(const Report& report, const std::vector<Cell>& row, const ReportS
       return false;
     }
   }
-  if (!shape.group.empty()) {
-    const auto name = column_of(report, "groupName");
-    return (name && stats::cell_text(row[*name]) == shape.group) ||
-           (id && stats::cell_text(row[*id]) == shape.group);
-  }
-  return true;
+  return shape.group.empty() || is_of_group(report, row, shape.group);
 }
 
 Report shaped(const Report& report, const ReportShape& shape) {
@@ -132,6 +135,17 @@ Result<void> check_shape(const ReportShape& shape, const std::string& type) {
     return failure(ErrorCode::kInvalidArgument, fmt::format("rows of {} have no group", type));
   }
   return {};
+}
+
+Result<void> check_group(const Report& report, const ReportShape& shape) {
+  const auto is_it = [&](const std::vector<Cell>& row) {
+    return is_of_group(report, row, shape.group);
+  };
+  if (shape.group.empty() || std::any_of(report.rows.begin(), report.rows.end(), is_it)) {
+    return {};
+  }
+  return failure(ErrorCode::kNotFound,
+                 fmt::format("{} has no group '{}'", report.type, shape.group));
 }
 
 std::string text_of(const Report& report, const ReportShape& shape) {

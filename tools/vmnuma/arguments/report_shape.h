@@ -25,6 +25,9 @@ struct ReportShape {
 /// with the nearest name), invalid-argument (rows without a group or number).
 [[nodiscard]] Result<void> check_shape(const ReportShape& shape, const std::string& type);
 
+/// Checks that a table has rows of the group that the shape asks for. Error: not-found.
+[[nodiscard]] Result<void> check_group(const stats::Report& report, const ReportShape& shape);
+
 /// The table as text. `shape` must fit it: see check_shape().
 [[nodiscard]] std::string text_of(const stats::Report& report, const ReportShape& shape);
 

@@ -10,6 +10,7 @@
 
 #include "balancer/config/config.h"
 #include "stats/reports/report.h"
+#include "tools/vmnuma/arguments/command_options.h"
 
 namespace vmnuma::tools {
 
@@ -52,7 +53,7 @@ tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
   app.allow_extras();  // rejected below, in this program's words
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("-t", type);
-  app.add_option("-g", invocation.shape.group);
+  app.add_option("-g", invocation.shape.group)->check(not_empty());
   app.add_option("--socket", invocation.socket_path);
   const CLI::Option* csv = app.add_flag("-q");
   const CLI::Option* reset = app.add_flag("-r");

@@ -78,9 +78,11 @@ Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text) {
       const auto number = whole_number<std::int64_t>(value);
       understood = number && *number >= 1 && *number <= 10'000;
       vm.weight = number.value_or(0);
+    } else if (key.empty()) {
+      return bad_argument(fmt::format("'{}' is not KEY=VALUE; write vcpus=32,memory=128GiB", part));
     } else {
-      return bad_argument(fmt::format("'{}' has no '{}'{}", text, key.empty() ? part : key,
-                                      placement::did_you_mean(key.empty() ? part : key, known)));
+      return bad_argument(
+          fmt::format("'{}' has no '{}'{}", text, key, placement::did_you_mean(key, known)));
     }
     if (!understood) {
       return bad_argument(fmt::format(

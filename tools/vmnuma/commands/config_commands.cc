@@ -15,6 +15,7 @@
 #include "stats/text/json.h"
 #include "tools/client/client.h"
 #include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/commands/host_config.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/listing.h"
@@ -85,6 +86,31 @@ std::string shown_text(const ShownConfig& shown, ListFormat format) {
 }
 
 }  // namespace
+
+Result<balancer::Config> read_host_config(const std::string& root, const Invocation& invocation,
+                                          Surroundings& surroundings) {
+  const std::string below = root == "/" ? "" : root;
+  const auto say = [&](Error error) {
+    error.message += "; the defaults are used instead";
+    (void)fail(invocation, surroundings, error, kExitOk);
+  };
+  auto config = balancer::load_config(below + std::string(balancer::kDefaultConfigPath),
+                                      balancer::FileIs::kOptional);
+  if (!config && config.error().code == ErrorCode::kPermissionDenied) {
+    say(std::move(config).error());
+    return balancer::Config{};
+  }
+  if (!config) {
+    return config;
+  }
+  config->state_dir.insert(0, below);
+  const std::size_t known = config->notices.size();
+  apply_persisted_options(*config, balancer::Damaged::kLeave);
+  for (std::size_t i = known; i < config->notices.size(); ++i) {
+    say({ErrorCode::kIo, 0, config->notices[i]});
+  }
+  return config;
+}
 
 int ConfigShowRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   ShownConfig shown{

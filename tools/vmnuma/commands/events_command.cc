@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma events`: what happened, and with --follow what happens.
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/watch.h"
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/view_text.h"
 
@@ -41,21 +41,6 @@ tl::expected<Answered, Refusal> ask_events(const Invocation& invocation,
       });
 }
 
-/// The length of the daemon's epochs.
-tl::expected<std::chrono::milliseconds, Refusal> epoch_of(const Invocation& invocation,
-                                                          const Surroundings& surroundings) {
-  return ask(invocation.socket_path, balancer::StatusRequest{}, surroundings.time_limit)
-      .and_then([](const std::string& answer) -> tl::expected<std::chrono::milliseconds, Refusal> {
-        const auto status = balancer::decode_view<balancer::StatusView>(answer);
-        if (!status || status->epoch_length_ms <= 0) {
-          return tl::unexpected(
-              Refusal{/*by_daemon=*/false,
-                      {ErrorCode::kCorrupt, 0, "the daemon's status has no epoch length"}});
-        }
-        return std::chrono::milliseconds(status->epoch_length_ms);
-      });
-}
-
 /// What is printed of an answer after earlier ones.
 std::string continued(const Answered& answered, const Invocation& invocation) {
   if (answered.view.events.empty()) {
@@ -83,40 +68,30 @@ int EventsRun::run(const Invocation& invocation, Surroundings& surroundings) con
   request.since_unix_s = since_unix_s;
   request.vm = vm.empty() ? std::nullopt : std::optional(vm);
   request.level = level;
-  auto answered = ask_events(invocation, surroundings, request);
-  if (!answered) {
-    return fail(invocation, surroundings, answered.error());
-  }
   if (!follow) {
-    return print(invocation, surroundings, first(*answered, invocation));
+    const auto answered = ask_events(invocation, surroundings, request);
+    return answered ? print(invocation, surroundings, first(*answered, invocation))
+                    : fail(invocation, surroundings, answered.error());
   }
-  tl::expected<std::chrono::milliseconds, Refusal> period = std::chrono::seconds(follow_seconds);
-  if (follow_seconds == 0) {
-    period = epoch_of(invocation, surroundings);
-  }
-  if (!period) {
-    return fail(invocation, surroundings, period.error());
-  }
-  std::string text = first(*answered, invocation);
-  request.limit = balancer::kMostHistoryRows;
-  for (;;) {
-    if (const int code = print(invocation, surroundings, text); code != kExitOk) {
-      return code;
-    }
-    request.after = answered->view.last;
-    if (!surroundings.pause(*period)) {
-      return kExitOk;
-    }
-    answered = ask_events(invocation, surroundings, request);
-    if (answered && answered->view.last < request.after) {  // from a daemon that was started since
-      request.after = 0;
-      answered = ask_events(invocation, surroundings, request);
-    }
-    if (!answered) {
-      return fail(invocation, surroundings, answered.error());
-    }
-    text = continued(*answered, invocation);
-  }
+  bool again = false;
+  return keep_asking(invocation, surroundings, {.seconds = follow_seconds},
+                     [&]() -> tl::expected<int, Refusal> {
+                       auto answered = ask_events(invocation, surroundings, request);
+                       // From a daemon that was started since.
+                       if (answered && answered->view.last < request.after) {
+                         request.after = 0;
+                         answered = ask_events(invocation, surroundings, request);
+                       }
+                       if (!answered) {
+                         return tl::unexpected(std::move(answered).error());
+                       }
+                       const std::string text =
+                           again ? continued(*answered, invocation) : first(*answered, invocation);
+                       again = true;
+                       request.after = answered->view.last;
+                       request.limit = balancer::kMostHistoryRows;
+                       return print(invocation, surroundings, text);
+                     });
 }
 
 }  // namespace vmnuma::tools

@@ -183,19 +183,19 @@ std::string rows_json(const std::vector<Row>& rows) {
   return text::json_text(all) + "\n";
 }
 
-int show(ListOrder order, const Invocation& invocation, Surroundings& surroundings,
-         std::string_view before) {
+tl::expected<int, Refusal> show(ListOrder order, const Invocation& invocation,
+                                Surroundings& surroundings, bool again) {
   const auto answer = ask(invocation.socket_path, balancer::HostRequest{}, surroundings.time_limit);
   if (!answer) {
-    return fail(invocation, surroundings, answer.error());
+    return tl::unexpected(answer.error());
   }
   const Result<balancer::HostView> host = balancer::decode_view<balancer::HostView>(*answer);
   if (!host) {
-    return fail(invocation, surroundings, host.error(), kExitUnreachable);
+    return tl::unexpected(Refusal{/*by_daemon=*/false, host.error()});
   }
   if (!host->vms_known) {
-    return fail(invocation, surroundings,
-                {ErrorCode::kBusy, 0, "libvirt has not said yet which VMs run"}, kExitRefused);
+    return tl::unexpected(Refusal{/*by_daemon=*/true,
+                                  {ErrorCode::kBusy, 0, "libvirt has not said yet which VMs run"}});
   }
   std::vector<Row> rows;
   for (const balancer::VmView& vm : host->vms) {
@@ -203,19 +203,21 @@ int show(ListOrder order, const Invocation& invocation, Surroundings& surroundin
   }
   sort_rows(rows, order);
   const bool says_none = rows.empty() && invocation.format == ListFormat::kTable;
-  return print(invocation, surroundings,
-               std::string(before) + (invocation.json ? rows_json(rows)
-                                      : says_none     ? "no VMs run\n"
-                                                  : text_of(table_of(rows), invocation.format)));
+  const std::string text = invocation.json ? rows_json(rows)
+                           : says_none     ? "no VMs run\n"
+                                           : text_of(table_of(rows), invocation.format);
+  return print(invocation, surroundings, watched(text, again, invocation, surroundings));
 }
 
 }  // namespace
 
 int ListRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto show_list = [&](std::string_view before) {
-    return show(order, invocation, surroundings, before);
-  };
-  return invocation.watch ? watch(invocation, surroundings, show_list) : show_list("");
+  const auto show_list = [&](bool again) { return show(order, invocation, surroundings, again); };
+  if (invocation.watch) {
+    return watch(invocation, surroundings, show_list);
+  }
+  const auto shown = show_list(/*again=*/false);
+  return shown ? *shown : fail(invocation, surroundings, shown.error());
 }
 
 }  // namespace vmnuma::tools

@@ -31,6 +31,7 @@
 #include "tools/vmnuma/commands/follow_action.h"
 #include "tools/vmnuma/commands/outlook_apart.h"
 #include "tools/vmnuma/commands/step_by_step.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 #include "tools/vmnuma/terminal/confirm.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/text/make_room_text.h"
@@ -141,10 +142,15 @@ class RoomCommand {
       : run_(run), invocation_(invocation), surroundings_(surroundings) {}
 
   [[nodiscard]] int run() {
+    if (const auto ours = check_devices(); !ours) {
+      return failed(ours.error());
+    }
     const Result<Asked> asked = asked_by(run_);
     if (!asked) {
-      return fail(invocation_, surroundings_, asked.error(),
-                  asked.error().code == ErrorCode::kInvalidArgument ? kExitUsage : kExitRefused);
+      return failed({/*by_daemon=*/true, asked.error()});
+    }
+    if (const auto possible = check_host(*asked); !possible) {
+      return failed(possible.error());
     }
     auto found = find(*asked);
     if (!found) {
@@ -168,6 +174,74 @@ class RoomCommand {
   }
 
  private:
+  [[nodiscard]] int failed(const Refusal& refusal) const {
+    return refusal.error.code == ErrorCode::kInvalidArgument
+               ? fail(invocation_, surroundings_, refusal.error, kExitUsage)
+               : fail(invocation_, surroundings_, refusal);
+  }
+
+  template <class View>
+  [[nodiscard]] tl::expected<View, Refusal> answer_to(const balancer::Command& command) const {
+    return ask(invocation_.socket_path, command, surroundings_.time_limit)
+        .and_then([](const std::string& answer) -> tl::expected<View, Refusal> {
+          return balancer::decode_view<View>(answer).map_error([](Error error) {
+            return Refusal{/*by_daemon=*/false, std::move(error)};
+          });
+        });
+  }
+
+  static tl::unexpected<Refusal> wrong(std::string message) {
+    return tl::unexpected(
+        Refusal{/*by_daemon=*/true, {ErrorCode::kInvalidArgument, 0, std::move(message)}});
+  }
+
+  /// Devices are read from this host, so the daemon's must be the same.
+  [[nodiscard]] tl::expected<void, Refusal> check_devices() const {
+    if (run_.devices.empty()) {
+      return {};
+    }
+    return answer_to<balancer::StatusView>(balancer::StatusRequest{})
+        .and_then([](const balancer::StatusView& status) -> tl::expected<void, Refusal> {
+          if (is_about_another_host(status)) {
+            return wrong(fmt::format(
+                "--device: the daemon's host is another one ({}), whose devices are not known",
+                status.uri));
+          }
+          return {};
+        });
+  }
+
+  /// Whether the host has the nodes and the huge pages that are asked for.
+  [[nodiscard]] tl::expected<void, Refusal> check_host(const Asked& asked) const {
+    if (asked.nodes.empty() && asked.page_size == Bytes{}) {
+      return {};
+    }
+    return answer_to<balancer::HostView>(balancer::HostRequest{})
+        .and_then([&](const balancer::HostView& host) -> tl::expected<void, Refusal> {
+          std::vector<NodeId> nodes;
+          bool has_pages = asked.page_size == Bytes{};
+          for (const balancer::NodeView& node : host.nodes) {
+            nodes.push_back(node.node);
+            has_pages =
+                has_pages || std::any_of(node.huge_pages.begin(), node.huge_pages.end(),
+                                         [&](const balancer::HugePagesView& pages) {
+                                           return Bytes{pages.page_bytes} == asked.page_size;
+                                         });
+          }
+          for (const NodeId node : asked.nodes) {
+            if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
+              return wrong(fmt::format("--on: there is no node {}, this host has {}", node.value,
+                                       nodes_text(nodes)));
+            }
+          }
+          if (!has_pages) {
+            return wrong(fmt::format("--hugepages: this host has no huge pages of {} KiB",
+                                     asked.page_size.value / placement::kKiB.value));
+          }
+          return {};
+        });
+  }
+
   [[nodiscard]] tl::expected<std::string, Refusal> find(const Asked& asked) const {
     return make_apart(invocation_,
                       {run_.seconds, run_.memory_mib,

@@ -18,7 +18,4 @@ namespace vmnuma::tools {
     const Invocation& invocation, const OptimalRun& search, bool json,
     const Surroundings& surroundings);
 
-/// Returns the exit code.
-[[nodiscard]] int run_optimal(const Invocation& invocation, Surroundings& surroundings);
-
 }  // namespace vmnuma::tools

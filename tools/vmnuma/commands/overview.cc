@@ -43,10 +43,10 @@ int OverviewRun::run(const Invocation& invocation, Surroundings& surroundings) c
       ask(invocation.socket_path, balancer::StatusRequest{}, surroundings.time_limit);
   const auto status = answer ? balancer::decode_view<balancer::StatusView>(*answer)
                              : Result<balancer::StatusView>(tl::unexpected(answer.error().error));
-  (void)print(invocation, surroundings,
-              (status ? status_line(*status) : printable(status.error().message)) + "\n" +
-                  std::string(kCommands));
-  return status ? kExitOk : kExitUnreachable;
+  const int printed = print(invocation, surroundings,
+                            (status ? status_line(*status) : printable(status.error().message)) +
+                                "\n" + std::string(kCommands));
+  return status ? printed : kExitUnreachable;
 }
 
 }  // namespace vmnuma::tools

@@ -25,6 +25,7 @@
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/recording_file.h"
 #include "tools/vmnuma/commands/run_apart.h"
+#include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
@@ -39,16 +40,6 @@ constexpr ApartLimits kReplayLimits{.time = std::chrono::hours(24),
                                     .memory_bytes = kPlaybackLimits.memory_bytes,
                                     .cpu_time = kPlaybackLimits.cpu_time};
 
-int say(Surroundings& surroundings, const std::string& message, int code) {
-  surroundings.err << "vmnuma: " << printable(message) << std::endl;
-  return code;
-}
-
-int failed_by_refusal(Surroundings& surroundings, const Refusal& refusal) {
-  return say(surroundings, refusal.error.message,
-             refusal.by_daemon ? kExitRefused : kExitUnreachable);
-}
-
 class Recording {
  public:
   Recording(const RecordRun& asked, const Invocation& invocation, Surroundings& surroundings)
@@ -57,32 +48,34 @@ class Recording {
   [[nodiscard]] int run() {
     auto view = ask(balancer::RecordStartRequest{asked_.anonymize, asked_.epochs});
     if (!view) {
-      return failed_by_refusal(surroundings_, view.error());
+      return fail(invocation_, surroundings_, view.error());
     }
     // Only now, so that no file is left behind if the daemon refuses.
     Result<RecordingFile> file = RecordingFile::create(asked_.path);
     if (!file) {
       (void)ask(balancer::RecordStopRequest{view->recording});  // what matters is said below
-      return say(surroundings_, file.error().message, kExitUsage);
+      return fail(invocation_, surroundings_, file.error(), kExitUsage);
     }
     bool stopped = false;
     while (true) {
       if (auto written = file->write(view->lines); !written) {
         (void)ask(balancer::RecordStopRequest{view->recording});
-        return say(surroundings_, written.error().message, kExitRefused);
+        return fail(invocation_, surroundings_, written.error(), kExitRefused);
       }
       if (!view->more && (stopped || view->complete)) {
         return finish(view->epochs);
       }
       if (!view->more && !view->ended.empty()) {
-        return say(surroundings_, "the recording ended: " + view->ended, kExitRefused);
+        return fail(invocation_, surroundings_,
+                    {ErrorCode::kUnavailable, 0, "the recording ended: " + view->ended},
+                    kExitRefused);
       }
       const bool stop = !view->more && !surroundings_.pause(kWaitsFor);
       view = stop ? ask(balancer::RecordStopRequest{view->recording})
                   : ask(balancer::RecordNextRequest{view->recording});
       stopped = stopped || stop;
       if (!view) {
-        return failed_by_refusal(surroundings_, view.error());
+        return fail(invocation_, surroundings_, view.error());
       }
     }
   }
@@ -103,15 +96,11 @@ class Recording {
   }
 
   [[nodiscard]] int finish(std::int64_t epochs) {
-    if (invocation_.json) {
-      surroundings_.out << text::json_text(
-                               nlohmann::ordered_json{{"file", asked_.path}, {"epochs", epochs}})
-                        << std::endl;
-    } else {
-      surroundings_.out << fmt::format("{} epochs are in '{}'\n", epochs, printable(asked_.path))
-                        << std::flush;
-    }
-    return kExitOk;
+    const nlohmann::ordered_json json{{"file", asked_.path}, {"epochs", epochs}};
+    return print(invocation_, surroundings_,
+                 invocation_.json
+                     ? text::json_text(json) + "\n"
+                     : fmt::format("{} epochs are in '{}'\n", epochs, printable(asked_.path)));
   }
 
   const RecordRun& asked_;
@@ -246,18 +235,24 @@ int RecordRun::run(const Invocation& invocation, Surroundings& surroundings) con
 int ReplayRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   auto file = files::LineReader::open(path, balancer::kLongestFrame);
   if (!file) {
-    return say(surroundings, file.error().message, kExitUsage);
+    return fail(invocation, surroundings, file.error(), kExitUsage);
   }
   const auto told =
       run_apart([&] { return encoded(replayed(*file, *this, invocation, surroundings)); },
                 kReplayLimits)
           .and_then(decoded);
   if (!told) {
-    return say(surroundings, fmt::format("'{}' cannot be replayed: {}", path, told.error().message),
-               kExitRefused);
+    return fail(invocation, surroundings,
+                {told.error().code, 0,
+                 fmt::format("'{}' cannot be replayed: {}", path, told.error().message)},
+                kExitRefused);
   }
-  surroundings.out << told->text << std::flush;
-  return told->message.empty() ? told->code : say(surroundings, told->message, told->code);
+  if (const int printed = print(invocation, surroundings, told->text); printed != kExitOk) {
+    return printed;
+  }
+  return told->message.empty()
+             ? told->code
+             : fail(invocation, surroundings, {ErrorCode::kCorrupt, 0, told->message}, told->code);
 }
 
 }  // namespace vmnuma::tools

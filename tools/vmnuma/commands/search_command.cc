@@ -12,6 +12,7 @@
 #include "stats/files/file.h"
 #include "tools/sim/scenario/scenario_writer.h"
 #include "tools/sim/search/search.h"
+#include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -20,11 +21,6 @@ namespace vmnuma::tools {
 namespace {
 
 constexpr std::size_t kMostShown = 10;
-
-int search_failed(Surroundings& surroundings, const std::string& message) {
-  surroundings.err << "vmnuma: " << printable(message) << std::endl;
-  return kExitUsage;
-}
 
 Result<void> write_scenarios(const std::string& directory,
                              const std::vector<Weakness>& weaknesses) {
@@ -49,9 +45,11 @@ int search_scenarios(const SimSearchRequest& request, const Effort& effort,
                      const Invocation& invocation, Surroundings& surroundings) {
   const std::vector<std::string_view> known = opponents();
   if (std::find(known.begin(), known.end(), request.against) == known.end()) {
-    return search_failed(surroundings,
-                         fmt::format("--against: there is no policy '{}'{}", request.against,
-                                     placement::did_you_mean(request.against, known)));
+    return fail(invocation, surroundings,
+                {ErrorCode::kInvalidArgument, 0,
+                 fmt::format("--against: there is no policy '{}'{}", request.against,
+                             placement::did_you_mean(request.against, known))},
+                kExitUsage);
   }
   SearchPlan plan;
   plan.seed = static_cast<std::uint64_t>(request.seed);
@@ -82,24 +80,22 @@ int search_scenarios(const SimSearchRequest& request, const Effort& effort,
   const std::vector<Weakness> weaknesses = by_mechanism(result.weaknesses);
   if (request.out) {
     if (const Result<void> written = write_scenarios(*request.out, weaknesses); !written) {
-      return search_failed(surroundings, written.error().message);
+      return fail(invocation, surroundings, written.error(), kExitUsage);
     }
   }
-  if (invocation.json) {
-    surroundings.out << to_json(weaknesses) << std::endl;
-  } else {
-    surroundings.out << to_text(weaknesses, kMostShown)
-                     << fmt::format(
-                            "seed {}: {} scenarios tried in {} climbs of {} rounds, {} different "
+  const int printed = print(
+      invocation, surroundings,
+      invocation.json
+          ? to_json(weaknesses) + "\n"
+          : to_text(weaknesses, kMostShown) +
+                fmt::format("seed {}: {} scenarios tried in {} climbs of {} rounds, {} different "
                             "weaknesses of {}\n",
                             request.seed, result.trials, result.rounds * kClimbsPerRound,
-                            result.rounds, weaknesses.size(), result.weaknesses.size())
-                     << std::flush;
-  }
+                            result.rounds, weaknesses.size(), result.weaknesses.size()));
   const bool violates =
       std::any_of(weaknesses.begin(), weaknesses.end(),
                   [](const Weakness& weakness) { return !weakness.violation.empty(); });
-  return violates ? kExitRefused : kExitOk;
+  return violates ? kExitRefused : printed;
 }
 
 }  // namespace vmnuma::tools

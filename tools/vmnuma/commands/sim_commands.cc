@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <sstream>
 #include <system_error>
 #include <vector>
 
@@ -23,6 +22,7 @@
 #include "tools/vmnuma/arguments/report_shape.h"
 #include "tools/vmnuma/commands/recording_file.h"
 #include "tools/vmnuma/commands/search_command.h"
+#include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/report_text.h"
@@ -39,14 +39,9 @@ constexpr std::int64_t kTimesShown = 5;
 constexpr std::chrono::milliseconds kWatchedEpoch{200};
 constexpr std::size_t kWatchedNews = 12;
 
-int failed(Surroundings& surroundings, const Error& error) {
-  // A scenario may have several errors, one per line.
-  std::istringstream lines(error.message);
-  for (std::string line; std::getline(lines, line);) {
-    surroundings.err << "vmnuma: " << printable(line) << '\n';
-  }
-  surroundings.err << std::flush;
-  return kExitUsage;
+/// A scenario may have several errors, one per line.
+int failed(const Invocation& invocation, Surroundings& surroundings, const Error& error) {
+  return fail(invocation, surroundings, error, kExitUsage);
 }
 
 /// The scenario with this name on the command line.
@@ -149,21 +144,21 @@ class Progress {
 };
 
 /// The answer of `explain` on the simulated host.
-int explain(Simulation& simulation, const std::string& vm, bool json, Surroundings& surroundings) {
+int explain(Simulation& simulation, const std::string& vm, const Invocation& invocation,
+            Surroundings& surroundings) {
   const Result<balancer::Answer> answer = simulation.ask(balancer::ExplainRequest{vm});
   if (!answer) {
-    return failed(surroundings, answer.error());
+    return failed(invocation, surroundings, answer.error());
   }
-  if (json) {
+  if (invocation.json) {
     const auto response = balancer::parse_response(balancer::encode_response(0, answer), 0);
     if (!response || !response->result) {
-      return failed(surroundings, response ? response->result.error() : response.error());
+      return failed(invocation, surroundings,
+                    response ? response->result.error() : response.error());
     }
-    surroundings.out << *response->result << std::endl;
-  } else {
-    surroundings.out << text_of(std::get<balancer::ExplainView>(*answer)) << std::flush;
+    return print(invocation, surroundings, *response->result + "\n");
   }
-  return kExitOk;
+  return print(invocation, surroundings, text_of(std::get<balancer::ExplainView>(*answer)));
 }
 
 /// The command that explains why a VM is where it is, preferably one that was moved.
@@ -216,14 +211,14 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
   const Result<std::unique_ptr<Simulation>> made =
       simulation_of(request, invocation.watch, scenarios);
   if (!made) {
-    return failed(surroundings, made.error());
+    return failed(invocation, surroundings, made.error());
   }
   Simulation& simulation = **made;
   std::optional<RecordingFile> recording;
   if (request.record) {
     Result<RecordingFile> file = RecordingFile::create(*request.record);
     if (!file) {
-      return failed(surroundings, file.error());
+      return failed(invocation, surroundings, file.error());
     }
     recording = std::move(*file);
     simulation.record(/*anonymize=*/false);
@@ -235,7 +230,7 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
     simulation.run_epoch();
     if (recording) {
       if (Result<void> written = recording->write(simulation.take_recording()); !written) {
-        return failed(surroundings, written.error());
+        return failed(invocation, surroundings, written.error());
       }
     }
     if (!invocation.json && !request.explain && !progress.show(simulation)) {
@@ -246,19 +241,17 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
   }
   bar.hide();
   if (request.explain) {
-    return explain(simulation, *request.explain, invocation.json, surroundings);
+    return explain(simulation, *request.explain, invocation, surroundings);
   }
   SimulationResult result = simulation.result();
   result.policy = request.policy;
-  if (invocation.json) {
-    surroundings.out << to_json(result) << std::endl;
-  } else {
-    surroundings.out << vm_table(result) << '\n' << to_text(result) << std::flush;
-    if (request.policy == kOurs) {
-      surroundings.out << '\n' << next_step(request, result) << std::flush;
-    }
+  std::string text = to_json(result) + "\n";
+  if (!invocation.json) {
+    text = vm_table(result) + "\n" + to_text(result);
+    text += request.policy == kOurs ? "\n" + next_step(request, result) : "";
   }
-  return result.violations.empty() ? kExitOk : kExitRefused;
+  const int printed = print(invocation, surroundings, text);
+  return result.violations.empty() ? printed : kExitRefused;
 }
 
 /// In per cent with two digits.
@@ -296,14 +289,14 @@ int compare_simulations(const SimCompareRequest& request, const Invocation& invo
   if (request.scenarios.empty() && !request.drawn) {
     Result<std::vector<Scenario>> all = list_scenarios(scenarios);
     if (!all) {
-      return failed(surroundings, all.error());
+      return failed(invocation, surroundings, all.error());
     }
     chosen = std::move(*all);
   }
   for (const std::string& name : request.scenarios) {
     Result<Scenario> scenario = scenario_of(name, scenarios);
     if (!scenario) {
-      return failed(surroundings, scenario.error());
+      return failed(invocation, surroundings, scenario.error());
     }
     chosen.push_back(std::move(*scenario));
   }
@@ -323,26 +316,22 @@ int compare_simulations(const SimCompareRequest& request, const Invocation& invo
   }
   bar.hide();
   if (invocation.json) {
-    surroundings.out << to_json(comparisons) << std::endl;
-    return kExitOk;
+    return print(invocation, surroundings, to_json(comparisons) + "\n");
   }
   if (invocation.format != ListFormat::kTable) {
-    surroundings.out << text_of(comparison_rows(comparisons), invocation.format);
-  } else {
-    surroundings.out << to_text(comparisons);
-    if (comparisons.size() > 1) {
-      surroundings.out << to_text(summary_of(comparisons));
-    }
+    return print(invocation, surroundings,
+                 text_of(comparison_rows(comparisons), invocation.format));
   }
-  surroundings.out << std::flush;
-  return kExitOk;
+  return print(
+      invocation, surroundings,
+      to_text(comparisons) + (comparisons.size() > 1 ? to_text(summary_of(comparisons)) : ""));
 }
 
 int list_simulations(const Invocation& invocation, const std::string& scenarios,
                      Surroundings& surroundings) {
   const Result<std::vector<Scenario>> all = list_scenarios(scenarios);
   if (!all) {
-    return failed(surroundings, all.error());
+    return failed(invocation, surroundings, all.error());
   }
   if (invocation.json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -353,8 +342,7 @@ int list_simulations(const Invocation& invocation, const std::string& scenarios,
                       {"nodes", scenario.host.nodes.size()},
                       {"vms", scenario.vms.size()}});
     }
-    surroundings.out << text::json_text(list) << std::endl;
-    return kExitOk;
+    return print(invocation, surroundings, text::json_text(list) + "\n");
   }
   Listing listing;
   listing.columns = {
@@ -371,40 +359,31 @@ int list_simulations(const Invocation& invocation, const std::string& scenarios,
                             cell(static_cast<std::int64_t>(scenario.vms.size())),
                             cell(scenario.description)});
   }
-  surroundings.out << text_of(listing, invocation.format) << std::flush;
-  return kExitOk;
+  return print(invocation, surroundings, text_of(listing, invocation.format));
 }
 
-int check_scenario(const SimCheckRequest& request, bool json, const std::string& scenarios,
-                   Surroundings& surroundings) {
+int check_scenario(const SimCheckRequest& request, const Invocation& invocation,
+                   const std::string& scenarios, Surroundings& surroundings) {
   const Result<Scenario> scenario = scenario_of(request.scenario, scenarios);
   if (!scenario) {
-    return failed(surroundings, scenario.error());
+    return failed(invocation, surroundings, scenario.error());
   }
-  if (json) {
-    surroundings.out << nlohmann::ordered_json{{"name", scenario->name},
-                                               {"epochs", scenario->epochs},
-                                               {"nodes", scenario->host.nodes.size()},
-                                               {"vms", scenario->vms.size()}}
-                            .dump()
-                     << std::endl;
-  } else {
-    surroundings.out << fmt::format("{}: {} nodes, {} VMs, {} epochs\n", printable(scenario->name),
-                                    scenario->host.nodes.size(), scenario->vms.size(),
-                                    scenario->epochs)
-                     << std::flush;
-  }
-  return kExitOk;
+  const nlohmann::ordered_json json{{"name", scenario->name},
+                                    {"epochs", scenario->epochs},
+                                    {"nodes", scenario->host.nodes.size()},
+                                    {"vms", scenario->vms.size()}};
+  return print(invocation, surroundings,
+               invocation.json ? text::json_text(json) + "\n"
+                               : fmt::format("{}: {} nodes, {} VMs, {} epochs\n",
+                                             printable(scenario->name), scenario->host.nodes.size(),
+                                             scenario->vms.size(), scenario->epochs));
 }
 
-int show_scenario(const SimShowRequest& request, const std::string& scenarios,
-                  Surroundings& surroundings) {
+int show_scenario(const SimShowRequest& request, const Invocation& invocation,
+                  const std::string& scenarios, Surroundings& surroundings) {
   const Result<Scenario> scenario = scenario_of(request.scenario, scenarios);
-  if (!scenario) {
-    return failed(surroundings, scenario.error());
-  }
-  surroundings.out << to_toml(*scenario) << std::flush;
-  return kExitOk;
+  return scenario ? print(invocation, surroundings, to_toml(*scenario))
+                  : failed(invocation, surroundings, scenario.error());
 }
 
 }  // namespace
@@ -421,10 +400,10 @@ int run_sim(const Invocation& invocation, const std::string& scenarios,
     return search_scenarios(*request, Effort{}, invocation, surroundings);
   }
   if (const auto* request = std::get_if<SimCheckRequest>(&invocation.command)) {
-    return check_scenario(*request, invocation.json, scenarios, surroundings);
+    return check_scenario(*request, invocation, scenarios, surroundings);
   }
   if (const auto* request = std::get_if<SimShowRequest>(&invocation.command)) {
-    return show_scenario(*request, scenarios, surroundings);
+    return show_scenario(*request, invocation, scenarios, surroundings);
   }
   return list_simulations(invocation, scenarios, surroundings);
 }
@@ -442,11 +421,11 @@ int SimSearchRequest::run(const Invocation& invocation, Surroundings& surroundin
 }
 
 int SimCheckRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return check_scenario(*this, invocation.json, scenario_directory(), surroundings);
+  return check_scenario(*this, invocation, scenario_directory(), surroundings);
 }
 
-int SimShowRequest::run(const Invocation& /*invocation*/, Surroundings& surroundings) const {
-  return show_scenario(*this, scenario_directory(), surroundings);
+int SimShowRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
+  return show_scenario(*this, invocation, scenario_directory(), surroundings);
 }
 
 int SimListRequest::run(const Invocation& invocation, Surroundings& surroundings) const {

@@ -8,7 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "balancer/config/config.h"
 #include "stats/linux/capabilities.h"
+#include "stats/text/shell_word.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 
 namespace vmnuma::tools {
 
@@ -19,8 +22,15 @@ using balancer::StatusView;
 Finding mode_finding(const StatusView& status) {
   const std::string what =
       fmt::format("vmnumad {} is in mode {}", status.version, name_of(status.mode));
-  if (status.mode == balancer::Mode::kActive || status.mode == balancer::Mode::kDegraded) {
+  if (status.mode == balancer::Mode::kActive) {
     return {"daemon", Severity::kOk, what, "", {}};
+  }
+  if (status.mode == balancer::Mode::kDegraded) {
+    return {"daemon",
+            Severity::kNote,
+            what + ": something that it needs is missing",
+            "What is missing, and what does not work without it, is in:",
+            {"vmnuma status"}};
   }
   if (status.mode == balancer::Mode::kPaused) {
     return {"daemon",
@@ -38,9 +48,18 @@ Finding mode_finding(const StatusView& status) {
 
 }  // namespace
 
-bool is_about_another_host(const StatusView& status) {
-  return status.uri.starts_with(balancer::kSimulatedUri) ||
-         status.uri.starts_with(balancer::kRecordedUri);
+std::vector<Finding> check_socket(const std::string& root, const std::string& socket_path) {
+  const auto config = balancer::load_config(root + std::string(balancer::kDefaultConfigPath),
+                                            balancer::FileIs::kOptional);
+  if (!config || config->socket_path == socket_path) {
+    return {};
+  }
+  return {
+      {"socket",
+       Severity::kNote,
+       fmt::format("the daemon's configuration names another socket: '{}'", config->socket_path),
+       "Ask it there:",
+       {"vmnuma --socket " + text::shell_word(config->socket_path) + " doctor"}}};
 }
 
 std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_view version) {

@@ -2,6 +2,8 @@
 /// The state of the daemon: by its own report, and by what the kernel says about its rights.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "balancer/model/view.h"
@@ -16,8 +18,10 @@ namespace vmnuma::tools {
 [[nodiscard]] std::vector<Finding> check_daemon(const Result<balancer::StatusView>& status,
                                                 std::string_view version);
 
-/// Whether its host is simulated or recorded: the files of this one say nothing about it.
-[[nodiscard]] bool is_about_another_host(const balancer::StatusView& status);
+/// For a daemon that does not answer: whether its configuration file below `root` names another
+/// socket than the one that was asked.
+[[nodiscard]] std::vector<Finding> check_socket(const std::string& root,
+                                                const std::string& socket_path);
 
 /// The capabilities of the process that answers (proc(5), /proc/PID/status: CapEff;
 /// linux/capability.h), and of no other vmnumad on the host.

@@ -39,6 +39,9 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
   const auto status =
       ask_view<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
   std::vector<Finding> findings = check_daemon(status, VMNUMA_VERSION);
+  if (!status && !invocation.sim) {
+    append_findings(findings, check_socket(root, invocation.socket_path));
+  }
   if (!status || !is_about_another_host(*status)) {
     const auto daemon = peer_of(invocation.socket_path, surroundings.time_limit);
     if (status) {
@@ -54,10 +57,13 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
     append_findings(findings, check_definitions(host));
   }
   const bool is_text = invocation.format == ListFormat::kTable;
-  surroundings.out << (invocation.json ? json_of(findings) + "\n"
-                       : is_text       ? text_of(findings, surroundings.colours)
-                                       : text_of(listing_of(findings), invocation.format))
-                   << std::flush;
+  const int printed = print(invocation, surroundings,
+                            invocation.json ? json_of(findings) + "\n"
+                            : is_text       ? text_of(findings, surroundings.colours)
+                                            : text_of(listing_of(findings), invocation.format));
+  if (printed != kExitOk) {
+    return printed;
+  }
   switch (worst_of(findings)) {
     case Severity::kOk:
     case Severity::kNote:

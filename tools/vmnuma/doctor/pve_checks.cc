@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/doctor/pve_checks.h"
 
+#include <map>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,23 +11,31 @@
 #include "balancer/config/hypervisor_text.h"
 #include "placement/base/number.h"
 #include "stats/formats/fields.h"
+#include "stats/text/shell_word.h"
 #include "tools/vmnuma/pve/pve_host.h"
 
 namespace vmnuma::tools {
 namespace {
 
-constexpr std::string_view kSnippets = "var/lib/vz/snippets";
-constexpr std::string_view kOurs = "local:snippets/vmnuma";
+/// Where `vmnuma pve install` puts the hookscript unless it is told another place.
+constexpr std::string_view kUsualStorage = "local";
 
 Finding check_adapter(const Result<balancer::StatusView>& status) {
-  if (status && status->uri.find(balancer::kQemuProcesses) == std::string::npos) {
+  if (!status) {
+    return {"pve",
+            Severity::kNote,
+            "it is not known whether VMs of Proxmox VE are balanced: no daemon answers",
+            "",
+            {}};
+  }
+  if (status->uri.find(balancer::kQemuProcesses) == std::string::npos) {
     return {"pve",
             Severity::kWarning,
             "the daemon balances libvirt's VMs only, not those of Proxmox VE",
             "Add to /etc/vmnuma/vmnuma.toml, and restart vmnumad:",
             {"hypervisor = \"qemu\""}};
   }
-  return {"pve", Severity::kOk, "VMs of Proxmox VE are balanced where the daemon runs", "", {}};
+  return {"pve", Severity::kOk, "VMs of Proxmox VE are balanced", "", {}};
 }
 
 /// Whether the group is its primary or a supplementary one (proc(5), /proc/PID/status).
@@ -74,46 +84,73 @@ Finding check_reading(const files::Directory& root, const Result<Peer>& daemon) 
   return {kCheck, Severity::kOk, "the daemon may read VMs' configurations", "", {}};
 }
 
-Finding check_script(const files::Directory& root, const std::vector<PveVm>& vms) {
+/// The hookscript in one storage. `vms` of this node have it from there.
+Finding check_storage(const files::Directory& root, const std::string& storage,
+                      const std::vector<const PveVm*>& vms) {
   constexpr std::string_view kCheck = "pve-hook";
-  const PveScript script = pve_script_in(root, kSnippets);
-  std::string broken;
-  std::size_t have = 0;
-  for (const PveVm& vm : vms) {
-    have += vm.has_our_script() ? 1U : 0U;
-    if (vm.node.empty() && vm.hookscript == kOurs) {
-      broken += fmt::format("{}{}", broken.empty() ? "" : ", ", vm.vmid);
-    }
-  }
-  const bool runs = script == PveScript::kCurrent || script == PveScript::kOther;
-  if (!runs && !broken.empty()) {
-    return {kCheck,
-            Severity::kError,
-            fmt::format("/{}/{} is missing or not executable, so these VMs do not start: {}",
-                        kSnippets, kPveScriptName, broken),
-            "Put it in place:",
-            {"vmnuma pve install"}};
-  }
-  if (!runs) {
+  const std::string snippets = snippets_of(root, storage);
+  if (snippets.empty()) {
     return {kCheck,
             Severity::kNote,
+            fmt::format("not looked at: the directory of the storage '{}' is not known", storage),
+            "",
+            {}};
+  }
+  const std::string path = fmt::format("/{}/{}", snippets, kPveScriptName);
+  std::vector<std::string> install{"vmnuma pve install"};
+  if (storage != kUsualStorage) {
+    install.front() += fmt::format(" --storage {} --snippets {}", text::shell_word(storage),
+                                   text::shell_word("/" + snippets));
+  }
+  const PveScript script = pve_script_in(root, snippets);
+  const bool runs = script == PveScript::kCurrent || script == PveScript::kOther;
+  if (!runs && !vms.empty()) {
+    std::string broken;
+    for (const PveVm* vm : vms) {
+      broken += fmt::format("{}{}", broken.empty() ? "" : ", ", vm->vmid);
+    }
+    return {
+        kCheck, Severity::kError,
+        fmt::format("{} is missing or not executable, so these VMs do not start: {}", path, broken),
+        "Put it in place:", install};
+  }
+  if (!runs) {
+    return {kCheck, Severity::kNote,
             "the hookscript is not in place, so no VM is kept from starting where it does not fit",
-            "It is put in place by (vmnuma-hook(8)):",
-            {"vmnuma pve install"}};
+            "It is put in place by (vmnuma-hook(8)):", install};
   }
   if (script == PveScript::kOther) {
-    return {kCheck,
-            Severity::kWarning,
-            fmt::format("/{}/{} is not the one of this version", kSnippets, kPveScriptName),
-            "Unless it was changed on purpose, replace it:",
-            {"vmnuma pve install"}};
+    return {kCheck, Severity::kWarning, path + " is not the one of this version",
+            "Unless it was changed on purpose, replace it:", install};
   }
-  return {
-      kCheck,
-      Severity::kOk,
-      fmt::format("the hookscript is in place, {} {} it", have, have == 1 ? "VM has" : "VMs have"),
-      "",
-      {}};
+  return {kCheck,
+          Severity::kOk,
+          fmt::format("the hookscript is in place in the storage '{}', {} {} it", storage,
+                      vms.size(), vms.size() == 1 ? "VM has" : "VMs have"),
+          "",
+          {}};
+}
+
+/// In each storage that a VM has it from, else in the usual one.
+std::vector<Finding> check_script(const files::Directory& root, const std::vector<PveVm>& vms) {
+  std::map<std::string, std::vector<const PveVm*>> by_storage;
+  for (const PveVm& vm : vms) {
+    if (!vm.has_our_script()) {
+      continue;
+    }
+    std::vector<const PveVm*>& here = by_storage[vm.storage()];
+    if (vm.node.empty()) {
+      here.push_back(&vm);
+    }
+  }
+  if (by_storage.empty()) {
+    by_storage[std::string(kUsualStorage)];
+  }
+  std::vector<Finding> findings;
+  for (const auto& [storage, here] : by_storage) {
+    findings.push_back(check_storage(root, storage, here));
+  }
+  return findings;
 }
 
 Finding check_affinity(const std::vector<PveVm>& vms) {
@@ -142,8 +179,12 @@ std::vector<Finding> check_pve(const files::Directory& root,
   if (!vms) {
     return {};
   }
-  return {check_adapter(status), check_reading(root, daemon), check_script(root, *vms),
-          check_affinity(*vms)};
+  std::vector<Finding> findings{check_adapter(status), check_reading(root, daemon)};
+  for (Finding& finding : check_script(root, *vms)) {
+    findings.push_back(std::move(finding));
+  }
+  findings.push_back(check_affinity(*vms));
+  return findings;
 }
 
 }  // namespace vmnuma::tools

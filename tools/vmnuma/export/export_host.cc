@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "balancer/config/config.h"
 #include "stats/linux/host_name.h"
 #include "tools/vmnuma/advise/host_file.h"
+#include "tools/vmnuma/commands/host_config.h"
 #include "tools/vmnuma/terminal/messages.h"
 
 namespace vmnuma::tools {
@@ -17,15 +17,21 @@ int export_host(const ExportRun& run, const Invocation& invocation, Surroundings
                  "a host is exported once; --watch and --follow are for the other formats"},
                 kExitUsage);
   }
+  if (invocation.sim) {
+    return fail(invocation, surroundings,
+                {ErrorCode::kInvalidArgument, 0,
+                 "the host format describes this host, not the simulated one; leave --sim out"},
+                kExitUsage);
+  }
+  const auto config = read_host_config(run.root, invocation, surroundings);
+  if (!config) {
+    return fail(invocation, surroundings, config.error(), kExitUsage);
+  }
   auto host = read_advice_host(run.root);
   if (!host) {
     return fail(invocation, surroundings, host.error(), kExitRefused);
   }
-  // Without permission to read the daemon's configuration, the defaults are exported.
-  host->prefer_ht =
-      balancer::load_config(std::string(balancer::kDefaultConfigPath), balancer::FileIs::kOptional)
-          .value_or(balancer::Config{})
-          .options.prefer_ht != 0;
+  host->prefer_ht = config->options.prefer_ht != 0;
   return print(
       invocation, surroundings,
       host_file_text(*host, run.name.value_or(stats::host_name()), invocation.json ? -1 : 2));

@@ -3,31 +3,23 @@
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "balancer/protocol/response.h"
-#include "tools/client/client.h"
 #include "tools/vmnuma/export/export_text.h"
-#include "tools/vmnuma/text/text.h"
+#include "tools/vmnuma/terminal/ask_view.h"
+#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/watch.h"
 
 namespace vmnuma::tools {
 
 namespace {
 
-using std::chrono::milliseconds;
-
-/// Used until the daemon has reported the length of its epochs.
-constexpr milliseconds kUsualEpoch{2000};
-
 /// The host, once everything in the document is known about it.
 Result<balancer::HostView> ask_host(const Invocation& invocation,
                                     const Surroundings& surroundings) {
-  auto answer = ask(invocation.socket_path, balancer::HostRequest{}, surroundings.time_limit);
-  if (!answer) {
-    return tl::unexpected(std::move(answer).error().error);
-  }
-  auto host = balancer::decode_view<balancer::HostView>(*answer);
+  auto host = ask_view<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
   if (host && (host->epoch == 0 || !host->vms_known)) {
     return failure(ErrorCode::kBusy, host->epoch == 0
                                          ? "the daemon has not measured an epoch yet"
@@ -39,46 +31,38 @@ Result<balancer::HostView> ask_host(const Invocation& invocation,
 }  // namespace
 
 int follow_export(const ExportRun& run, const Invocation& invocation, Surroundings& surroundings) {
-  const auto say = [&](const std::string& sentence) {
-    surroundings.err << invocation.program << ": " << printable(sentence) << std::endl;
-  };
-  milliseconds period =
-      run.follow_seconds > 0 ? std::chrono::seconds(run.follow_seconds) : kUsualEpoch;
   std::string printed;
-  bool is_complaining = false;
-  do {
-    auto host = ask_host(invocation, surroundings);
-    if (!host) {
-      if (!is_complaining) {
-        say(host.error().message + "; trying again");
-      }
-      is_complaining = true;
-      continue;
-    }
-    is_complaining = false;
-    if (run.follow_seconds == 0 && host->epoch_length_ms > 0) {
-      period = milliseconds(host->epoch_length_ms);
-    }
-    auto line = export_text(run, std::move(*host), JsonLayout::kOneLine);
-    if (!line) {
-      say(line.error().message);
-      return kExitUsage;
-    }
-    if (*line == printed) {
-      continue;
-    }
-    errno = 0;
-    surroundings.out << *line << std::flush;
-    if (!surroundings.out) {
-      if (errno == EPIPE) {  // where SIGPIPE is ignored
-        return kExitOk;
-      }
-      say("cannot write to standard output");
-      return kExitRefused;
-    }
-    printed = std::move(*line);
-  } while (surroundings.pause(period));
-  return kExitOk;
+  std::int64_t epoch_length_ms = 0;
+  bool is_reader_gone = false;
+  Polling polling{.seconds = run.follow_seconds, .waits_for_daemon = true};
+  polling.epoch_length = [&] {
+    return epoch_length_ms > 0 ? std::optional(std::chrono::milliseconds(epoch_length_ms))
+                               : std::nullopt;
+  };
+  const int code =
+      keep_asking(invocation, surroundings, polling, [&]() -> tl::expected<int, Refusal> {
+        auto host = ask_host(invocation, surroundings);
+        if (!host) {
+          return tl::unexpected(Refusal{/*by_daemon=*/false, std::move(host).error()});
+        }
+        epoch_length_ms = host->epoch_length_ms;
+        auto line = export_text(run, std::move(*host), JsonLayout::kOneLine);
+        if (!line) {
+          return fail(invocation, surroundings, line.error(), kExitUsage);
+        }
+        if (*line == printed) {
+          return kExitOk;
+        }
+        errno = 0;
+        surroundings.out << *line << std::flush;
+        is_reader_gone = !surroundings.out && errno == EPIPE;  // where SIGPIPE is ignored
+        if (is_reader_gone) {
+          return kExitRefused;
+        }
+        printed = std::move(*line);
+        return print(invocation, surroundings, "");
+      });
+  return is_reader_gone ? kExitOk : code;
 }
 
 }  // namespace vmnuma::tools

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/pve/pve_host.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "balancer/qemu/pve_config.h"
 #include "placement/base/number.h"
+#include "stats/formats/fields.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -69,6 +71,28 @@ Result<std::vector<PveVm>> read_pve_vms(const files::Directory& root) {
     ascending.push_back(std::move(vm));
   }
   return ascending;
+}
+
+std::string snippets_of(const files::Directory& root, std::string_view storage) {
+  const auto text = root.read("etc/pve/storage.cfg");
+  if (!text) {
+    return storage == "local" ? "var/lib/vz/snippets" : "";
+  }
+  // "nfs: nas" begins a storage, and its indented lines are "key value" (pvesm(1)).
+  std::string_view rest = *text;
+  bool is_it = false;
+  while (auto line = stats::take_line(rest)) {
+    const bool is_header = !line->empty() && line->front() != ' ' && line->front() != '\t';
+    auto word = stats::take_word(*line);
+    if (is_header) {
+      is_it = word && word->ends_with(':') && stats::take_word(*line) == storage;
+    } else if (is_it && word == "path") {
+      const std::string_view path = stats::take_word(*line).value_or("");
+      return fmt::format("{}/snippets",
+                         path.substr(std::min(path.find_first_not_of('/'), path.size())));
+    }
+  }
+  return "";
 }
 
 PveScript pve_script_in(const files::Directory& root, std::string_view snippets) {

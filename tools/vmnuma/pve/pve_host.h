@@ -28,12 +28,18 @@ struct PveVm {
   std::string affinity;    ///< empty: none
   /// Whether its hookscript has our script's name, in whatever storage.
   [[nodiscard]] bool has_our_script() const;
+  /// Of its hookscript: "local".
+  [[nodiscard]] std::string storage() const { return hookscript.substr(0, hookscript.find(':')); }
   bool operator==(const PveVm&) const = default;
 };
 
 /// The whole cluster's, ascending by VMID; VMs with an unreadable configuration are left out.
 /// `root` is the host's root directory. Error: not-found if it is not a node of Proxmox VE.
 [[nodiscard]] Result<std::vector<PveVm>> read_pve_vms(const files::Directory& root);
+
+/// The directory of a storage's snippets, relative to the root, as /etc/pve/storage.cfg has it;
+/// empty if the storage has no directory or is not known.
+[[nodiscard]] std::string snippets_of(const files::Directory& root, std::string_view storage);
 
 enum class PveScript {
   kMissing,

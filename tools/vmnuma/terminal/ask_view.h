@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Asks the daemon for one view, for commands that need several.
+/// Asks the daemon for one view, and whether it is about this host.
 #pragma once
 
 #include <utility>
@@ -20,6 +20,12 @@ template <class View>
     return tl::unexpected(result.error().error);
   }
   return balancer::decode_view<View>(*result);
+}
+
+/// Whether its host is simulated or recorded: the files of this one say nothing about it.
+[[nodiscard]] inline bool is_about_another_host(const balancer::StatusView& status) {
+  return status.uri.starts_with(balancer::kSimulatedUri) ||
+         status.uri.starts_with(balancer::kRecordedUri);
 }
 
 }  // namespace vmnuma::tools

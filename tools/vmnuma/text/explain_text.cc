@@ -45,8 +45,8 @@ std::string client_text(const balancer::ClientView& client) {
                      numbers_text(client.vcpus), home_text(client), nodes_text(client.allowed)) +
          wrapped(client.why, /*indent=*/2) + cpus_text(client) +
          fmt::format(
-             "  CPU time in the last epoch: used {}, ready {}, demand {},\n"
-             "  entitled {}, owed {}\n"
+             "  Thread time in the last epoch: used {}, ready {}, demand {};\n"
+             "  core time: entitled {}, owed {}\n"
              "  memory: {}, {}\n",
              figure_text(client.used_ms, "ms"), figure_text(client.ready_ms, "ms"),
              figure_text(client.demand_ms, "ms"), figure_text(client.entitled_ms, "ms"),
@@ -112,7 +112,7 @@ std::string text_of(const balancer::ExplainView& view) {
   out += talks_text(view.talks);
   out += devices_text(view.devices);
   out += policy_text(view.policy);
-  out += "\nWhat the last plan considered, best first\n";
+  out += "\nMoves to other nodes, each judged by itself, best first\n";
   for (const auto& candidate : view.considered) {
     out += candidate_text(fmt::format("client {}", candidate.client), candidate);
   }

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <optional>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "tools/vmnuma/text/listing.h"
@@ -20,8 +24,22 @@ Figure saved_ms(const View& view) {
   return before && after ? Figure(*before - *after) : std::nullopt;
 }
 
-Figure measured(const HistoryRowView& row, Figure figure) {
-  return row.outcome ? figure : std::nullopt;
+/// Of the whole action, so of its first row only: a sum of the column counts each action once.
+struct ActionFigures {
+  Figure promised_ms;
+  Figure saved_ms;
+  Figure moved_bytes;
+  Figure took_ms;
+};
+
+ActionFigures action_figures(const HistoryRowView& row) {
+  ActionFigures figures{.promised_ms = saved_ms(row.predicted)};
+  if (row.outcome) {
+    figures.saved_ms = saved_ms(*row.outcome);
+    figures.moved_bytes = row.outcome->moved_bytes;
+    figures.took_ms = row.outcome->took_ms;
+  }
+  return figures;
 }
 
 Figure number(placement::NodeId node) {
@@ -54,25 +72,27 @@ Listing listing_of(const balancer::HistoryView& view) {
                      {"took_ms", "TOOK(ms)", Align::kRight, Shown::kWide},
                      {"vm_uuid", "UUID", Align::kLeft, Shown::kWide},
                      {"detail", "DETAIL", Align::kLeft, Shown::kWide}};
+  std::optional<std::int64_t> action;
   for (const HistoryRowView& row : view.moves) {
     listing.names.push_back(row.vm);
-    const balancer::OutcomeView outcome = row.outcome.value_or(balancer::OutcomeView{});
-    const Figure promised = saved_ms(row.predicted);
-    const Figure saved = measured(row, saved_ms(outcome));
+    const bool is_first = row.action != action;
+    action = row.action;
+    const auto [promised, saved, moved, took] = is_first ? action_figures(row) : ActionFigures{};
     listing.rows.push_back(
         {time_cell(row.time_unix_s),
          {fmt::format("{}/{}", row.vm, row.client), row.vm},
          cell(row.reason),
          {move_text(row), cell(number(row.to)).value},
          cell(row.state),
-         {fmt::format("{}/{}", figure_text(promised), figure_text(saved)), cell(saved).value},
+         {is_first ? fmt::format("{}/{}", figure_text(promised), figure_text(saved)) : "-",
+          cell(saved).value},
          cell(row.action),
          cell(std::int64_t{row.client}),
          cell(number(row.from)),
          cell(number(row.spills_to)),
          cell(promised),
-         bytes_cell(measured(row, outcome.moved_bytes)),
-         cell(measured(row, outcome.took_ms)),
+         bytes_cell(moved),
+         cell(took),
          cell(row.vm_uuid),
          cell(row.detail)});
   }

@@ -62,14 +62,14 @@ std::string part_of(const Listing& listing, const std::vector<std::string_view>&
   return text_of(part, ListFormat::kWide);
 }
 
-std::string order_text(const std::vector<balancer::VictimView>& victims) {
+std::string order_text(const std::vector<balancer::VictimView>& victims, bool is_known) {
   std::string out;
   std::size_t place = 0;
   for (const auto& victim : victims) {
     out += wrapped(fmt::format("{}. {}: {}", ++place, victim.vm, victim.sentence),
                    /*indent=*/2);
   }
-  return out.empty() ? "  none\n" : out;
+  return !is_known ? "  not known\n" : out.empty() ? "  none\n" : out;
 }
 
 }  // namespace
@@ -132,8 +132,10 @@ std::string text_of(const MemoryView& view) {
   if (!notes.empty()) {
     out += "\nNot throttled\n" + notes;
   }
-  out += "\nWhose memory is taken first\n" + order_text(view.reclaimed_first);
-  return out + "\nWho is killed first if that is not enough\n" + order_text(view.killed_first);
+  const bool is_known = !view.reclaimed_first.empty();  // else it has all VMs that use memory
+  out += "\nWhose memory is taken first\n" + order_text(view.reclaimed_first, is_known);
+  return out + "\nWho is killed first if that is not enough\n" +
+         order_text(view.killed_first, is_known);
 }
 
 }  // namespace vmnuma::tools

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/text/report_text.h"
 
+#include <algorithm>
+
+#include "stats/reports/tables.h"
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 
 std::string text_of(const stats::Report& report) {
+  if (std::find(report.columns.begin(), report.columns.end(), stats::kVmNameColumn) !=
+      report.columns.end()) {
+    return text_of(listing_of(report), ListFormat::kTable);
+  }
   stats::Report safe = report;
   for (auto& row : safe.rows) {
     for (stats::Cell& cell : row) {
@@ -26,11 +33,12 @@ Listing listing_of(const stats::Report& report) {
   for (const std::vector<stats::Cell>& row : report.rows) {
     Listing::Row& cells = listing.rows.emplace_back();
     for (const stats::Cell& cell : row) {
-      const auto* word = std::get_if<std::string>(&cell);  // in a table it has no blanks
-      const bool is_known = !std::holds_alternative<stats::NoValue>(cell);
-      cells.push_back({stats::cell_text(cell), word != nullptr ? *word
-                                               : is_known      ? stats::cell_text(cell)
-                                                               : ""});
+      if (const auto* word = std::get_if<std::string>(&cell)) {
+        cells.push_back({word->empty() ? "-" : *word, *word});
+      } else {
+        const bool is_known = !std::holds_alternative<stats::NoValue>(cell);
+        cells.push_back({stats::cell_text(cell), is_known ? stats::cell_text(cell) : ""});
+      }
     }
     listing.names.push_back(cells.front().value);
   }

@@ -8,8 +8,8 @@
 
 namespace vmnuma::tools {
 
-/// Exactly as sched-stats prints it: columns may be wider than a terminal, and cells have no
-/// blanks.
+/// With names of VMs a table for people; otherwise exactly as sched-stats prints it, for scripts:
+/// cells have no blanks. Columns may be wider than a terminal.
 [[nodiscard]] std::string text_of(const stats::Report& report);
 
 }  // namespace vmnuma::tools

@@ -18,7 +18,7 @@ using balancer::ReservationView;
 using balancer::ReservedMemoryView;
 
 /// By name, or UUID, and by group, each once, and by owner.
-std::string holder_text(const ReservationView& row) {
+Listing::Cell holder_cell(const ReservationView& row) {
   const std::string& vm = row.vm.empty() ? row.vm_uuid : row.vm;
   std::vector<std::string> holders;
   if (!vm.empty()) {
@@ -30,7 +30,11 @@ std::string holder_text(const ReservationView& row) {
   if (!row.owner.empty()) {
     holders.push_back("owner " + row.owner);
   }
-  return fmt::format("{}", fmt::join(holders, ", "));
+  return {fmt::format("{}", fmt::join(holders, ", ")), vm};
+}
+
+Listing::Cell name_cell(const std::string& name) {
+  return name.empty() ? Listing::Cell{"-", ""} : cell(name);
 }
 
 std::int64_t sum_of(const std::vector<ReservedMemoryView>& memory) {
@@ -50,15 +54,19 @@ std::int64_t taken_bytes(const ReservationView& row) {
   return bytes;
 }
 
-/// "0 (16.0 GiB), 1 (16.0 GiB)"; huge pages with their size.
-std::string reserved_text(const ReservationView& row) {
-  std::string text;
+/// "0 (16.0 GiB), 1 (16.0 GiB)", or "0:17179869184 1:17179869184"; huge pages with their size.
+Listing::Cell reserved_cell(const ReservationView& row) {
+  Listing::Cell cell;
   for (const ReservedMemoryView& part : row.memory) {
-    text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", node_text(part.node),
-                        bytes_text(part.memory_bytes),
-                        part.page_bytes > 0 ? " of " + bytes_text(part.page_bytes) : "");
+    const bool is_huge = part.page_bytes > 0;
+    cell.text += fmt::format("{}{} ({}{})", cell.text.empty() ? "" : ", ", node_text(part.node),
+                             bytes_text(part.memory_bytes),
+                             is_huge ? " of " + bytes_text(part.page_bytes) : "");
+    cell.value +=
+        fmt::format("{}{}:{}{}", cell.value.empty() ? "" : " ", node_text(part.node),
+                    part.memory_bytes, is_huge ? fmt::format(":{}", part.page_bytes) : "");
   }
-  return text;
+  return cell;
 }
 
 }  // namespace
@@ -66,7 +74,9 @@ std::string reserved_text(const ReservationView& row) {
 Listing listing_of(const balancer::ReservationsView& view) {
   Listing listing;
   listing.columns = {{"name", "NAME"},
-                     {"for", "FOR"},
+                     {"vm", "FOR"},
+                     {"group", "GROUP", Align::kLeft, Shown::kWide},
+                     {"owner", "OWNER", Align::kLeft, Shown::kWide},
                      {"vcpus", "VCPUS", Align::kRight},
                      {"memory_bytes", "MEMORY", Align::kRight},
                      {"taken_bytes", "TAKEN", Align::kRight},
@@ -83,11 +93,12 @@ Listing listing_of(const balancer::ReservationsView& view) {
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     listing.names.push_back(row.name);
     listing.rows.push_back(
-        {cell(row.name), cell(holder_text(row)), cell(row.vcpus), bytes_cell(sum_of(row.memory)),
+        {cell(row.name), holder_cell(row), name_cell(row.group), name_cell(row.owner),
+         cell(row.vcpus), bytes_cell(sum_of(row.memory)),
          row.shared ? bytes_cell(taken_bytes(row)) : Listing::Cell{"-", ""},
          cell(nodes_text(nodes)),
          row.until_unix_s ? time_cell(*row.until_unix_s) : Listing::Cell{"-", ""},
-         cell(static_cast<std::int64_t>(row.served.size())), cell(reserved_text(row))});
+         cell(static_cast<std::int64_t>(row.served.size())), reserved_cell(row)});
   }
   return listing;
 }
@@ -104,9 +115,8 @@ Listing listing_of(const balancer::ReservationHistoryView& view) {
   for (const balancer::ReservationEventView& event : view.events) {
     listing.names.push_back(event.reservation);
     listing.rows.push_back({time_cell(event.time_unix_s), cell(event.reservation), cell(event.what),
-                            event.vm.empty() ? Listing::Cell{"-", ""} : cell(event.vm),
-                            bytes_cell(event.memory_bytes), cell(event.vm_uuid),
-                            cell(event.detail)});
+                            name_cell(event.vm), bytes_cell(event.memory_bytes),
+                            cell(event.vm_uuid), cell(event.detail)});
   }
   return listing;
 }

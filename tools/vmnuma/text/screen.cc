@@ -48,7 +48,8 @@ Line clipped(const Line& line, std::size_t columns) {
       break;
     }
     out.push_back({first_columns(span.text, left), span.style});
-    left -= width_of(out.back().text);
+    const bool is_whole = out.back().text.size() == span.text.size();
+    left = is_whole ? left - width_of(span.text) : 0;
   }
   return out;
 }

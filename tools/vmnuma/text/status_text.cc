@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,8 @@
 namespace vmnuma::tools {
 
 namespace {
+
+constexpr std::size_t kTransfersListed = 10;
 
 std::string field(std::string_view name, const std::string& value) {
   return fmt::format("{:<11} {}\n", name, printable(value));
@@ -82,7 +87,18 @@ std::string largest_text(const balancer::LargestVmView& largest) {
   return out;
 }
 
-std::string transfers_text(const std::vector<balancer::TransferView>& transfers) {
+/// Those that last longest, and first those of which that is not known yet.
+std::vector<balancer::TransferView> longest(std::vector<balancer::TransferView> transfers) {
+  std::stable_sort(transfers.begin(), transfers.end(), [](const auto& a, const auto& b) {
+    return a.seconds_left.value_or(INT64_MAX) > b.seconds_left.value_or(INT64_MAX);
+  });
+  transfers.resize(kTransfersListed);
+  return transfers;
+}
+
+std::string transfers_text(const std::vector<balancer::TransferView>& all) {
+  const bool is_cut = all.size() > kTransfersListed;
+  const std::vector<balancer::TransferView> transfers = is_cut ? longest(all) : all;
   Table table({{"VM/CLIENT"},
                {"ACTION", Align::kRight},
                {"TO"},
@@ -112,7 +128,10 @@ std::string transfers_text(const std::vector<balancer::TransferView>& transfers)
                            bytes_text(transfer.unmovable_bytes));
     }
   }
-  return table.empty() ? "" : "\nMemory on its way:\n" + table.text() + notes;
+  if (is_cut) {
+    notes = fmt::format("and {} more ('vmnuma top')\n", all.size() - transfers.size()) + notes;
+  }
+  return table.empty() ? "" : "\nMemory being moved:\n" + table.text() + notes;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/text/text.h"
 
-#include <algorithm>
 #include <array>
 #include <ctime>
 
@@ -21,15 +20,24 @@ bool continues_character(char c) {
 }  // namespace
 
 std::size_t width_of(std::string_view text) {
-  return text.size() -
-         static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues_character));
+  const std::size_t most = 2 * text.size();
+  const std::size_t padding = fmt::formatted_size("{:<{}}", text, most) - text.size();
+  return most - padding;
 }
 
 std::string first_columns(const std::string& text, std::size_t width) {
-  std::size_t characters = 0;
+  std::size_t columns = 0;
   std::size_t end = 0;
-  while (end < text.size() && (continues_character(text[end]) || ++characters <= width)) {
-    ++end;
+  while (end < text.size()) {
+    std::size_t next = end + 1;
+    while (next < text.size() && continues_character(text[next])) {
+      ++next;
+    }
+    columns += width_of(std::string_view(text).substr(end, next - end));
+    if (columns > width) {
+      break;
+    }
+    end = next;
   }
   return text.substr(0, end);
 }

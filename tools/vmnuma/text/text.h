@@ -20,10 +20,11 @@ inline constexpr std::size_t kTerminalWidth = 80;
 /// Names and messages from elsewhere must go through this before they reach a terminal.
 using text::printable;
 
-/// Columns that UTF-8 text takes, one for each character.
+/// Columns that UTF-8 text takes: two for each East Asian wide character, as fmt pads them, and one
+/// for each other.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
-/// The first `width` columns, without a mark if something was cut off.
+/// As much as fits into the first `width` columns, without a mark if something was cut off.
 [[nodiscard]] std::string first_columns(const std::string& text, std::size_t width);
 
 /// The first `width` columns; what was cut ends in "...".

@@ -52,8 +52,24 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, width_of(text)), ' ') + text;
 }
 
+/// "instan...0002a/0": names often differ only near their end.
+std::string without_middle(const std::string& text, std::size_t width) {
+  constexpr std::size_t kDots = 3;
+  const std::size_t columns = width_of(text);
+  if (columns <= width || width <= kDots) {
+    return text;
+  }
+  const std::size_t front = (width - kDots) / 2;
+  const std::size_t back = width - kDots - front;
+  std::string end = text.substr(first_columns(text, columns - back).size());
+  if (width_of(end) > back) {  // a wide character is cut through
+    end = text.substr(first_columns(text, columns - back + 1).size());
+  }
+  return first_columns(text, front) + "..." + end;
+}
+
 std::string left(const std::string& text, std::size_t width) {
-  const std::string shown = shortened(text, width);
+  const std::string shown = without_middle(text, width);
   return shown + std::string(width - std::min(width, width_of(shown)), ' ');
 }
 
@@ -93,6 +109,14 @@ void add_percent(Line& line, const Figure& permille, const Limits& limits, const
   add_cell(line, permille, limits, percent_cell(permille), kPercentWidth, grid);
 }
 
+std::string shown_name(const TopClient& client) {
+  return fmt::format("{}/{}", printable(client.vm), client.client);
+}
+
+std::string shown_name(const balancer::TransferView& transfer) {
+  return fmt::format("> {}/{}", printable(transfer.vm), transfer.client);
+}
+
 const TopNode* find_node(const TopHost& host, placement::NodeId id) {
   for (const TopNode& node : host.nodes) {
     if (node.node == id) {
@@ -126,6 +150,17 @@ TopGrid grid_for(std::size_t columns) {
   const std::size_t rest = columns - kFixedWidth - kNarrowestName;
   grid.bar = std::min(rest <= 24 ? rest / kBars : 6 + (rest - 24) * 2 / 3 / kBars, kWidestBar);
   grid.name = std::min(columns - kFixedWidth - kBars * grid.bar, kWidestVmName);
+  return grid;
+}
+
+TopGrid grid_with_names_of(const TopHost& host) {
+  TopGrid grid = grid_for(kTerminalWidth);
+  for (const TopClient& client : host.clients) {
+    grid.name = std::max(grid.name, width_of(shown_name(client)));
+  }
+  for (const balancer::TransferView& transfer : host.status.transfers) {
+    grid.name = std::max(grid.name, width_of(shown_name(transfer)));
+  }
   return grid;
 }
 
@@ -174,9 +209,8 @@ Line node_line(const TopHost& host, const TopNode& node, const TopGrid& grid) {
 }
 
 Line client_line(const TopHost& host, const TopClient& client, const TopGrid& grid) {
-  const std::string name = fmt::format("{}/{}", printable(client.vm), client.client);
   Line line;
-  line.push_back({left(name, grid.name) + (client.moving ? "*" : " ") +
+  line.push_back({left(shown_name(client), grid.name) + (client.moving ? "*" : " ") +
                   right(node_text(client.home), kNumberWidth) + " " +
                   right(std::to_string(client.vcpus), kNumberWidth)});
   add_percent(line, load_permille(client, host.epoch_length_ms), kNoLimits, grid);
@@ -199,8 +233,7 @@ Line transfer_line(const balancer::TransferView& transfer, const TopGrid& grid) 
   if (transfer.rate_bytes_per_second > 0) {
     amount += fmt::format(", {}/s", bytes_text(transfer.rate_bytes_per_second));
   }
-  return {{left(fmt::format("> {}/{}", printable(transfer.vm), transfer.client), grid.name) +
-           fmt::format(" to {} ", nodes_text(transfer.to))},
+  return {{left(shown_name(transfer), grid.name) + fmt::format(" to {} ", nodes_text(transfer.to))},
           {bar(done.value_or(0), grid.bar + kPercentWidth), Style::kGood},
           {fmt::format(" {}, {}", amount, printable(transfer.state))}};
 }

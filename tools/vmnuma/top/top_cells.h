@@ -21,6 +21,8 @@ struct TopGrid {
 };
 /// Rows are exactly 80 columns wide at 80, and never wider than a terminal of 56 or more.
 [[nodiscard]] TopGrid grid_for(std::size_t columns);
+/// That of 80 columns, or wider if a name does not fit.
+[[nodiscard]] TopGrid grid_with_names_of(const TopHost& host);
 
 [[nodiscard]] std::string header_text(std::string_view first, std::string_view second,
                                       const TopGrid& grid);

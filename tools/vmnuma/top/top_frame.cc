@@ -282,8 +282,9 @@ std::vector<Line> help_text() {
                   "per cent of what others leave; MEMORY is what is used; LOCAL is the share of\n"
                   "its clients' memory that lies on it.\n"
                   "Of a client: LOAD is what it wants, in per cent of its vCPUs; OWED is what\n"
-                  "it was not given of that; MEMORY is what is resident, the bar its share of\n"
-                  "the node; LOCAL is the share of it on the home. * marks what is moving.\n"));
+                  "it was entitled to and did not get, in per cent of that; MEMORY is what is\n"
+                  "resident, the bar its share of the node; LOCAL is the share of it on the\n"
+                  "home. * marks what is moving.\n"));
   return lines;
 }
 
@@ -346,7 +347,7 @@ std::vector<Line> top_frame(const TopData& data, const TopState& state, ScreenSi
 }
 
 std::string top_text(const TopHost& host) {
-  const TopGrid grid = grid_for(kTerminalWidth);
+  const TopGrid grid = grid_with_names_of(host);
   std::vector<Line> lines = head({host, "", std::nullopt});
   lines.push_back({});
   lines.push_back(plain(header_text("NODE", "CPUS", grid)));

@@ -47,7 +47,7 @@ struct TopData {
 [[nodiscard]] std::optional<TopClient> client_at(const TopData& data, const TopState& state,
                                                  ScreenSize size, std::size_t row);
 
-/// The host page without a terminal: all nodes and clients, no keys.
+/// The host page without a terminal: all nodes and clients, no keys, and no name cut.
 [[nodiscard]] std::string top_text(const TopHost& host);
 
 /// How far a page of text can be scrolled on a terminal of this size.

@@ -33,6 +33,7 @@ TopClient client_of(const HostView& host, const VmView& vm, const VmClientView& 
   client.home = view.home;
   client.moving = view.moving;
   client.demand_ms = view.demand_ms;
+  client.entitled_ms = view.entitled_ms;
   client.owed_ms = view.owed_ms;
   client.bytes_by_node = view.memory_bytes;
   if (!view.memory_bytes.empty()) {

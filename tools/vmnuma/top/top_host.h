@@ -31,6 +31,7 @@ struct TopClient {
   placement::NodeId home;
   bool moving = false;
   balancer::Figure demand_ms;
+  balancer::Figure entitled_ms;
   balancer::Figure owed_ms;
   balancer::Figure memory_bytes;  ///< resident memory
   balancer::Figure local_bytes;   ///< of it, on the home; absent also without a home

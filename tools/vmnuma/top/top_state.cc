@@ -230,8 +230,9 @@ Figure load_permille(const TopClient& client, std::int64_t epoch_length_ms) {
 }
 
 Figure owed_permille(const TopClient& client) {
-  return client.demand_ms == 0 && client.owed_ms ? Figure(0)
-                                                 : share_permille(client.owed_ms, client.demand_ms);
+  return client.entitled_ms == 0 && client.owed_ms
+             ? Figure(0)
+             : share_permille(client.owed_ms, client.entitled_ms);
 }
 
 Figure local_permille(const TopClient& client) {

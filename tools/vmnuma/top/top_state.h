@@ -94,7 +94,7 @@ struct TopState {
 
 /// What a client wants of its vCPUs' full time, in thousandths.
 [[nodiscard]] balancer::Figure load_permille(const TopClient& client, std::int64_t epoch_length_ms);
-/// What it was owed, in thousandths of what it wanted; 0 if it wanted nothing.
+/// What it was owed, in thousandths of what it was entitled to; 0 if that was nothing.
 [[nodiscard]] balancer::Figure owed_permille(const TopClient& client);
 /// Its local memory, in thousandths; nothing if that is unknown or it has none.
 [[nodiscard]] balancer::Figure local_permille(const TopClient& client);
