@@ -22,9 +22,11 @@ esac
 class ServiceManager:
     """In a root; ends with the `with`."""
 
-    def __init__(self, root, mode="active"):
+    def __init__(self, root, mode="active", configured="active", missing=()):
         self._root = root
         self._mode = mode
+        self._configured = configured
+        self._missing = missing
         self._open_actions = 2
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.settimeout(0.2)
@@ -84,7 +86,9 @@ class ServiceManager:
         if command == "status":
             if self._mode == "active":
                 self._open_actions -= 1
-            return {"mode": self._mode, "open_actions": max(self._open_actions, 0)}
+            return {"mode": self._mode, "configured_mode": self._configured,
+                    "degraded": [{"source": source} for source in self._missing],
+                    "open_actions": max(self._open_actions, 0)}
         if command == "resume":
             self._mode = "active"
         return {"message": f"done: {command}"}
