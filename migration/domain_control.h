@@ -56,16 +56,14 @@ class DomainControl {
 
   /// Adds `nodes` to those that the VM's memory may use at that moment, whatever they are, so no
   /// node that it has is removed and nothing is copied. Nothing changes if it may use all.
-  /// Otherwise as set_memory_nodes(), which it is where memory nodes cannot be set.
+  /// Otherwise as set_memory_nodes().
   [[nodiscard]] virtual Result<void> widen_memory_nodes(
-      const DomainRun& run, const std::vector<placement::NodeId>& nodes) {
-    return set_memory_nodes(run, nodes);
-  }
+      const DomainRun& run, const std::vector<placement::NodeId>& nodes) = 0;
 
   /// Whether the calls above would be carried out at once. Error: busy, if a job (a dump, a
   /// snapshot, a migration) holds the VM, so that each of them would wait for long and then fail.
-  /// Whatever else is wrong is for those calls to say. Always so where there are no jobs.
-  [[nodiscard]] virtual Result<void> check_free(const DomainRun& /*run*/) { return {}; }
+  /// Whatever else is wrong is for those calls to say. Blocking.
+  [[nodiscard]] virtual Result<void> check_free(const DomainRun& run) = 0;
 
   /// Makes `settings` the policy in the VM's metadata; empty: removes the policy. `persistent`:
   /// also in the VM's definition, which is unsupported for a transient VM. Applies to whichever run

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "placement/clients.h"
+#include "placement/memory_room.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::placement {
@@ -244,14 +245,6 @@ void take(std::int64_t asked, const NodeResource& resource, const std::vector<No
     take_from(node, here);
     asked -= here;
   }
-}
-
-Bytes outside_pools(const Node& node) {
-  Bytes memory = node.memory;
-  for (const HugePagePool& pool : node.huge_pages) {
-    memory -= pool.page_size * pool.pages;
-  }
-  return memory;
 }
 
 NodeResource ordinary_memory(const Topology& topology, Bytes asked, const FreeForVm& free) {

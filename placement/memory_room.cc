@@ -53,12 +53,18 @@ Bytes promised_beside(const Snapshot& snapshot, const ClientState& client) {
   return std::max(untouched, Bytes{});
 }
 
-Bytes ordinary_for_vms(const Snapshot& snapshot, NodeIndex node) {
-  Bytes memory = snapshot.nodes[node].total - snapshot.nodes[node].reserve;
-  for (const HugePagePool& pool : snapshot.topology.nodes[node].huge_pages) {
+Bytes outside_pools(const Node& node) {
+  Bytes memory = node.memory;
+  for (const HugePagePool& pool : node.huge_pages) {
     memory -= pool.page_size * pool.pages;
   }
   return memory;
+}
+
+Bytes ordinary_for_vms(const Snapshot& snapshot, NodeIndex node) {
+  const Node& known = snapshot.topology.nodes[node];
+  return snapshot.nodes[node].total - snapshot.nodes[node].reserve -
+         (known.memory - outside_pools(known));
 }
 
 MemoryRoom MemoryRoom::none(const Snapshot& snapshot) {

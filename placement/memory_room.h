@@ -29,6 +29,8 @@ namespace vmnuma::placement {
 /// What a client is guaranteed and has not touched yet; it will be touched where the client lives.
 [[nodiscard]] Bytes promised_beside(const Snapshot& snapshot, const ClientState& client);
 
+/// The node's memory that is in none of its pools.
+[[nodiscard]] Bytes outside_pools(const Node& node);
 /// All ordinary memory of the node that VMs may have: without its pools and the reserve.
 [[nodiscard]] Bytes ordinary_for_vms(const Snapshot& snapshot, NodeIndex node);
 

@@ -74,6 +74,8 @@ class Controller {
   [[nodiscard]] std::map<placement::VmId, VmCpus> cpu_subsets() const {
     return state_.vms.each(&ManagedVm::cpu_subset);
   }
+  /// As configured, with the options set since.
+  [[nodiscard]] const Settings& settings() const { return state_.setup; }
   /// The current mode: paused and degraded take precedence over the configured one.
   [[nodiscard]] Mode mode() const { return state_.mode(); }
   /// Error: busy before the first epoch was measured.

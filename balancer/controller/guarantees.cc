@@ -7,6 +7,7 @@
 
 #include "balancer/controller/node_lists.h"
 #include "balancer/controller/vm_policies.h"
+#include "placement/memory_room.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -40,17 +41,15 @@ std::string pages_text(Bytes page_size) {
 std::vector<Bytes> Guarantees::capacity(Bytes page_size) const {
   std::vector<Bytes> capacity;
   for (const placement::Node& node : ledger_.topology().nodes) {
-    Bytes pools;
     Bytes pool;
     for (const placement::HugePagePool& one : node.huge_pages) {
-      pools += one.page_size * one.pages;
       pool += one.page_size == page_size ? one.page_size * one.pages : Bytes{};
     }
-    capacity.push_back(
-        page_size == Bytes{}
-            ? node.memory - pools -
-                  reserve_of(node.id, node.memory, settings_.options, settings_.reserved_memory)
-            : pool - reserved_of(node.id, page_size, settings_.reserved_memory));
+    capacity.push_back(page_size == Bytes{}
+                           ? placement::outside_pools(node) - reserve_of(node.id, node.memory,
+                                                                         settings_.options,
+                                                                         settings_.reserved_memory)
+                           : pool - reserved_of(node.id, page_size, settings_.reserved_memory));
   }
   return capacity;
 }

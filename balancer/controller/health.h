@@ -7,8 +7,8 @@
 /// by name; a name that begins with '/' is a file that every sample reads. Properties:
 ///  1. The failure and the recovery of a source are each logged once; a changed reason is noted.
 ///  2. A file works again if a sample does not list it as missing.
-///  3. VMs are reached in active mode unless libvirt or the executor is missing; while paused
-///  nothing is ordered.
+///  3. VMs are reached in active mode unless libvirt or the executor is missing; while paused, or
+///  without a history, nothing is ordered.
 ///  4. Paused takes precedence over degraded, degraded over the configured mode.
 #pragma once
 

@@ -182,6 +182,15 @@ bool is_taken(const Arrangement& arrangement, ClientIndex index, NodeIndex node)
   return false;
 }
 
+/// The same, of clients and their second nodes that were found in this epoch.
+bool is_taken_by(const Arrangement& arrangement, const std::vector<Rehoming>& spills,
+                 ClientIndex client, NodeIndex node) {
+  return std::any_of(spills.begin(), spills.end(), [&](const Rehoming& spill) {
+    return spill.to == node && spill.client != client &&
+           arrangement.keeps_apart(client, spill.client);
+  });
+}
+
 }  // namespace
 
 bool is_unread_for_long(const VmState& vm) {
@@ -310,7 +319,7 @@ class SpillSearch {
       if (alone_.saved_by(best->client, best->to) <= CpuTime{}) {
         continue;  // it would end once fewer others are there to share the second node
       }
-      if (is_taken_now(best->client, best->to)) {
+      if (is_taken_by(arrangement_, taken_, best->client, best->to)) {
         continue;
       }
       begun += snapshot_.clients[best->client].spills_to == best->to ? 0 : 1;
@@ -334,21 +343,13 @@ class SpillSearch {
         continue;
       }
       const NodeIndex second = crowding_.least_filled(client.home, [&](NodeIndex to) {
-        return !check_spill(arrangement_, i, to) && !is_taken_now(i, to);
+        return !check_spill(arrangement_, i, to) && !is_taken_by(arrangement_, taken_, i, to);
       });
       if (second != client.home) {
         take_ahead_of_need(i, second);
         ++begun;
       }
     }
-  }
-
-  /// Whether a spill to the node that was found in this epoch rules out this one.
-  [[nodiscard]] bool is_taken_now(ClientIndex client, NodeIndex to) const {
-    return std::any_of(taken_.begin(), taken_.end(), [&](const Rehoming& spill) {
-      return spill.to == to && spill.client != client &&
-             arrangement_.keeps_apart(client, spill.client);
-    });
   }
 
   /// It wants so little that no other client needs to know.
@@ -408,6 +409,7 @@ void spread_first_homes(const Arrangement& arrangement, std::span<placement::Act
   const Snapshot& snapshot = arrangement.snapshot();
   const std::vector<CpuTime> loads = expected_loads(arrangement);
   Crowding crowding(arrangement);
+  std::vector<Rehoming> taken;
   for (placement::Action& action : placements) {
     for (placement::Relocation& relocation : action.relocations) {
       const ClientIndex client = index_of(snapshot, relocation.client);
@@ -419,9 +421,11 @@ void spread_first_homes(const Arrangement& arrangement, std::span<placement::Act
       }
       const NodeIndex second = crowding.least_filled(relocation.to, [&](NodeIndex to) {
         return may_run_on(snapshot, snapshot.clients[client], to) &&
-               !arrangement.forbidden_by_group(client, to, {});
+               !arrangement.forbidden_by_group(client, to, {}) &&
+               !is_taken(arrangement, client, to) && !is_taken_by(arrangement, taken, client, to);
       });
       if (second != relocation.to) {
+        taken.push_back({client, second});
         relocation.spills_to = second;
         crowding.spread(client, second);
       }

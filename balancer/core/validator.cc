@@ -240,6 +240,15 @@ class Validator {
     }
   }
 
+  /// If it is hard for one, it is hard for all of the group.
+  [[nodiscard]] bool is_hard(const std::string& group) const {
+    return !group.empty() &&
+           std::any_of(snapshot_.vms.begin(), snapshot_.vms.end(), [&](const auto& vm) {
+             return vm.client_count > 0 && vm.policy.anti_affinity_group == group &&
+                    vm.policy.anti_affinity_hard;
+           });
+  }
+
   void check_groups(const std::vector<Rehoming>& changes) {
     for (const Rehoming& change : changes) {
       const ClientState& client = snapshot_.clients[change.client];
@@ -259,12 +268,7 @@ class Validator {
       if (group.empty()) {
         continue;
       }
-      // If it is hard for one, it is hard for all of the group.
-      const bool hard =
-          std::any_of(snapshot_.vms.begin(), snapshot_.vms.end(), [&](const auto& vm) {
-            return vm.client_count > 0 && vm.policy.anti_affinity_group == group &&
-                   vm.policy.anti_affinity_hard;
-          });
+      const bool hard = is_hard(group);
       for (ClientIndex other = 0; hard && other < snapshot_.clients.size(); ++other) {
         const ClientState& member = snapshot_.clients[other];
         if (member.vm != client.vm && now_.home(other) == change.to &&
@@ -353,6 +357,11 @@ class Validator {
     if (options_.spill_enable == 0) {
       violation("Numa.SpillEnable is 0");
     }
+    const placement::VmState& vm = snapshot_.vms[client.vm];
+    if (vm.policy.do_not_move || !vm.measured) {
+      violation(name(index) + " begins to spill, and is not to be moved or was never measured");
+    }
+    check_second_node(index, second);
     const NodeState& home = snapshot_.nodes[relocation.to];
     CpuTime wanted = std::max(home.non_vm, home.non_vm_now) + home.set_aside;
     for (ClientIndex other = 0; other < snapshot_.clients.size(); ++other) {
@@ -369,6 +378,27 @@ class Validator {
         is_read ? home.physical : home.physical * (100 - options_.mig_threshold) / 100;
     if (!home.known || (wanted <= enough && vcpus <= home.threads)) {
       violation(name(index) + " spills from a node that has enough for all its clients");
+    }
+  }
+
+  /// No other VM of a hard group lives there or spills to it.
+  void check_second_node(ClientIndex index, NodeIndex second) {
+    const ClientState& client = snapshot_.clients[index];
+    const std::string& group = snapshot_.vms[client.vm].policy.anti_affinity_group;
+    const bool hard = is_hard(group);
+    for (ClientIndex other = 0; hard && other < snapshot_.clients.size(); ++other) {
+      const ClientState& member = snapshot_.clients[other];
+      if (member.vm == client.vm || snapshot_.vms[member.vm].policy.anti_affinity_group != group) {
+        continue;
+      }
+      const bool also_spills =
+          std::any_of(plan_.spills.begin(), plan_.spills.end(), [&](const placement::Spill& spill) {
+            return spill.client == member.id && spill.to == second;
+          });
+      if (also_spills || now_.home(other) == second) {
+        violation(name(index) + " spills to a node of " + name(other) +
+                  ", from which its group keeps it apart");
+      }
     }
   }
 

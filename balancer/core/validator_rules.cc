@@ -163,13 +163,13 @@ std::vector<std::string> broken_by_client(Reason reason, ClientIndex index, Node
   if (reason == Reason::kInitialPlacement) {
     return broken;
   }
-  check(vm.measured, "has never been measured");
   check(client.home >= snapshot.nodes.size() || snapshot.nodes[client.home].known,
         "leaves a node without readings");
   check(!client.moving, "is being moved already");
   if (reason == Reason::kSpill) {
-    return broken;  // check_spill() has what applies to its beginning
+    return broken;  // the validator's check_spill() has what applies where one begins
   }
+  check(vm.measured, "has never been measured");
   check(!vm.policy.do_not_move, "is not to be moved, says the administrator");
   check(client.epochs_here >= options.residency, "has been on its node for " +
                                                      std::to_string(client.epochs_here) +

@@ -62,6 +62,12 @@ class QemuControl final : public migration::DomainControl {
                                            const std::vector<placement::CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<placement::NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(
+      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override {
+    return set_memory_nodes(run, nodes);
+  }
+  /// There are no jobs.
+  [[nodiscard]] Result<void> check_free(const migration::DomainRun& /*run*/) override { return {}; }
   [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
                                         const std::vector<placement::PolicySetting>& settings,
                                         bool persistent) override;

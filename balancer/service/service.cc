@@ -98,6 +98,10 @@ Service::Service(ServiceSetup setup)
 
 Service::~Service() = default;
 
+const Settings& Service::settings() const {
+  return controller_.now().settings();
+}
+
 Service::End Service::run() {
   tell_notices();
   if (setup_.history == nullptr) {
@@ -332,7 +336,9 @@ void Service::look_at_workers() {
   for (const std::string& source : sources_.look(setup_.board.overdue(now))) {
     tell_source(source);
   }
-  if (setup_.history == nullptr && history_backoff_.is_due(now)) {
+  // Starting over would end a pause, and while paused nothing needs a history.
+  if (setup_.history == nullptr && controller_.now().mode() != Mode::kPaused &&
+      history_backoff_.is_due(now)) {
     try_history();
   }
   latencies_.find_if_due(topology_, now);

@@ -61,6 +61,8 @@ class Service {
   /// Runs until told to stop, or until it must be recreated because the history can now be opened.
   /// Runs on the caller's thread.
   [[nodiscard]] End run();
+  /// In force when run() returned, with the options set meanwhile.
+  [[nodiscard]] const Settings& settings() const;
 
  private:
   static constexpr std::chrono::seconds kLookEvery{1};

@@ -211,7 +211,7 @@ TEST_P(DomainsContract, RefusesACpuTheHostDoesNotHaveAndChangesNothing) {
 TEST_P(DomainsContract, AnOfflineCpuBesideAnOnlineOneIsAccepted) {
   const auto offline = host().offline_cpu();
   if (!offline) {
-    GTEST_SKIP() << "all CPUs are online";
+    GTEST_SKIP() << "this host has no offline CPU";
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));
@@ -239,7 +239,7 @@ TEST_P(DomainsContract, AnOfflineCpuBesideAnOnlineOneIsAccepted) {
 TEST_P(DomainsContract, OnlyOfflineCpusMeanAllOnlineOnes) {
   const auto offline = host().offline_cpu();
   if (!offline) {
-    GTEST_SKIP() << "all CPUs are online";
+    GTEST_SKIP() << "this host has no offline CPU";
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));

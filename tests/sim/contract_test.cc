@@ -27,6 +27,11 @@ class SimulatedHost final : public DomainHost {
 
   placement::CpuId cpu() const override { return {4}; }
   placement::NodeId node() const override { return {1}; }
+  std::optional<placement::CpuId> offline_cpu() const override {
+    host_.take_cores(node(), 1);
+    return placement::CpuId{7};  // that core's
+  }
+  std::optional<placement::NodeId> other_node() const override { return placement::NodeId{0}; }
   std::optional<std::string> gap(Claim claim) const override {
     switch (claim) {
       case Claim::kLostConnectionIsUnavailable:
@@ -42,7 +47,7 @@ class SimulatedHost final : public DomainHost {
 
  private:
   tools::SimClock clock_;
-  tools::SimHost host_{tools::small_host(2), /*seed=*/1, /*prefer_ht=*/false, clock_};
+  mutable tools::SimHost host_{tools::small_host(2), /*seed=*/1, /*prefer_ht=*/false, clock_};
 };
 
 INSTANTIATE_TEST_SUITE_P(Simulated, DomainsContract,

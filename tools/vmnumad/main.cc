@@ -243,8 +243,12 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
     setup.history_problem = opened.error().message;
   }
   setup.try_history = [config] { return open_history(config).map([](OpenHistory&&) {}); };
-  return Service::create(std::move(setup)).map([](std::unique_ptr<Service>&& service) {
-    return service->run();
+  return Service::create(std::move(setup)).map([&config](std::unique_ptr<Service>&& service) {
+    const Service::End end = service->run();
+    const vmnuma::balancer::Settings& settings = service->settings();
+    config.options = settings.options;
+    config.origins = {settings.origins.begin(), settings.origins.end()};
+    return end;
   });
 }
 

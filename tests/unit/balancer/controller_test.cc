@@ -494,6 +494,17 @@ TEST(ControllerTest, AVmThatWasStartedAnewBetweenTwoListingsHasEndedFirst) {
   EXPECT_THAT(error_of(host, move), Not(HasSubstr("was released")));
 }
 
+TEST(ControllerTest, WithoutAHistoryNothingIsOrdered) {
+  HostStory host = pile_up();
+  (void)host.controller().on(balancer::SourceChanged{"history", "the disk is full", 0});
+  (void)host.tell_domains();
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    EXPECT_THAT(host.epoch().orders, IsEmpty()) << epoch;
+  }
+  (void)host.controller().on(balancer::SourceChanged{"history", "", 0});
+  EXPECT_THAT(host.epoch().orders, SizeIs(4));
+}
+
 TEST(ControllerTest, OutsideOfModeActiveNoMemoryIsMoved) {
   HostStory host = pile_up();
   balancer::ConfigChanged config;

@@ -95,6 +95,22 @@ TEST_F(CpuControlTest, WithoutPoliciesEveryVmHasItsNodeWhole) {
   EXPECT_EQ(explain("vm1").clients.at(0).cpus, "");
 }
 
+TEST_F(CpuControlTest, NoneArePinnedWhileTheBalancerOnlyWatches) {
+  const auto set_enabled = [this](std::int64_t value) {
+    (void)host_.controller().on(
+        CommandReceived{7, balancer::OptionsSetRequest{"Numa.RebalanceEnable", value, false}});
+  };
+  host_.start(vm(1), 0, 50);
+  epochs(4);
+  set_enabled(0);
+  host_.set_own_policy(1, exclusive_vm(1).own_policy);
+  epochs(3);
+  EXPECT_THAT(assignments(), IsEmpty());
+  set_enabled(1);
+  epochs(3);
+  EXPECT_THAT(assignments(), SizeIs(1));
+}
+
 TEST_F(CpuControlTest, AVmThatWantsACoreGetsItAndOthersKeepOff) {
   host_.start(vm(1), 0, 50);
   epochs(4);

@@ -409,6 +409,9 @@ TEST(OriginalsTest, AMaskIsTakenBackToTheNodesThatWereFound) {
   vm.numatune_nodes = {NodeId{0}};
   EXPECT_THAT(way_back(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
               ElementsAre(NodeId{1}));
+  originals.at(vm.id).memory_nodes->push_back(NodeId{9});  // gone by now
+  EXPECT_THAT(way_back(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
+              ElementsAre(NodeId{1}));
   originals.at(vm.id).memory_nodes->clear();
   EXPECT_THAT(way_back(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
               ElementsAre(NodeId{0}, NodeId{1}));

@@ -447,6 +447,22 @@ TEST(ReservedHugePagesTest, AreTakenFromTheirPool) {
   EXPECT_EQ(shown.nodes[1].huge_pages.at(0).reserved_bytes, (kMiB * 100).value);  // whole pages
   EXPECT_EQ(shown.nodes[1].huge_pages.at(0).largest_vm_bytes, (kMiB * 28).value);
   EXPECT_EQ(shown.nodes[1].reserve_bytes, shown.nodes[0].reserve_bytes);
+  // They count once, also if a VM has pages of the same size: one of 16 MiB leaves 12.
+  placement::VmDescription small = small_vm(3, "small", 1);
+  small.memory = small.max_memory = kMiB * 16;
+  small.huge_page_size = kMiB * 2;
+  host.start(small, /*memory_node=*/1, /*busy_pct=*/10);
+  host.pin(3, node_cpus(1));
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    (void)host.tell_domains();
+    host.carry_out(host.epoch());
+  }
+  EXPECT_EQ(
+      std::get<HostView>(*ask(balancer::HostRequest{})).nodes[1].huge_pages.at(0).largest_vm_bytes,
+      (kMiB * 12).value);
+  host.stop(3);
+  (void)host.tell_domains();
+  (void)host.epoch();
   huge.name = "more";
   const auto refused = ask(huge);
   ASSERT_FALSE(refused);

@@ -848,6 +848,19 @@ TEST_F(LedgerTest, AVcpuThatIsUnpluggedIsNotTakenForAnotherThread) {
   EXPECT_LE(snapshot.clients[0].demand, kCpu * 3);
 }
 
+TEST_F(LedgerTest, WhatIsOwedIsAveragedOverMinutesAlsoWithoutTurns) {
+  Options options;
+  options.lterm_fairness_interval = 0;
+  ledger_.set_options(options);
+  run({vm_of(1, 4), vm_of(2, 4)});
+  for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
+    ledger_.set_home({id_of(number), 0}, NodeId{0}, Reason::kInitialPlacement);
+  }
+  const ClientState client = epochs(3).clients[0];
+  ASSERT_GT(client.owed, CpuTime{});
+  EXPECT_LT(client.owed_on_average, client.owed * 9 / 10);
+}
+
 TEST_F(LedgerTest, WhatIsOwedIsRememberedForAFewEpochsAndOnAverage) {
   run({vm_of(1, 4), vm_of(2, 4)});
   for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {

@@ -28,6 +28,7 @@ using placement::VmPolicy;
 using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
+using testing::Field;
 using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -234,6 +235,27 @@ TEST(SpillTest, MembersOfAHardGroupDoNotSpillToOneNode) {
   snapshot.clients[client_of(snapshot, "a")].spills_to = 2;
   snapshot.clients[client_of(snapshot, "a")].spill_saves = kCpu;
   EXPECT_THAT(planned_spills(snapshot), IsEmpty());
+}
+
+TEST(SpillTest, MembersOfAHardGroupThatStartTogetherDoNotSpillToOneNode) {
+  const VmPolicy apart{.anti_affinity_group = "g", .anti_affinity_hard = true};
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 4}).node({.cores = 4, .memory_gib = 1});
+  builder.vm({.name = "c", .homes = {0}, .vcpus = 4, .memory_gib = {4, 0, 0}});
+  builder.vm({.name = "d", .homes = {1}, .vcpus = 4, .memory_gib = {0, 4, 0}});
+  builder.vm({.name = "a", .homes = {0}, .vcpus = 2, .memory_gib = {4, 0, 0}, .policy = apart});
+  builder.vm({.name = "b", .homes = {1}, .vcpus = 2, .memory_gib = {0, 4, 0}, .policy = apart});
+  const Snapshot snapshot = builder.build();
+  const Options options;
+  const placement::Arrangement now(snapshot, options, placement::Arrangement::Basis::kDemand);
+  std::vector<Action> placements(2);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    placements[i].reason = Reason::kInitialPlacement;
+    placements[i].relocations = {{snapshot.clients[i + 2].id, kNoNode, i, {}}};
+  }
+  spread_first_homes(now, placements);
+  EXPECT_EQ(placements[0].relocations[0].spills_to, 2U);
+  EXPECT_EQ(placements[1].relocations[0].spills_to, kNoNode);
 }
 
 TEST(SpillTest, AMoveThatDoesNotPayOnTopOfSpillsHidesNoOther) {
@@ -444,6 +466,26 @@ TEST(SpillTest, TheValidatorNamesWhatIsWrongWithASpill) {
   walls.spill_enable = 0;
   EXPECT_THAT(violations_of(plan, snapshot, walls, {}),
               Contains(HasSubstr("Numa.SpillEnable is 0")));
+  Snapshot other = snapshot;
+  other.vms[other.clients[client_of(other, "a")].vm].policy.do_not_move = true;
+  EXPECT_THAT(violations_of(plan, other, {}, {}), Contains(HasSubstr("is not to be moved")));
+}
+
+TEST(SpillTest, TheValidatorKeepsAHardGroupApart) {
+  const VmPolicy apart{.anti_affinity_group = "g", .anti_affinity_hard = true};
+  Snapshot snapshot = short_of_cpus({.memory_gib = {4, 0}, .policy = apart});
+  const Plan plan = make_plan(snapshot, {}, {});
+  ASSERT_THAT(plan.spills, SizeIs(1));
+  SnapshotBuilder builder;
+  builder.node({.cores = 4}).node({.cores = 4, .memory_gib = 1});
+  builder.vm({.name = "a", .vcpus = 2, .memory_gib = {4, 0}, .policy = apart});
+  builder.vm({.name = "b", .vcpus = 4, .memory_gib = {4, 0}});
+  builder.vm({.name = "e", .homes = {1}, .memory_gib = {0, 1}, .policy = apart});
+  snapshot = builder.build();
+  EXPECT_THAT(make_plan(snapshot, {}, {}).spills,
+              Each(Not(Field(&placement::Spill::client, snapshot.clients[0].id))));
+  EXPECT_THAT(violations_of(plan, snapshot, {}, {}),
+              Contains(HasSubstr("from which its group keeps it apart")));
 }
 
 }  // namespace

@@ -86,6 +86,17 @@ TEST(ReadingTest, GoesOnWithoutAHistory) {
   EXPECT_EQ(views->history_json, "null");
 }
 
+TEST(ReadingTest, GoesOnIfTheHistoryIsNotAnswered) {
+  const FakeDaemon::Reply answers = FakeDaemon::answering(answer);
+  const FakeDaemon daemon([&](const std::string& line) {
+    return line.find("\"history\"") == std::string::npos ? answers(line)
+                                                         : std::optional<std::string>("");
+  });
+  const auto views = read_daemon(daemon.socket_path(), kLong);
+  ASSERT_TRUE(views) << views.error().message;
+  EXPECT_EQ(views->history_json, "null");
+}
+
 TEST(ReadingTest, SaysThatTheDaemonIsTooOld) {
   const FakeDaemon daemon(FakeDaemon::answering([](const Command& command) -> Result<Answer> {
     if (std::holds_alternative<balancer::HostRequest>(command)) {

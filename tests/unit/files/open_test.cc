@@ -46,6 +46,8 @@ TEST(OpenToLockTest, MakesTheFileAndRefusesLinksAndPipes) {
     const auto fd = open_to_lock(path);
     ASSERT_TRUE(fd) << fd.error().message;
     EXPECT_NE(::fcntl(fd->get(), F_GETFD) & FD_CLOEXEC, 0);
+    // A file system that went read-only has a lock, too.
+    EXPECT_EQ(::fcntl(fd->get(), F_GETFL) & O_ACCMODE, O_RDONLY);
   }
   struct stat status {};
   ASSERT_EQ(::stat(path.c_str(), &status), 0);

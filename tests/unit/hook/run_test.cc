@@ -420,7 +420,7 @@ class WaitingHookTest : public HookRunTest {
   int prepare(const FakeDaemon::Reply& reply) {
     const FakeDaemon daemon(reply);
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::tmpfile(), std::fclose);
-    std::fputs(kWantsOneNode.c_str(), input.get());
+    std::fputs(wants_.c_str(), input.get());
     std::rewind(input.get());
     const std::vector<std::string> arguments{
         "--socket", daemon.socket_path(), "--", "web1", "prepare", "begin", "-"};
@@ -453,13 +453,13 @@ class WaitingHookTest : public HookRunTest {
         });
   }
 
-  const std::string kWantsOneNode =
-      vm_xml("<vcpu>2</vcpu>",
-             "<metadata><v:policy xmlns:v='https://vmnuma.org/policy/1.0' "
-             "topology_policy='single-numa-node'/></metadata>");
+  std::string wants_ = vm_xml("<vcpu>2</vcpu>",
+                              "<metadata><v:policy xmlns:v='https://vmnuma.org/policy/1.0' "
+                              "topology_policy='single-numa-node'/></metadata>");
   std::chrono::steady_clock::time_point now_;
   std::vector<std::chrono::milliseconds> pauses_;
   std::vector<std::int64_t> could_wait_s_;
+  std::size_t asked_after_ = 0;  ///< so many pauses
   std::chrono::steady_clock::time_point caller_ends_ = std::chrono::steady_clock::time_point::max();
   std::vector<std::string> withdrawn_;
 };
@@ -476,6 +476,21 @@ TEST_F(WaitingHookTest, AsksAgainUntilThereIsRoom) {
   EXPECT_THAT(could_wait_s_, ElementsAre(120, 29, 27));
   EXPECT_THAT(pauses_, testing::Each(std::chrono::milliseconds(1500)));
   EXPECT_THAT(reports_, ElementsAre("VM 'web1' waits for room"));
+}
+
+TEST_F(WaitingHookTest, TheCallerIsToldBeforeTheFirstAnswerThatItMayTakeLong) {
+  const auto fits = waits(30'000, [this](const AnnounceRequest&) {
+    asked_after_ = pauses_.size();
+    return std::optional<Result<Answer>>(Answer(balancer::AnnouncedView{"it fits", {}, {}}));
+  });
+  EXPECT_EQ(prepare(fits), kHookDone);
+  EXPECT_EQ(asked_after_, 0U);
+  wants_ = vm_xml("<vcpu>2</vcpu>",
+                  "<metadata><v:policy xmlns:v='https://vmnuma.org/policy/1.0' "
+                  "make_room='before-start' make_room_deadline_s='30'/></metadata>");
+  EXPECT_EQ(prepare(fits), kHookDone);
+  EXPECT_EQ(asked_after_, 1U);
+  EXPECT_THAT(pauses_, ElementsAre(std::chrono::milliseconds(0)));
 }
 
 TEST_F(WaitingHookTest, AtTheEndItAsksOnceMoreAndPassesARefusalOn) {

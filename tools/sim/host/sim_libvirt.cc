@@ -48,23 +48,6 @@ Result<std::vector<CpuId>> SimLibvirt::pin_to(const std::vector<CpuId>& cpus) co
   if (cpus.empty()) {
     return failure(ErrorCode::kInvalidArgument, "a pin needs at least one CPU");
   }
-  bool one_is_online = false;
-  for (const CpuId cpu : cpus) {
-    bool exists = false;
-    for (NodeIndex node = 0; node < host_.nodes.size(); ++node) {
-      for (const placement::Cpu& own : host_.nodes[node].cpus) {
-        exists = exists || own.id == cpu;
-        one_is_online =
-            one_is_online || (own.id == cpu && host_.topology.nodes[node].cpu_count() > 0);
-      }
-    }
-    if (!exists) {
-      return failure(ErrorCode::kInvalidArgument, fmt::format("there is no CPU {}", cpu.value));
-    }
-  }
-  if (one_is_online) {
-    return cpus;
-  }
   std::vector<CpuId> online;
   for (const placement::Node& node : host_.topology.nodes) {
     for (const placement::Cpu& own : node.cpus) {
@@ -72,7 +55,19 @@ Result<std::vector<CpuId>> SimLibvirt::pin_to(const std::vector<CpuId>& cpus) co
     }
   }
   std::sort(online.begin(), online.end());
-  return online;
+  bool one_is_online = false;
+  for (const CpuId cpu : cpus) {
+    const bool exists =
+        std::any_of(host_.nodes.begin(), host_.nodes.end(), [cpu](const SimNode& node) {
+          return std::any_of(node.cpus.begin(), node.cpus.end(),
+                             [cpu](const placement::Cpu& own) { return own.id == cpu; });
+        });
+    if (!exists) {
+      return failure(ErrorCode::kInvalidArgument, fmt::format("there is no CPU {}", cpu.value));
+    }
+    one_is_online = one_is_online || std::binary_search(online.begin(), online.end(), cpu);
+  }
+  return one_is_online ? cpus : online;
 }
 
 void SimLibvirt::pay_for_pin(const VmId& vm) {

@@ -31,6 +31,8 @@ class SimLibvirt final : public migration::DomainControl {
                                               const std::vector<placement::NodeId>& nodes) override;
   [[nodiscard]] Result<void> widen_memory_nodes(
       const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override;
+  /// There are no jobs.
+  [[nodiscard]] Result<void> check_free(const migration::DomainRun& /*run*/) override { return {}; }
   [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
                                         const std::vector<placement::PolicySetting>& settings,
                                         bool persistent) override;
