@@ -72,21 +72,22 @@ set(VMNUMA_TEST_OPTIONS -O0 -g0 -U_FORTIFY_SOURCE CACHE STRING "Options for comp
 # unnoticed; GCC would save half a second per file, and with precompiled headers of the standard library it gives false
 # warnings (-Warray-bounds, -Wrestrict).
 option(VMNUMA_PRECOMPILED_HEADER "Read the headers that nearly every file includes once" OFF)
-set(common_headers <algorithm> <array> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
-                   <string_view> <utility> <variant> <vector> <fmt/format.h>)
+set(common_headers <algorithm> <array> <chrono> <cstdint> <deque> <filesystem> <functional> <map> <memory> <optional> <set>
+                   <span> <string> <string_view> <thread> <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>
+                   <tl/expected.hpp>)
 if(VMNUMA_PRECOMPILED_HEADER)
   # Without the timestamp, so that ccache finds what was compiled with an identical one.
   target_compile_options(vmnuma_build INTERFACE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
   add_library(vmnuma_source_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
-  target_link_libraries(vmnuma_source_headers PRIVATE vmnuma_build)
+  target_link_libraries(vmnuma_source_headers PRIVATE vmnuma_build nlohmann_json::nlohmann_json tl::expected)
   target_precompile_headers(vmnuma_source_headers PRIVATE ${common_headers})
   if(BUILD_TESTING)
     find_package(GTest REQUIRED)
     add_library(vmnuma_test_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
-    target_link_libraries(vmnuma_test_headers PRIVATE vmnuma_build GTest::gmock)
-    target_precompile_headers(vmnuma_test_headers PRIVATE ${common_headers} <filesystem> <fstream> <sstream>
-                              <gmock/gmock.h> <gtest/gtest.h>)
+    target_link_libraries(vmnuma_test_headers PRIVATE vmnuma_build GTest::gmock nlohmann_json::nlohmann_json tl::expected)
+    target_precompile_headers(vmnuma_test_headers PRIVATE ${common_headers} <fstream> <sstream> <gmock/gmock.h>
+                              <gtest/gtest.h>)
     target_compile_options(vmnuma_test_headers PRIVATE ${VMNUMA_TEST_OPTIONS})
   endif()
 endif()
@@ -95,6 +96,12 @@ function(vmnuma_reuse_headers target from)
   if(VMNUMA_PRECOMPILED_HEADER)
     target_precompile_headers(${target} REUSE_FROM ${from})
   endif()
+endfunction()
+
+# How programs that are tests, and hardly ever run in a loop, are compiled.
+function(vmnuma_compile_as_test target)
+  target_compile_options(${target} PRIVATE ${VMNUMA_TEST_OPTIONS})
+  vmnuma_reuse_headers(${target} vmnuma_test_headers)
 endfunction()
 
 # vmnuma_library(NAME SOURCES a.cc ... [DEPENDS target ...])
@@ -148,8 +155,7 @@ function(vmnuma_test name)
   if(ARG_LABEL STREQUAL "property")
     vmnuma_reuse_headers(${name} vmnuma_source_headers)
   else()
-    target_compile_options(${name} PRIVATE ${VMNUMA_TEST_OPTIONS})
-    vmnuma_reuse_headers(${name} vmnuma_test_headers)
+    vmnuma_compile_as_test(${name})
   endif()
   # Failures must be reproducible: properties are tried on the same cases every time.
   set(environment RC_PARAMS=seed=${VMNUMA_PROPERTY_SEED})
