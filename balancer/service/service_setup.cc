@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/service_setup.h"
 
+#include <string>
 #include <utility>
 
+#include "balancer/config/keys.h"
 #include "balancer/service/admission_file.h"
 #include "balancer/service/remembered.h"
 
@@ -22,11 +24,28 @@ Settings settings_of(const Config& config) {
 }
 
 Config without_restart(Config read, const Config& running) {
-  read.hypervisor = running.hypervisor;
-  read.uri = running.uri;
-  read.socket_path = running.socket_path;
-  read.socket_group = running.socket_group;
-  read.state_dir = running.state_dir;
+  const auto keep_origin = [&](const std::string& key) {
+    read.origins.erase(key);
+    if (const auto origin = running.origins.find(key); origin != running.origins.end()) {
+      read.origins.insert(*origin);
+    }
+  };
+  const auto keep = [&](const std::string& key, auto& setting, const auto& in_force) {
+    if (setting != in_force) {
+      setting = in_force;
+      keep_origin(key);
+    }
+  };
+  keep("hypervisor", read.hypervisor, running.hypervisor);
+  keep("uri", read.uri, running.uri);
+  keep("socket_path", read.socket_path, running.socket_path);
+  keep("socket_group", read.socket_group, running.socket_group);
+  keep("state_dir", read.state_dir, running.state_dir);
+  for (const auto& key : history_keys()) {
+    if (key.get(read.history) != key.get(running.history)) {
+      keep_origin("history." + std::string(key.name));
+    }
+  }
   read.history = running.history;
   return read;
 }

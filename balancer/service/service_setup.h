@@ -34,7 +34,7 @@ struct ServiceSetup {
 [[nodiscard]] Settings settings_of(const Config& config);
 
 /// The effective configuration after `read` was read while `running` was in effect: some keys
-/// change at the next start only.
+/// change at the next start only, and the origin of their values with them.
 [[nodiscard]] Config without_restart(Config read, const Config& running);
 
 /// Includes what an earlier run left in the history and in the state directory. Blocks.

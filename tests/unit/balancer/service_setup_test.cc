@@ -18,6 +18,28 @@ TEST(ServiceSetupTest, WhereTheDaemonIsAndWhatItAsksChangeWithTheNextStartOnly) 
   EXPECT_EQ(without_restart(read, running), running);
 }
 
+TEST(ServiceSetupTest, AValueThatStaysKeepsItsOriginAndOneThatIsReadHasItsNewOne) {
+  const auto config = parse_config(R"(
+uri = "qemu:///session"
+socket_group = "kvm"
+[history]
+max_mib = 5
+)",
+                                   "vmnuma.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  const Config with_defaults = without_restart(Config{}, *config);
+  EXPECT_EQ(with_defaults.origins, config->origins);
+  const Config from_file = without_restart(*config, Config{});
+  EXPECT_TRUE(from_file.origins.empty());
+  Config command_line = *config;
+  command_line.origins["uri"] = Origin::kCommandLine;
+  EXPECT_EQ(without_restart(command_line, *config), command_line) << "the value is the same";
+  command_line.mode = Mode::kActive;
+  command_line.origins["mode"] = Origin::kFile;
+  EXPECT_EQ(without_restart(command_line, Config{}).origins,
+            (decltype(Config::origins){{"mode", Origin::kFile}}));
+}
+
 TEST(ServiceSetupTest, AllElseOfAConfigurationCountsAtOnce) {
   Config running;
   Config read;
