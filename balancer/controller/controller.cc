@@ -350,7 +350,8 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
 void Controller::take_in(const SampleTaken& event, Effects& effects) {
   const placement::Sample& sample = event.sample;
   LastEpoch& last = state_.last;
-  last.wall_unix_s = event.wall_unix_s;
+  const bool is_first = !state_.is_epoch_measured();
+  const std::int64_t wall_unix_s_before = std::exchange(last.wall_unix_s, event.wall_unix_s);
   last.late = event.late;
   last.late_most = std::max(last.late_most, last.late);
   last.kernel_numa_balancing = sample.kernel_numa_balancing;
@@ -366,8 +367,11 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
   homes.settle_on_only_home();
   note_confined(sample, state_.ledger, state_.vms, homes, effects);
   count_exclusive_cores(state_.cpu_pins({}), state_.ledger);
-  expire_reservations(state_, effects);
   last.snapshot = state_.ledger.advance(sample);
+  if (!is_first) {
+    follow_clock(state_, wall_unix_s_before, effects);
+  }
+  expire_reservations(state_, effects);
   state_.reservations.keep_in(last.snapshot);
   state_.figures.stays.advance(last.snapshot);
   state_.figures.totals.advance(last.snapshot);

@@ -2,6 +2,7 @@
 #include "balancer/controller/reserving.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +27,9 @@ using placement::VmId;
 namespace {
 
 constexpr std::size_t kLongestName = 256;
+constexpr std::int64_t kLongestReservation_s = std::int64_t{100'000} * 86'400;
+/// Smaller differences come from rounding, and from a sample that takes long.
+constexpr std::int64_t kClockWasSet_s = 5;
 
 tl::unexpected<Error> not_reserved(std::string because) {
   return failure(ErrorCode::kInvalidArgument, std::move(because));
@@ -81,6 +85,13 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
   }
   if (request.until_unix_s && *request.until_unix_s <= state.last.wall_unix_s) {
     return not_reserved(fmt::format("{} is over", time_text(*request.until_unix_s)));
+  }
+  if (request.lasting_s && request.until_unix_s) {
+    return not_reserved("a reservation ends at a time or after a duration, not both");
+  }
+  if (request.lasting_s && (*request.lasting_s < 1 || *request.lasting_s > kLongestReservation_s)) {
+    return not_reserved(fmt::format("a reservation lasts 1 to {} s, not {}", kLongestReservation_s,
+                                    *request.lasting_s));
   }
   const placement::Topology& topology = state.last.snapshot.topology;
   for (const NodeId node : request.nodes) {
@@ -157,6 +168,9 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
   if (!request.vm && !request.group && !request.owner) {
     request.vm = request.group = request.name;
   }
+  if (request.lasting_s) {
+    request.until_unix_s = state.last.wall_unix_s + *request.lasting_s;
+  }
   const placement::VmDescription vm = reserved_vm(request);
   HostNow now = state.host_now();
   Result<RoomFound> room = state.starts.room_for(now, vm);
@@ -183,6 +197,7 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
   reservation.memory = std::move(room->memory);
   reservation.until_unix_s = request.until_unix_s;
   reservation.shared = request.shared;
+  reservation.lasting = request.lasting_s.has_value();
   std::string running_already;
   for (const auto& [id, running] : state.ledger.vms()) {
     if (reservation.is_for(running.description)) {
@@ -238,6 +253,20 @@ Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& reque
 }
 
 // ---- other causes of changes ----
+
+void follow_clock(ControllerState& state, std::int64_t wall_unix_s_before, Effects& effects) {
+  const std::int64_t passed_s = state.last.snapshot.epoch_length.value / 1'000'000;
+  const std::int64_t set_by_s = state.last.wall_unix_s - wall_unix_s_before - passed_s;
+  if (std::abs(set_by_s) < kClockWasSet_s) {
+    return;
+  }
+  for (RoomWait& wait : state.room_making.waits) {
+    wait.until_unix_s += set_by_s;
+  }
+  if (state.reservations.clock_set(set_by_s)) {
+    effects.reservations = state.reservations.all();
+  }
+}
 
 void expire_reservations(ControllerState& state, Effects& effects) {
   for (const Reservation& over : state.reservations.expire(state.last.wall_unix_s)) {
@@ -332,6 +361,7 @@ ReservationsView reservations_view(const std::vector<Reservation>& reservations)
     }
     row.owner = reservation.owner;
     row.shared = reservation.shared;
+    row.lasting = reservation.lasting;
     for (const SharedPart& part : reservation.taken) {
       row.taken.push_back(
           {part.name, placement::to_text(part.vm), part.vcpus, reserved_memory_view(part.memory)});
@@ -361,6 +391,7 @@ std::vector<Reservation> reservations_in(const ReservationsView& view) {
     }
     reservation.owner = row.owner;
     reservation.shared = row.shared;
+    reservation.lasting = row.lasting;
     for (const SharedPartView& part : row.taken) {
       if (const Result<VmId> id = placement::parse_vm_id(part.vm_uuid); id && row.shared) {
         reservation.taken.push_back({*id, part.vm, vcpus_in(part.vcpus), memory_in(part.memory)});

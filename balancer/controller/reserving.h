@@ -8,8 +8,10 @@
 ///  2. When a reservation begins, is taken up, comes back or ends, that is logged, written to the
 ///  history, and kept for the next start.
 ///  3. The view can be read back as the same reservations.
+///  4. A duration is one of the monotonic clock; a time of day is one of the wall clock.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,11 @@ namespace vmnuma::balancer {
 
 /// To be called after any change: updates snapshots, the history and the log.
 void tell_reservations(ControllerState& state, ReservationChanged change, Effects& effects);
+
+/// To be called after a sample was taken in: if the wall clock was set since the one before, what
+/// lasts so long from some moment on (reservations, waits for room) ends that much later or
+/// earlier by that clock.
+void follow_clock(ControllerState& state, std::int64_t wall_unix_s_before, Effects& effects);
 
 /// Gives up reservations that have expired by the last sample.
 void expire_reservations(ControllerState& state, Effects& effects);

@@ -70,6 +70,7 @@ bool reserve(ControllerState& state, const RoomWait& wait, placement::NodeId nod
   room.homes = {node};
   room.memory = {{node, wait.needed.page_size, wait.needed.memory}};
   room.until_unix_s = wait.until_unix_s;
+  room.lasting = true;
   ReservationChanged change{room.name,
                             ReservationStep::kReserved,
                             wait.vm,

@@ -18,7 +18,8 @@
 ///  orders (core/validator.h) is kept, ignoring the reservation of that VM and no other.
 ///  4. After its deadline, and once it starts or fails to start, no step is begun for a VM, and its
 ///  reservation is gone.
-///  5. If a step fails or is no longer possible, or the moves were not enough, another search
+///  5. A wait lasts as long whatever the wall clock is set to meanwhile.
+///  6. If a step fails or is no longer possible, or the moves were not enough, another search
 ///  follows, kMostRoomSearches at most.
 #pragma once
 

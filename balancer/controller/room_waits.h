@@ -30,7 +30,7 @@ struct RoomWait {
   placement::VmId vm;
   std::string name;
   RoomNeeded needed;
-  std::int64_t until_unix_s = 0;  ///< then it starts with what is free
+  std::int64_t until_unix_s = 0;  ///< then it starts with what is free; moves with the wall clock
   RoomPhase phase = RoomPhase::kInLine;
   std::vector<std::vector<RoomMove>> steps;  ///< not done yet; the first may be under way
   std::int64_t action = 0;                   ///< the order of the first step; 0: not under way

@@ -134,6 +134,17 @@ void Reservations::remove(std::string_view name) {
   std::erase_if(all_, [name](const Reservation& entry) { return entry.name == name; });
 }
 
+bool Reservations::clock_set(std::int64_t by_s) {
+  bool some_move = false;
+  for (Reservation& reservation : all_) {
+    if (reservation.lasting && reservation.until_unix_s) {
+      *reservation.until_unix_s += by_s;
+      some_move = true;
+    }
+  }
+  return some_move;
+}
+
 std::vector<Reservation> Reservations::expire(std::int64_t now_unix_s) {
   const auto end = std::stable_partition(all_.begin(), all_.end(), [&](const Reservation& entry) {
     return !entry.until_unix_s || now_unix_s < *entry.until_unix_s;

@@ -23,7 +23,8 @@
 ///    was reserved; if the VM had been moved from there and others have filled the node, it is what
 ///    becomes free there next;
 ///  - a shared one does not end by being taken up, even if nothing is left of it;
-///  - it expires at the time that was set for it, not before;
+///  - it expires at the time that was set for it, not before; one that was made for a duration
+///    lasts that long, whatever the wall clock is set to meanwhile;
 ///  - to every plan its memory is as good as taken, and no VM is moved or stopped to make room.
 #pragma once
 
@@ -77,6 +78,7 @@ struct Reservation {
   std::string owner;  ///< or it is for the VMs of this owner; empty: for none
   bool shared = false;
   std::vector<SharedPart> taken;  ///< of a shared one, by VMs in `served`
+  bool lasting = false;           ///< `until_unix_s` is no time of day: it is so long from now
   bool operator==(const Reservation&) const = default;
 
   /// True if it is for that VM. `vm` must have the policy that counts.
@@ -119,6 +121,8 @@ class Reservations {
 
   void add(Reservation reservation) { all_.push_back(std::move(reservation)); }
   void remove(std::string_view name);
+  /// The wall clock was set forward by so much, or back. Returns whether that changed any.
+  bool clock_set(std::int64_t by_s);
   /// Removes those that have expired, and returns them.
   std::vector<Reservation> expire(std::int64_t now_unix_s);
   /// The VM begins to run. `nodes`: where it was told to start; empty: not known.

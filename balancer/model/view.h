@@ -669,6 +669,7 @@ struct ReservationView {
   std::string owner = {};           ///< or it is for the VMs of this owner
   bool shared = false;
   std::vector<SharedPartView> taken = {};  ///< of a shared one
+  bool lasting = false;  ///< it was made for a duration, and `until` moves with the clock
   bool operator==(const ReservationView&) const = default;
 };
 

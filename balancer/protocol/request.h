@@ -541,7 +541,8 @@ struct ReserveRequest {
   std::optional<std::string> owner;             ///< for the VMs of this owner; without all of them,
                                                 ///< VM and group are `name`
   std::optional<std::int64_t> until_unix_s;     ///< "until" in JSON; omitted: no end
-  bool shared = false;  ///< what a VM has taken comes back when it has stopped
+  bool shared = false;                    ///< what a VM has taken comes back when it has stopped
+  std::optional<std::int64_t> lasting_s;  ///< so long from now, instead of `until`
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("name", self.name);
@@ -554,6 +555,7 @@ struct ReserveRequest {
     fields.optional("owner", self.owner);
     fields.optional_time("until", self.until_unix_s);
     fields.optional("shared", self.shared);
+    fields.optional("lasting_s", self.lasting_s);
   }
   bool operator==(const ReserveRequest&) const = default;
 };

@@ -650,6 +650,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("owner", view.owner);
   fields("shared", view.shared);
   fields("taken", view.taken);
+  fields("lasting", view.lasting);
 }
 
 template <class Fields, MaybeConst<ReservationsView> T>

@@ -736,6 +736,7 @@ struct RecordFields {
     fields.added_group("owner", value.owner);
     fields.added("shared", value.shared);
     fields.added("taken", value.taken);
+    fields.added("lasting", value.lasting);
   }
   VMNUMA_FIELDS(Reservations) {
     fields("all", value.all_);

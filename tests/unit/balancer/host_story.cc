@@ -208,8 +208,9 @@ Effects HostStory::epoch() {
   if (!vms_.empty()) {
     sample.slices.push_back({"machine.slice", limits_["machine.slice"]});
   }
-  return recorder_.pass(
-      controller_, balancer::SampleTaken{std::move(sample), 1'700'000'000 + 2 * sequence_, late_});
+  return recorder_.pass(controller_,
+                        balancer::SampleTaken{std::move(sample),
+                                              1'700'000'000 + 2 * sequence_ + clock_set_s_, late_});
 }
 
 Effects HostStory::finish(const migration::Order& order, migration::ActionState state,

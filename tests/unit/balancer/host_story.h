@@ -98,6 +98,8 @@ class HostStory {
   void set_reads(std::optional<placement::MemoryReads> reads) { reads_ = reads; }
   /// So much later than they are due epochs are told from now on.
   void set_late(placement::Microseconds late) { late_ = late; }
+  /// The wall clock is set forward by so much, or back.
+  void set_clock(std::int64_t by_s) { clock_set_s_ += by_s; }
 
   /// One epoch: time passes and the controller is told.
   balancer::Effects epoch();
@@ -141,6 +143,7 @@ class HostStory {
   std::map<std::string, placement::MemoryLimits> limits_;
   std::string limits_problem_;
   std::int64_t sequence_ = 0;
+  std::int64_t clock_set_s_ = 0;
 };
 
 }  // namespace vmnuma::tests

@@ -135,6 +135,7 @@ TEST_F(RememberedTest, ReservationsAreKeptWhateverTheirNames) {
   other.vm.clear();
   other.vm_id = vm_;
   other.until_unix_s.reset();
+  other.lasting = true;
   ASSERT_TRUE(balancer::keep_reservations(*history_, {reservation, other}));
   EXPECT_THAT(remember(*history_).reservations, testing::ElementsAre(reservation, other));
   ASSERT_TRUE(history_->set_meta("reservations", "of no use"));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Room that is kept for VMs that are not there yet, as the controller's commands do it.
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -245,6 +247,40 @@ TEST_F(ReservingTest, IsOverAtItsTime) {
                                           HasSubstr("the time of reservation 'db' is over"))));
   EXPECT_EQ(shown().nodes[1].reservation_bytes, 0);
   EXPECT_THAT(refusal(limited), HasSubstr("is over"));
+}
+
+TEST_F(ReservingTest, LastsAsLongWhateverTheClockIsSetToUnlessItEndsAtATimeOfDay) {
+  measure();
+  ReserveRequest lasting = request("db", 100, {NodeId{1}});
+  lasting.lasting_s = 2 * 5;
+  EXPECT_THAT(done(lasting), HasSubstr("until 2023-11-14T22:13:34Z"));
+  ReserveRequest limited = request("web", 100, {NodeId{1}});
+  limited.until_unix_s = 1'700'000'000 + 86'400;
+  (void)done(limited);
+  host_.set_clock(86'400);
+  const Effects ahead = host_.epoch();
+  ASSERT_TRUE(ahead.reservations);
+  ASSERT_THAT(*ahead.reservations, SizeIs(1)) << "'web' ends at its time of day";
+  EXPECT_EQ(ahead.reservations->front().until_unix_s, 1'700'000'000 + 86'400 + 2 * 7);
+  EXPECT_FALSE(host_.epoch().reservations);
+  host_.set_clock(-2 * 86'400);
+  EXPECT_EQ(host_.epoch().reservations.value().front().until_unix_s,
+            1'700'000'000 - 86'400 + 2 * 7);
+  EXPECT_FALSE(host_.epoch().reservations);
+  EXPECT_THAT(host_.epoch().reservations.value(), IsEmpty());
+}
+
+TEST_F(ReservingTest, EndsAtATimeOrAfterADurationThatIsPossible) {
+  measure();
+  ReserveRequest both = request("db", 100);
+  both.lasting_s = 60;
+  both.until_unix_s = 1'800'000'000;
+  EXPECT_THAT(refusal(both), HasSubstr("not both"));
+  ReserveRequest lasting = request("db", 100);
+  lasting.lasting_s = 0;
+  EXPECT_THAT(refusal(lasting), HasSubstr("lasts 1 to 8640000000 s, not 0"));
+  lasting.lasting_s = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(refusal(lasting), HasSubstr("lasts 1 to 8640000000 s"));
 }
 
 TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {

@@ -249,6 +249,22 @@ TEST_F(RoomMakingTest, AtTheDeadlineItIsRefusedAndNoStepIsBegun) {
   expect_replays(lines_, epochs_);
 }
 
+TEST_F(RoomMakingTest, AWaitLastsAsLongWhateverTheClockIsSetTo) {
+  EXPECT_TRUE(waits(wants_one_node(5)));
+  (void)take(two_moves());
+  host_.set_clock(3600);
+  pass_seconds(14);
+  EXPECT_EQ(told(wants_one_node(5)).at_most_ms, (kDeadline_s - 14) * 1000);
+  host_.set_clock(-2 * 3600);
+  pass_seconds(14);
+  EXPECT_EQ(told(wants_one_node(5)).at_most_ms, 2000);
+  EXPECT_THAT(reservations(), SizeIs(1));
+  epoch();
+  EXPECT_THAT(reservations(), IsEmpty());
+  EXPECT_THAT(refusal(wants_one_node(5)), HasSubstr("its time is over"));
+  expect_replays(lines_, epochs_);
+}
+
 TEST_F(RoomMakingTest, AHookThatCannotWaitAnyLongerGetsItsLastAnswer) {
   AnnounceRequest asked = wants_one_node(5);
   EXPECT_TRUE(waits(asked));

@@ -104,7 +104,8 @@ TEST(InvocationTest, ReadsReservations) {
   EXPECT_EQ(asked(until), Command(reserve));
   Arguments lasting = all;
   lasting.insert(lasting.end(), {"--lasting", "8h"});
-  reserve.until_unix_s = kNow + 8 * 3600;
+  reserve.until_unix_s.reset();
+  reserve.lasting_s = 8 * 3600;
   EXPECT_EQ(asked(lasting), Command(reserve));
   balancer::ReserveRequest shared;
   shared.name = "web";

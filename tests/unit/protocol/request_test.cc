@@ -74,11 +74,12 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   reserve.until_unix_s = 1738324800;
   reserve.owner = "shop";
   reserve.shared = true;
+  reserve.lasting_s = 60;
   EXPECT_EQ(parsed<ReserveRequest>(line(
                 "reserve",
                 R"({"name":"night","vcpus":8,"memory_bytes":1024,)"
                 R"("huge_page_bytes":2097152,"nodes":[0,2],"vm":"db1","group":"db","owner":"shop",)"
-                R"("until":"2025-01-31T12:00:00Z","shared":true})")),
+                R"("until":"2025-01-31T12:00:00Z","shared":true,"lasting_s":60})")),
             reserve);
   EXPECT_EQ(parsed<UnreserveRequest>(line("unreserve", R"({"name":"night"})")).name, "night");
   (void)parsed<ReservationsRequest>(line("reservations", "{}"));

@@ -635,17 +635,13 @@ class CommandLine {
               return read_one("--until", reserve_.until, parse_when, request.until_unix_s);
             })
             .and_then([&] {
-              return read_one("--lasting", reserve_.lasting, parse_duration,
-                              reserve_.lasting_seconds);
+              return read_one("--lasting", reserve_.lasting, parse_duration, request.lasting_s);
             });
     if (!read) {
       return tl::unexpected(read.error());
     }
-    if (reserve_.lasting_seconds == 0) {
+    if (request.lasting_s == 0) {
       return failure(ErrorCode::kInvalidArgument, "--lasting is 0, so nothing would be reserved");
-    }
-    if (reserve_.lasting_seconds) {
-      request.until_unix_s = now_unix_s_ + *reserve_.lasting_seconds;
     }
     return Command(std::move(request));
   }
@@ -791,7 +787,6 @@ class CommandLine {
     std::optional<std::string> whom;
     std::optional<std::string> until;
     std::optional<std::string> lasting;
-    std::optional<std::int64_t> lasting_seconds;
   } reserve_;
   balancer::SimStartRequest sim_start_;
   std::int64_t sim_step_ = 1;
