@@ -125,6 +125,7 @@ struct HistoryRequest {
   using View = HistoryView;
   std::int64_t limit = 50;                   ///< 1..kMostHistoryRows
   std::optional<std::int64_t> since_unix_s;  ///< "since" in JSON, as "2025-01-31T12:00:00Z"
+  std::optional<std::int64_t> until_unix_s;  ///< "until" in JSON, likewise: before it
   std::optional<std::string> vm;
   std::optional<placement::NodeId> node;  ///< from or to it
   std::optional<std::string> reason;      ///< one of history_reasons()
@@ -132,6 +133,7 @@ struct HistoryRequest {
   static void visit(Fields& fields, Self& self) {
     fields.optional("limit", self.limit);
     fields.optional_time("since", self.since_unix_s);
+    fields.optional_time("until", self.until_unix_s);
     fields.optional("vm", self.vm);
     fields.optional("node", self.node);
     fields.optional("reason", self.reason);

@@ -97,6 +97,9 @@ stats::ActionFilter filter_of(const HistoryRequest& request) {
   if (request.since_unix_s) {
     filter.since = stats::WallTime(std::chrono::seconds(*request.since_unix_s));
   }
+  if (request.until_unix_s) {
+    filter.until = stats::WallTime(std::chrono::seconds(*request.until_unix_s));
+  }
   filter.vm = request.vm.value_or("");
   filter.node = request.node;
   filter.reason = request.reason.value_or("");

@@ -342,8 +342,8 @@ std::vector<std::string> orders_carried_out(SQLite::Database& database) {
 
 std::vector<PastVm> past_vms(SQLite::Database& database) {
   SQLite::Statement select(database,
-                           "SELECT uuid, name FROM vm UNION SELECT vm, vm_name FROM relocation"
-                           " ORDER BY 2, 1");
+                           "SELECT uuid, name FROM vm UNION SELECT vm, vm_name FROM"
+                           " (SELECT DISTINCT vm, vm_name FROM relocation) ORDER BY 2, 1");
   std::vector<PastVm> vms;
   while (select.executeStep()) {
     vms.push_back({select.getColumn(0).getString(), select.getColumn(1).getString()});
@@ -357,15 +357,18 @@ Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
   if (filter.since) {
     query += " AND time_ms >= :since";
   }
+  if (filter.until) {
+    query += " AND time_ms < :until";
+  }
   if (!filter.reason.empty()) {
     query += " AND reason = :reason";
   }
   if (!filter.vm.empty()) {
-    // A VM's name may be the UUID of another VM.
+    // A VM's name may be the UUID of another VM. Each part has an index.
     query +=
-        " AND EXISTS (SELECT 1 FROM relocation WHERE action = action.id AND (vm = :uuid OR"
-        " (vm_name = :vm AND NOT EXISTS (SELECT 1 FROM relocation WHERE vm = :uuid) AND NOT EXISTS"
-        " (SELECT 1 FROM vm WHERE uuid = :uuid))))";
+        " AND id IN (SELECT action FROM relocation WHERE vm = :uuid UNION ALL"
+        " SELECT action FROM relocation WHERE vm_name = :vm AND NOT EXISTS (SELECT 1 FROM"
+        " relocation WHERE vm = :uuid) AND NOT EXISTS (SELECT 1 FROM vm WHERE uuid = :uuid))";
   }
   if (filter.node) {
     query +=
@@ -376,6 +379,9 @@ Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
   SQLite::Statement select(database, query);
   if (filter.since) {
     select.bind(":since", to_ms(*filter.since));
+  }
+  if (filter.until) {
+    select.bind(":until", to_ms(*filter.until));
   }
   if (!filter.reason.empty()) {
     select.bind(":reason", filter.reason);

@@ -109,6 +109,7 @@ struct PastVm {
 /// Which actions; an unset criterion matches all.
 struct ActionFilter {
   std::optional<WallTime> since;
+  std::optional<WallTime> until;          ///< before it
   std::string vm;                         ///< a VM's name or UUID; any of its relocations counts
   std::optional<placement::NodeId> node;  ///< left or reached
   std::string reason;

@@ -222,8 +222,14 @@ constexpr const char* kVersion7 = R"sql(
 ALTER TABLE relocation ADD COLUMN spill_node INTEGER;
 )sql";
 
+// Version 8: the actions of a VM are found without reading those of all others.
+constexpr const char* kVersion8 = R"sql(
+CREATE INDEX relocation_by_vm      ON relocation (vm, vm_name, action);
+CREATE INDEX relocation_by_vm_name ON relocation (vm_name, action);
+)sql";
+
 constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3, kVersion4,
-                                       kVersion5, kVersion6, kVersion7};
+                                       kVersion5, kVersion6, kVersion7, kVersion8};
 
 }  // namespace
 

@@ -190,12 +190,14 @@ TEST(InvocationTest, ReadsTheFiltersOfTheHistory) {
   HistoryRequest history;
   history.limit = 7;
   history.since_unix_s = kNow - 7200;
+  history.until_unix_s = kNow - 3600;
   history.vm = "web1";
   history.node = placement::NodeId{2};
   history.reason = "load-move";
-  EXPECT_EQ(asked({"history", "--limit", "7", "--since", "2h", "--vm", "web1", "--node=2",
-                   "--reason", "load-move"}),
+  EXPECT_EQ(asked({"history", "--limit", "7", "--since", "2h", "--until", "1h", "--vm", "web1",
+                   "--node=2", "--reason", "load-move"}),
             Command(history));
+  EXPECT_THAT(complaint({"history", "--until", "soon"}), HasSubstr("--until: 'soon' is no time"));
 }
 
 TEST(InvocationTest, ReadsTheFiltersOfTheEvents) {

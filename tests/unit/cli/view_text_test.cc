@@ -275,7 +275,7 @@ TEST_F(ViewTextTest, HistoryInATable) {
             R"(TIME                 VM/CLIENT  REASON             MOVE  STATE  SAVED(ms)
 2025-01-31 12:00:00  web1/1     load-move          0>1   done     420/403
 2025-01-31 10:53:20  db7/2      initial-placement  ->3   open         1/-
-There are more; --limit and --since say which to show.
+There are more; --limit, --since and --until say which to show.
 )");
 }
 

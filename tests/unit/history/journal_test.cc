@@ -288,6 +288,10 @@ TEST_F(JournalFilterTest, KnowsEveryVmThatMovedOrWasSampled) {
 
 TEST_F(JournalFilterTest, CriteriaAddUp) {
   EXPECT_THAT(ids(history().recent_actions({.since = at(hours(1))})), ElementsAre(3, 2));
+  EXPECT_THAT(ids(history().recent_actions({.until = at(hours(2))})), ElementsAre(2, 1));
+  EXPECT_THAT(ids(history().recent_actions({.since = at(hours(1)), .until = at(hours(2))})),
+              ElementsAre(2));
+  EXPECT_THAT(ids(history().recent_actions({.until = at(hours(1)), .vm = "vm1"})), ElementsAre(1));
   EXPECT_THAT(ids(history().recent_actions({.reason = "load-swap"})), ElementsAre(3));
   EXPECT_THAT(ids(history().recent_actions({.since = at(hours(1)), .vm = "vm1"})), ElementsAre(3));
   EXPECT_THAT(ids(history().recent_actions({.vm = "vm1", .reason = "locality-move"})), IsEmpty());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/history/schema.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,12 @@
 #include <SQLiteCpp/Exception.h>
 #include <SQLiteCpp/Statement.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include "placement/model/vm_figures.h"
+#include "stats/history/actions.h"
 #include "stats/history/samples.h"
+#include "tests/unit/history/rows.h"
 
 namespace vmnuma::stats::tests {
 namespace {
@@ -18,6 +22,18 @@ namespace {
 class SchemaTest : public ::testing::Test {
  protected:
   std::int64_t number(const char* query) { return database_.execAndGet(query).getInt64(); }
+  /// Instructions that SQLite carries out.
+  std::int64_t steps_of(const std::function<void()>& work) {
+    std::int64_t steps = 0;
+    const auto count = [](void* counted) {
+      ++*static_cast<std::int64_t*>(counted);
+      return 0;
+    };
+    sqlite3_progress_handler(database_.getHandle(), 1, count, &steps);
+    work();
+    sqlite3_progress_handler(database_.getHandle(), 0, nullptr, nullptr);
+    return steps;
+  }
   SQLite::Database database_{":memory:", SQLite::OPEN_READWRITE};
 };
 
@@ -110,6 +126,32 @@ TEST_F(SchemaTest, AFailedStepLeavesTheVersionBeforeIt) {
   EXPECT_THROW(migrate(database_, steps), SQLite::Exception);
   EXPECT_EQ(number("PRAGMA user_version"), 1);
   EXPECT_EQ(number("SELECT count(*) FROM sqlite_schema WHERE name = 'b'"), 0);
+}
+
+TEST_F(SchemaTest, TheActionsOfAVmAreFoundWithoutReadingThoseOfOthers) {
+  migrate(database_, migrations().first(7));
+  ASSERT_TRUE(open_action(database_, action_row(1)));
+  ActionRow other = action_row(1);
+  other.relocations.front().vm = vm_id(2);
+  other.relocations.front().vm_name = "vm2";
+  const auto add_others = [&](std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      ++other.id;
+      ASSERT_TRUE(open_action(database_, other));
+    }
+  };
+  add_others(9);
+  migrate(database_, migrations());
+  const auto find_vm1 = [&] {
+    for (const char* vm : {"vm1", "00000000-0000-0000-0000-000000000001"}) {
+      const auto found = recent_actions(database_, {.vm = vm});
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->size(), 1U);
+    }
+  };
+  const std::int64_t steps = steps_of(find_vm1);
+  add_others(990);
+  EXPECT_LT(steps_of(find_vm1), 2 * steps);
 }
 
 TEST_F(SchemaTest, TheDemandOfAVmIsReadFromAnIndexAlone) {

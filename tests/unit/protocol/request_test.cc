@@ -42,12 +42,14 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   HistoryRequest history;
   history.limit = 3;
   history.since_unix_s = 1738324800;
+  history.until_unix_s = 1738328400;
   history.vm = "web1";
   history.node = placement::NodeId{2};
   history.reason = "load-move";
-  EXPECT_EQ(parsed<HistoryRequest>(
-                line("history", R"({"limit":3,"since":"2025-01-31T12:00:00Z","vm":"web1","node":2,)"
-                                R"("reason":"load-move"})")),
+  EXPECT_EQ(parsed<HistoryRequest>(line("history",
+                                        R"({"limit":3,"since":"2025-01-31T12:00:00Z",)"
+                                        R"("until":"2025-01-31T13:00:00Z","vm":"web1","node":2,)"
+                                        R"("reason":"load-move"})")),
             history);
   (void)parsed<PlanRequest>(line("plan", "{}"));
   (void)parsed<PauseRequest>(line("pause", "{}"));

@@ -243,7 +243,8 @@ TEST_F(TopFrameTest, TextOfAVmScrollsToItsLastLine) {
   const TopData data = one_vm_looked_at();
   state.scrolled = 1000;
   const std::string end = plain_text(top_frame(data, state, {10, 80}));
-  EXPECT_THAT(end, HasSubstr("There are more; --limit and --since say which to show.\nEsc back"));
+  EXPECT_THAT(
+      end, HasSubstr("There are more; --limit, --since and --until say which to show.\nEsc back"));
   state.scrolled = 0;
   EXPECT_THAT(plain_text(top_frame(data, state, {10, 80})), ::testing::StartsWith("VM web1 "));
 }

@@ -362,6 +362,7 @@ class CommandLine {
         ->capture_default_str();
     history->add_option("--since", since_, "Only since WHEN: an age such as 2h or 7d, or a time")
         ->type_name("WHEN");
+    history->add_option("--until", until_, "Only before WHEN")->type_name("WHEN");
     history->add_option("--vm", history_.vm, "Only this VM (name or UUID)")
         ->check(not_empty())
         ->type_name("VM");
@@ -656,24 +657,28 @@ class CommandLine {
     if (!reservation_history_) {
       return Command(balancer::ReservationsRequest{});
     }
-    return read_since(reservation_events_.since_unix_s).map([this] {
+    return read_since("--since", since_, reservation_events_.since_unix_s).map([this] {
       return Command(reservation_events_);
     });
   }
 
-  /// The value of --since, if it is given.
-  Result<void> read_since(std::optional<std::int64_t>& since_unix_s) const {
-    if (!since_) {
+  /// The value of an option, if it is given.
+  Result<void> read_since(std::string_view option, const std::optional<std::string>& text,
+                          std::optional<std::int64_t>& unix_s) const {
+    if (!text) {
       return {};
     }
-    return parse_since(*since_, now_unix_s_)
-        .map([&since_unix_s](std::int64_t since) { since_unix_s = since; })
-        .map_error([](Error error) { return std::move(error).within("--since"); });
+    return parse_since(*text, now_unix_s_)
+        .map([&unix_s](std::int64_t time) { unix_s = time; })
+        .map_error([option](Error error) { return std::move(error).within(option); });
   }
 
   Result<Command> make_history() {
-    if (auto read = read_since(history_.since_unix_s); !read) {
-      return tl::unexpected(std::move(read).error());
+    const Result<void> read = read_since("--since", since_, history_.since_unix_s).and_then([this] {
+      return read_since("--until", until_, history_.until_unix_s);
+    });
+    if (!read) {
+      return tl::unexpected(read.error());
     }
     if (history_.reason) {
       constexpr auto kReasons = balancer::history_reasons();
@@ -770,6 +775,7 @@ class CommandLine {
   std::optional<std::int32_t> node_;
   std::optional<std::int32_t> client_;
   std::optional<std::string> since_;
+  std::optional<std::string> until_;
   balancer::HistoryRequest history_;
   bool reservation_history_ = false;
   balancer::ReservationHistoryRequest reservation_events_;

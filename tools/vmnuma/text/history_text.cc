@@ -110,7 +110,8 @@ std::string text_of(const balancer::HistoryView& view) {
                      /*indent=*/0);
     }
   }
-  return view.truncated ? out + "There are more; --limit and --since say which to show.\n" : out;
+  return view.truncated ? out + "There are more; --limit, --since and --until say which to show.\n"
+                        : out;
 }
 
 }  // namespace vmnuma::tools
