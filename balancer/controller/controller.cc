@@ -57,12 +57,18 @@ void mark_out_of_bounds(Snapshot& snapshot, const Ledger& ledger, const ManagedV
   }
 }
 
-bool is_in(const placement::Plan& plan, const Action& action) {
-  return std::any_of(plan.actions.begin(), plan.actions.end(), [&](const Action& earlier) {
-    return earlier.reason == action.reason && !earlier.relocations.empty() &&
-           earlier.relocations.front().client == action.relocations.front().client &&
-           earlier.relocations.front().to == action.relocations.front().to;
-  });
+/// True if the action is proposed for the first time. What is planned only in every few epochs, as
+/// it is only due then, is one proposal.
+bool is_new(Proposals& proposals, const Action& action, std::int64_t epoch) {
+  const placement::Relocation& first = action.relocations.front();
+  return proposals.insert_or_assign({action.reason, first.client, first.to}, epoch).second;
+}
+
+void forget_proposals(Proposals& proposals, const placement::Options& options, std::int64_t epoch) {
+  const std::int64_t longest = std::max({options.swap_migrate_only, options.swap_interval,
+                                         options.lterm_fairness_interval, std::int64_t{1}});
+  std::erase_if(proposals,
+                [&](const auto& proposal) { return epoch - proposal.second >= longest; });
 }
 
 /// While nothing is ordered, VMs are assumed to live where they would be placed.
@@ -402,8 +408,7 @@ void Controller::plan_and_act(Effects& effects) {
             : LogLine{Severity::kNotice, "moving again after a rest", {}});
   }
   const Circumstances circumstances{last.last_placed_on, breaker_open};
-  const placement::Plan previous =
-      std::exchange(last.plan, state_.setup.make_plan(last.snapshot, options, circumstances));
+  last.plan = state_.setup.make_plan(last.snapshot, options, circumstances);
   last.plan_violations = violations_of(last.plan, last.snapshot, options, circumstances);
   state_.figures.totals.add_lost(last.plan.lost);
   const bool is_sound = last.plan_violations.empty();
@@ -422,7 +427,8 @@ void Controller::plan_and_act(Effects& effects) {
       give_order(state_, action, effects);
       continue;
     }
-    if (state_.setup.mode != Mode::kObserve && !is_in(previous, action)) {
+    if (state_.setup.mode != Mode::kObserve &&
+        is_new(state_.figures.proposals, action, last.snapshot.epoch)) {
       effects.log.push_back(
           {Severity::kInfo, "would do " + action_text(last.snapshot, action), {}});
     }
@@ -430,6 +436,7 @@ void Controller::plan_and_act(Effects& effects) {
       assume_homes(action, last.snapshot, homes);
     }
   }
+  forget_proposals(state_.figures.proposals, options, last.snapshot.epoch);
   if (state_.acts()) {
     state_.ledger.note_spills(last.plan.spills, last.snapshot.epoch_length);
     if (state_.setup.options.rebalance_enable == 0) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "balancer/controller/events.h"
@@ -70,10 +71,15 @@ struct LastEpoch {
   std::optional<std::int64_t> wakeup_pairs;
 };
 
+/// What was logged as what would be done, and the last epoch in whose plan it was.
+using Proposals = std::map<std::tuple<placement::Reason, placement::ClientId, placement::NodeIndex>,
+                           std::int64_t>;
+
 /// State that is only displayed.
 struct Figures {
   stats::NodeStays stays;
   Totals totals;
+  Proposals proposals;
 };
 
 struct ControllerState {

@@ -281,6 +281,10 @@ std::string guard_text(Guard guard, const Options& options) {
              "for";
     case Guard::kNotBest:
       return "another action is better";
+    case Guard::kNotDue:
+      return fmt::format(
+          "load moves are due once in {} epochs (Numa.SwapMigrateOnly), and not in this one",
+          options.swap_migrate_only);
     case Guard::kOwedTime:
       return "nearness to the VMs it talks to is not worth the CPU time that some VM would then be "
              "owed";

@@ -157,9 +157,7 @@ class Planner {
     Considered considered;
     consider_load_moves(now_, Reason::kLoadMove, considered);
     if (considered.best()) {
-      Candidate candidate = *considered.best();
-      candidate.stopped_by = guard;
-      reject(candidate);
+      reject_best(considered, guard);
     }
   }
 
@@ -196,7 +194,12 @@ class Planner {
         if (moves.best()) {
           // A swap is not tried where a move will do, even if moves are not due yet.
           a_move_waits_ = !is_due_for_load(snapshot_, options_.swap_migrate_only);
-          if (a_move_waits_ || !take_best(moves)) {
+          if (a_move_waits_) {
+            reject(moves.stopped());
+            reject_best(moves, Guard::kNotDue);
+            return;
+          }
+          if (!take_best(moves)) {
             return;
           }
           continue;
@@ -362,13 +365,11 @@ class Planner {
       return false;
     }
     ++useless_;
-    Candidate useless = *considered.best();
-    for (const Rehoming& change : useless.changes) {
+    for (const Rehoming& change : considered.best()->changes) {
       left_out_.push_back(change.to);
       left_out_.push_back(now_.home(change.client));
     }
-    useless.stopped_by = Guard::kDoesNotPay;
-    reject(useless);
+    reject_best(considered, Guard::kDoesNotPay);
     return true;
   }
 
@@ -380,15 +381,11 @@ class Planner {
       return false;
     }
     if (does_not_pay_beside_spills(*considered.best()) || costs_now(*considered.best())) {
-      Candidate useless = *considered.best();
-      useless.stopped_by = Guard::kDoesNotPay;
-      reject(useless);
+      reject_best(considered, Guard::kDoesNotPay);
       return false;
     }
     if (moves_ >= placement::migrations_per_epoch(options_, snapshot_.topology.home_count())) {
-      Candidate waiting = *considered.best();
-      waiting.stopped_by = Guard::kActionLimit;
-      reject(waiting);
+      reject_best(considered, Guard::kActionLimit);
       return false;
     }
     ++moves_;
@@ -461,6 +458,12 @@ class Planner {
     predicted.cost = std::max(effect.cost, CpuTime{});
     predicted.imbalance_after = now_.imbalance();
     plan_.actions.push_back(std::move(action));
+  }
+
+  void reject_best(const Considered& considered, Guard guard) {
+    Candidate candidate = *considered.best();
+    candidate.stopped_by = guard;
+    reject(candidate);
   }
 
   void reject(const std::vector<Candidate>& candidates) {

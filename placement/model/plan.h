@@ -39,6 +39,7 @@ enum class Guard {
   kOwedTime,           ///< would bring talking VMs together at the price of owed CPU time
   kBusierNode,         ///< they may only meet on the calmer of their nodes
   kDoesNotLast,        ///< would pay, but not with the loads that are expected, or were of late
+  kNotDue,             ///< the best load move, in an epoch in which none is due
 };
 [[nodiscard]] constexpr auto names(Guard) {
   return names_in_order<Guard>("minimum-gain", "does-not-pay", "residual-imbalance", "residency",
@@ -46,7 +47,7 @@ enum class Guard {
                                "memory-stays", "do-not-move", "not-allowed", "no-free-cores",
                                "anti-affinity", "stale-data", "moving", "action-limit",
                                "long-term-imbalance", "breaker", "disabled", "not-best",
-                               "owed-time", "busier-node", "does-not-last");
+                               "owed-time", "busier-node", "does-not-last", "not-due");
 }
 
 /// Moves one client from where it is to where it is to be.

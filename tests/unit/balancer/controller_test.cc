@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/controller/controller.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -115,6 +116,36 @@ TEST(ControllerTest, SaysWhatItWouldDoOnlyOnce) {
     (void)host.epoch();
   }
   EXPECT_THAT(host.epoch().log, IsEmpty());
+}
+
+TEST(ControllerTest, SaysOnlyOnceWhatIsDueInSomeEpochsOnlyAndShowsInTheOthersThatItWaits) {
+  HostStory host(2, Mode::kDryRun,
+                 [](balancer::ControllerSetup& setup) { setup.options.spill_enable = 0; });
+  for (const std::uint8_t number : {1, 2}) {
+    host.start(small_vm(number, "vm" + std::to_string(number), 2), /*memory_node=*/0,
+               /*busy_pct=*/100);
+    host.pin(number, node_cpus(0));
+  }
+  (void)host.tell_domains();
+  int said = 0;
+  int planned = 0;
+  int waited = 0;
+  for (int epoch = 0; epoch < 30; ++epoch) {
+    for (const balancer::LogLine& line : host.epoch().log) {
+      said += line.message.find("would do load-move") == std::string::npos ? 0 : 1;
+    }
+    const auto plan = answer_of<balancer::PlanView>(host, balancer::PlanRequest{});
+    planned += plan.actions.empty() ? 0 : 1;
+    waited += std::any_of(plan.rejections.begin(), plan.rejections.end(),
+                          [](const balancer::RejectionView& rejection) {
+                            return rejection.candidate.guard == "not-due";
+                          })
+                  ? 1
+                  : 0;
+  }
+  EXPECT_EQ(said, 1);
+  EXPECT_GE(planned, 10);
+  EXPECT_GE(waited, 10);
 }
 
 TEST(ControllerTest, AdoptsAWholeNodeThatAVmWasFoundPinnedTo) {

@@ -227,6 +227,14 @@ TEST(PlannerTest, AsManyMovesBeginAtOnceAsThereAreNodesAndFourOnSmallHosts) {
   }
 }
 
+TEST(PlannerTest, NamesTheMoveThatWaitsForAnEpochThatIsDue) {
+  Snapshot snapshot = crowded({}).build();
+  EXPECT_THAT(refused(snapshot), Not(Contains(StartsWith("not-due"))));
+  snapshot.epoch = 31;
+  EXPECT_THAT(planned_with_walls(snapshot), IsEmpty());
+  EXPECT_THAT(refused(snapshot), ElementsAre("not-due a:0->1"));
+}
+
 TEST(PlannerTest, ALoadThatIsThereBetweenTheEpochsThatAreDueOnlyIsBalancedThen) {
   const Snapshot to_move = crowded({}).build();
   const Snapshot to_swap = SnapshotBuilder()
