@@ -5,6 +5,7 @@
 
 #include "balancer/controller/external_pinning.h"
 #include "balancer/controller/far_memory.h"
+#include "balancer/controller/found_pins.h"
 #include "balancer/controller/host_view.h"
 #include "balancer/controller/reports.h"
 #include "balancer/controller/room_making.h"
@@ -51,6 +52,23 @@ Result<OptionView> one_option(const std::string& name, const placement::Options&
   placement::Options scratch = options;
   // Fails because of the name alone; the error names the closest match.
   return tl::unexpected(placement::set_option(scratch, name, 0).error());
+}
+
+/// While nothing is ordered, a home that no pins show is assumed.
+void show_assumed_homes(const ControllerState& state, HostView& view) {
+  if (state.setup.mode == Mode::kActive || state.ledger.topology().only_home()) {
+    return;
+  }
+  const PinReader reader(state.ledger.topology());
+  for (std::size_t i = 0; i < view.vms.size(); ++i) {
+    const VmRecord* vm = state.ledger.find(state.last.snapshot.vms[i].id);
+    for (VmClientView& client : view.vms[i].clients) {
+      const auto index = static_cast<std::size_t>(client.index);
+      client.home_assumed =
+          client.home.value >= 0 && vm != nullptr && index < vm->clients.size() &&
+          reader.state_of(*vm, vm->clients[index], {}).kind == PinState::Kind::kFree;
+    }
+  }
 }
 
 AdmissionMode admission_now(const ControllerState& state) {
@@ -175,6 +193,7 @@ std::int64_t breaker_epochs_left(const ControllerState& state) {
 
 Result<HostView> reply_to(const ControllerState& state, const HostRequest& /*request*/) {
   HostView view = host_view(state.last.snapshot, state.ledger, state.figures.totals);
+  show_assumed_homes(state, view);
   view.vms_known = state.ledger.knows_domains();
   view.distances_measured = state.setup.measured_memory.has_value();
   view.admission = name_of(admission_now(state));

@@ -236,6 +236,7 @@ struct VmClientView {
   Figure locality_pct;     ///< share of it on the home node; also absent without a home
   std::int64_t moves = 0;  ///< since its VM was first seen
   CpuTotalView total;
+  bool home_assumed = false;  ///< it is not pinned to its home, but would be in mode active
   bool operator==(const VmClientView&) const = default;
 };
 

@@ -230,6 +230,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("index", view.index);
   fields("vcpus", view.vcpus, Metric{"vmnuma_client_vcpus", "vCPUs of the client."});
   fields("home", view.home);
+  fields("home_assumed", view.home_assumed);
   fields("moving", view.moving);
   fields("used_ms", view.used_ms);
   fields("ready_ms", view.ready_ms);

@@ -301,6 +301,29 @@ TEST(HomeControlTest, ARestartRemembersNoHomeThatIsKnown) {
   }
 }
 
+TEST(HomeControlTest, AHomeIsShownAsAssumedInDryRunUnlessTheVmIsPinnedThere) {
+  HostStory host(4, Mode::kDryRun);
+  host.start(small_vm(1, "web1", 2), 1, 50);
+  host.start(small_vm(2, "web2", 2), 1, 50);
+  host.pin(2, node_cpus(3));
+  (void)live_through(host, 8);
+  const auto assumed = [&host] {
+    const auto answer = host.controller().answer(balancer::HostRequest{});
+    std::vector<bool> clients;
+    for (const balancer::VmView& vm : std::get<balancer::HostView>(*answer).vms) {
+      EXPECT_GE(vm.clients.at(0).home.value, 0);
+      clients.push_back(vm.clients.at(0).home_assumed);
+    }
+    return clients;
+  };
+  EXPECT_THAT(assumed(), testing::ElementsAre(true, false));
+  balancer::ConfigChanged config;
+  config.mode = Mode::kActive;
+  (void)host.recorder().pass(host.controller(), config);
+  (void)live_through(host, 8);
+  EXPECT_THAT(assumed(), testing::ElementsAre(false, false));
+}
+
 TEST(HomeControlTest, HomesAssumedInDryRunAreNotTakenForExternalPinsLater) {
   HostStory host(4, Mode::kDryRun);
   host.start(small_vm(1, "web1", 2), 1, 50);

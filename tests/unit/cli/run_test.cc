@@ -283,6 +283,25 @@ TEST_F(RunTest, ListsVmsWithWhatTheirClientsComeTo) {
   EXPECT_EQ(out_.str(), "web1\ndb \"7\"\n");  // of the other it is not known
 }
 
+TEST_F(RunTest, ListSaysWhichHomesAreAssumed) {
+  const auto in_dry_run = [](const Command& command) {
+    Result<Answer> answer = host_of_two(command);
+    auto& host = std::get<balancer::HostView>(*answer);
+    for (balancer::VmView& vm : host.vms) {
+      vm.managed = true;
+      vm.transferring = false;
+      for (balancer::VmClientView& client : vm.clients) {
+        client.moving = false;
+        client.home_assumed = vm.vm == "web1";
+      }
+    }
+    return answer;
+  };
+  EXPECT_EQ(run({"list"}, in_dry_run), kExitOk);
+  EXPECT_THAT(out_.str(), ::testing::ContainsRegex("\nweb1 [^\n]* home assumed\n"));
+  EXPECT_THAT(out_.str(), ::testing::Not(::testing::ContainsRegex("\"7\" [^\n]* home assumed\n")));
+}
+
 TEST_F(RunTest, WhatListDoesNotKnowIsEmptyInCsvAndNullInJson) {
   EXPECT_EQ(run({"list", "-o", "csv"}, host_of_two), kExitOk);
   EXPECT_THAT(out_.str(), StartsWith("vm,homes,vcpus,load_pct,owed_pct,memory_bytes,"

@@ -62,6 +62,14 @@ TopData one_vm_looked_at() {
   return data;
 }
 
+TEST_F(TopFrameTest, AnAssumedHomeIsInParentheses) {
+  TopData data = many(2, 2);
+  data.host.clients[1].home_assumed = true;
+  const std::string text = plain_text(top_frame(data, {}, {24, 80}));
+  EXPECT_THAT(text, ::testing::ContainsRegex("vm000/0 +0 "));
+  EXPECT_THAT(text, ::testing::ContainsRegex("vm001/0 +\\(1\\) "));
+}
+
 TEST_F(TopFrameTest, HostFits80By24) {
   const TopData data{small_host(), "", std::nullopt};
   const std::string text = plain_text(top_frame(data, {}, {24, 80}));

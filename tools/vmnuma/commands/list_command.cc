@@ -72,6 +72,7 @@ Row row_of(const balancer::VmView& vm, std::int64_t epoch_ms) {
   Figure owed = 0;
   Figure local = 0;
   bool moves = vm.transferring;
+  bool is_assumed = false;
   for (const balancer::VmClientView& client : vm.clients) {
     row.vcpus += client.vcpus;
     row.moves += client.moves;
@@ -79,6 +80,7 @@ Row row_of(const balancer::VmView& vm, std::int64_t epoch_ms) {
       row.homes.push_back(client.home);
     }
     moves = moves || client.moving;
+    is_assumed = is_assumed || client.home_assumed;
     add(demand, client.demand_ms);
     add(entitled, client.entitled_ms);
     add(owed, client.owed_ms);
@@ -93,7 +95,10 @@ Row row_of(const balancer::VmView& vm, std::int64_t epoch_ms) {
   row.owed_pct = entitled == Figure(0) ? Figure(0) : percent_of(owed, entitled);
   row.locality_pct = percent_of(local, row.memory_bytes);
   row.figures = vm.figures;
-  row.state = !vm.managed ? "left alone: " + vm.not_managed : moves ? "moving" : "";
+  row.state = !vm.managed  ? "left alone: " + vm.not_managed
+              : moves      ? "moving"
+              : is_assumed ? "home assumed"
+                           : "";
   return row;
 }
 

@@ -109,6 +109,10 @@ void add_percent(Line& line, const Figure& permille, const Limits& limits, const
   add_cell(line, permille, limits, percent_cell(permille), kPercentWidth, grid);
 }
 
+std::string home_text(const TopClient& client) {
+  return client.home_assumed ? fmt::format("({})", node_text(client.home)) : node_text(client.home);
+}
+
 std::string shown_name(const TopClient& client) {
   return fmt::format("{}/{}", printable(client.vm), client.client);
 }
@@ -211,7 +215,7 @@ Line node_line(const TopHost& host, const TopNode& node, const TopGrid& grid) {
 Line client_line(const TopHost& host, const TopClient& client, const TopGrid& grid) {
   Line line;
   line.push_back({left(shown_name(client), grid.name) + (client.moving ? "*" : " ") +
-                  right(node_text(client.home), kNumberWidth) + " " +
+                  right(home_text(client), kNumberWidth) + " " +
                   right(std::to_string(client.vcpus), kNumberWidth)});
   add_percent(line, load_permille(client, host.epoch_length_ms), kNoLimits, grid);
   add_percent(line, owed_permille(client), kOwedLimits, grid);

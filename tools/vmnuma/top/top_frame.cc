@@ -284,7 +284,7 @@ std::vector<Line> help_text() {
                   "Of a client: LOAD is what it wants, in per cent of its vCPUs; OWED is what\n"
                   "it was entitled to and did not get, in per cent of that; MEMORY is what is\n"
                   "resident, the bar its share of the node; LOCAL is the share of it on the\n"
-                  "home. * marks what is moving.\n"));
+                  "home. * marks what is moving, () the home that it would get in mode active.\n"));
   return lines;
 }
 

@@ -36,6 +36,7 @@ TopClient client_of(const HostView& host, const VmView& vm, const VmClientView& 
   client.entitled_ms = view.entitled_ms;
   client.owed_ms = view.owed_ms;
   client.bytes_by_node = view.memory_bytes;
+  client.home_assumed = view.home_assumed;
   if (!view.memory_bytes.empty()) {
     client.memory_bytes =
         std::accumulate(view.memory_bytes.begin(), view.memory_bytes.end(), std::int64_t{0});

@@ -37,6 +37,7 @@ struct TopClient {
   balancer::Figure local_bytes;   ///< of it, on the home; absent also without a home
   /// Resident memory, per node of TopHost::nodes; empty if unknown.
   std::vector<std::int64_t> bytes_by_node = {};
+  bool home_assumed = false;  ///< as in VmClientView
 };
 
 struct TopHost {
