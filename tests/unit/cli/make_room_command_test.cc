@@ -35,6 +35,7 @@ TEST_F(MakeRoomCommandTest, SaysWhichVmMustMoveAndMovesNone) {
 TEST_F(MakeRoomCommandTest, TellsPrograms) {
   ASSERT_EQ(run({"--vcpus", "2", "--memory", "500MiB", "--on", "0", "--json"}), kExitOk);
   const auto json = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(json["page_bytes"], 0) << "as reservations have it";
   EXPECT_EQ(json["node"], 0);
   EXPECT_EQ(json["fits_now"], false);
   EXPECT_EQ(json["moves"], 1);

@@ -330,7 +330,7 @@ class RoomCommand {
       if (node.node.value != json_["node"].get<std::int32_t>()) {
         continue;
       }
-      if (json_["page_bytes"].is_null()) {
+      if (json_["page_bytes"] == 0) {
         return node.largest_vm_bytes.value_or(0);
       }
       for (const balancer::HugePagesView& pages : node.huge_pages) {

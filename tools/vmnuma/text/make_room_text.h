@@ -22,9 +22,9 @@ namespace vmnuma::tools {
                                   const balancer::RoomWanted& wanted,
                                   const balancer::Outlook& outlook);
 
-/// An object: epoch, vcpus, memory_bytes, page_bytes, node (null: nowhere), fits_now, steps (each
-/// with relocations, as those of optimal_text.h with the VM's priority, and seconds), moves,
-/// moved_bytes, seconds, is_cheapest, refused, in_the_way. One line.
+/// An object: epoch, vcpus, memory_bytes, page_bytes (0: ordinary pages), node (null: nowhere),
+/// fits_now, steps (each with relocations, as those of optimal_text.h with the VM's priority, and
+/// seconds), moves, moved_bytes, seconds, is_cheapest, refused, in_the_way. One line.
 [[nodiscard]] std::string json_of(const balancer::RoomMade& room,
                                   const balancer::RoomWanted& wanted,
                                   const balancer::Outlook& outlook);
