@@ -122,18 +122,21 @@ void read_history(TomlProblems& problems, Config& config, const toml::table& tab
   }
 }
 
-void read_policy(TomlProblems& problems, placement::VmPolicy& policy, const toml::table& table) {
+void read_policy(TomlProblems& problems, const Config& config, placement::VmPolicy& policy,
+                 const toml::table& table) {
   for (const auto& [key, node] : table) {
     const auto* row = find_key(policy_keys(), key.str());
     if (row == nullptr) {
       unknown_key(problems, key, " in a [vm] table", policy_keys());
-    } else {
-      (void)read_key(problems, policy, *row, key, node);  // problems have been noted
+    } else if (read_key(problems, policy, *row, key, node) && row->name == "device_pool") {
+      if (auto there = check_device_pools(policy, config.device_pools); !there) {
+        problems.add(line_of(key), there.error().message);
+      }
     }
   }
 }
 
-/// `[vm."NAME"]` for every VM.
+/// `[vm."NAME"]` for every VM, after everything else.
 void read_vms(TomlProblems& problems, Config& config, const toml::table& table) {
   for (const auto& [key, node] : table) {
     std::string name(key.str());
@@ -153,12 +156,13 @@ void read_vms(TomlProblems& problems, Config& config, const toml::table& table) 
       problems.add(line_of(key), fmt::format("the VM '{}' has a second table", name));
       continue;
     }
-    read_policy(problems, policy->second, *policy_table);
+    read_policy(problems, config, policy->second, *policy_table);
   }
 }
 
 void read_top(TomlProblems& problems, Config& config, const toml::table& table) {
   OptionValues values;
+  const toml::table* vms = nullptr;
   for (const auto& [key, node] : table) {
     if (const auto* row = find_key(top_keys(), key.str())) {
       if (read_key(problems, config, *row, key, node)) {
@@ -178,12 +182,15 @@ void read_top(TomlProblems& problems, Config& config, const toml::table& table) 
       continue;
     }
     if (key.str() == "vm") {
-      read_vms(problems, config, *inner);
+      vms = inner;
     } else if (key.str() == "history") {
       read_history(problems, config, *inner);
     } else {
       read_options(problems, values, *inner);
     }
+  }
+  if (vms != nullptr) {
+    read_vms(problems, config, *vms);
   }
   config.options = placement::options_of(config.preset);
   apply_options(config, values, Origin::kFile);

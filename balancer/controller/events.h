@@ -23,6 +23,7 @@
 #include "migration/order.h"
 #include "migration/progress.h"
 #include "placement/base/result.h"
+#include "placement/model/device_pool.h"
 #include "placement/model/domain.h"
 #include "placement/model/forecast.h"
 #include "placement/model/options.h"
@@ -83,6 +84,7 @@ struct Settings {
   AdmissionMode admission = AdmissionMode::kEnforce;
   placement::ReservedMemory reserved_memory;  ///< by node, for the system
   std::vector<std::string> notices;  ///< what the administrator should know about how it was read
+  std::vector<placement::DevicePool> device_pools;  ///< that policies may name
 };
 
 /// The configuration was read again.

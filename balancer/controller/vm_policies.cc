@@ -199,8 +199,11 @@ Result<PolicyWrite> policy_write(const Settings& settings, const placement::Topo
       return failure(ErrorCode::kUnsupported,
                      fmt::format("memory_mode cannot be mask: {}", kNoMask));
     }
-    if (auto there = check_nodes(scratch, topology); !there) {
-      return tl::unexpected(std::move(there).error());
+    const Result<void> is_there = check_nodes(scratch, topology).and_then([&] {
+      return check_device_pools(scratch, settings.device_pools);
+    });
+    if (!is_there) {
+      return tl::unexpected(is_there.error());
     }
   }
   PolicyWrite write;

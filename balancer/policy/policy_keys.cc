@@ -249,6 +249,22 @@ Result<void> set_policy_key(VmPolicy& policy, std::string_view name, std::string
   return {};
 }
 
+Result<void> check_device_pools(const VmPolicy& policy,
+                                const std::vector<placement::DevicePool>& pools) {
+  std::vector<std::string_view> names;
+  for (const placement::DevicePool& pool : pools) {
+    names.push_back(pool.name);
+  }
+  for (const std::string& name : policy.device_pools) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      return failure(ErrorCode::kInvalidArgument, "'device_pool' names " + in_quotes(name) +
+                                                      ", but vmnuma.toml has no such pool" +
+                                                      placement::did_you_mean(name, names));
+    }
+  }
+  return {};
+}
+
 Result<VmPolicy> with_settings(const VmPolicy& base, const std::vector<PolicySetting>& settings) {
   VmPolicy policy = base;
   for (const PolicySetting& setting : settings) {

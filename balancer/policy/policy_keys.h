@@ -20,6 +20,7 @@
 
 #include "balancer/policy/key.h"
 #include "placement/base/result.h"
+#include "placement/model/device_pool.h"
 #include "placement/model/domain.h"
 
 namespace vmnuma::balancer {
@@ -31,6 +32,10 @@ namespace vmnuma::balancer {
 /// invalid-argument.
 [[nodiscard]] Result<void> set_policy_key(placement::VmPolicy& policy, std::string_view name,
                                           std::string_view text);
+
+/// Error: invalid-argument, if it takes a device of a pool that is not among these.
+[[nodiscard]] Result<void> check_device_pools(const placement::VmPolicy& policy,
+                                              const std::vector<placement::DevicePool>& pools);
 
 /// `base` with all of these settings. Errors: as set_policy_key(), for the first that is wrong.
 [[nodiscard]] Result<placement::VmPolicy> with_settings(

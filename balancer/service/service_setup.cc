@@ -20,7 +20,8 @@ Settings settings_of(const Config& config) {
           config.strategy,
           config.admission,
           config.reserved_memory,
-          config.notices};
+          config.notices,
+          config.device_pools};
 }
 
 Config without_restart(Config read, const Config& running) {

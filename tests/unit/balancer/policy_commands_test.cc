@@ -295,6 +295,17 @@ TEST_F(SetCommandTest, AsksForTheWholePolicyToBeWrittenAndChangesNothingItself) 
   EXPECT_THAT(balancer::done_view(write).message, HasSubstr("nodes=0-1 prefer_ht=true"));
 }
 
+TEST_F(SetCommandTest, APoolOfDevicesMustBeInTheConfiguration) {
+  EXPECT_EQ(refusal({{"device_pool", "gpu"}}),
+            "'device_pool' names 'gpu', but vmnuma.toml has no such pool");
+  balancer::ConfigChanged config;
+  config.mode = Mode::kActive;
+  config.device_pools = {{"gpu", {}}};
+  (void)host_.controller().on(config);
+  EXPECT_THAT(set({{"device_pool", "gpu"}}).policies, SizeIs(1));
+  EXPECT_THAT(refusal({{"device_pool", "gpu,vf"}}), HasSubstr("names 'vf'"));
+}
+
 TEST_F(SetCommandTest, AKeyWithoutAValueIsTakenAway) {
   const Effects effects = set({{"prefer_ht", std::nullopt}});
   ASSERT_THAT(effects.policies, SizeIs(1));

@@ -236,6 +236,13 @@ TEST(ConfigTest, ReadsPoolsOfDevicesAndWhichAVmTakesFrom) {
               HasSubstr("must be names of pools"));
 }
 
+TEST(ConfigTest, NamesAPoolThatAVmTakesFromAndThatIsNotThere) {
+  EXPECT_EQ(problems_of("device_pool = \"gpu=0000:3b:00.0\"\n\n[vm.web1]\ndevice_pool = \"gpus\""),
+            "f.toml:4: 'device_pool' names 'gpus', but vmnuma.toml has no such pool; did you mean "
+            "'gpu'?");
+  EXPECT_THAT(problems_of("[vm.web1]\ndevice_pool = \"vf\""), HasSubstr("names 'vf'"));
+}
+
 TEST(ConfigTest, RefusesModesThatOnlyADaemonCanBeIn) {
   EXPECT_THAT(problems_of("mode = \"paused\""),
               HasSubstr("must be 'observe', 'dry-run' or 'active'"));
