@@ -27,29 +27,27 @@ std::string_view or_none(std::string_view text) {
   return text.empty() ? "nothing yet" : text;
 }
 
-OptionView option_view(const placement::OptionInfo& info, const placement::Options& options,
-                       const std::map<std::string, Origin>& origins) {
-  const placement::Options defaults;
+OptionView option_view(const placement::OptionInfo& info, const Settings& settings) {
+  const placement::Options defaults = options_of(settings.preset);
   OptionView view;
   view.name = info.name;
   view.unit = info.unit;
-  view.value = options.*(info.value);
+  view.value = settings.options.*(info.value);
   view.default_value = defaults.*(info.value);
   view.smallest = info.smallest;
   view.largest = info.largest;
-  const auto origin = origins.find(view.name);
-  view.origin = origin == origins.end() ? Origin{} : origin->second;
+  const auto origin = settings.origins.find(view.name);
+  view.origin = origin == settings.origins.end() ? Origin{} : origin->second;
   view.from_esxi = info.from_esxi;
   view.help = info.help;
   return view;
 }
 
-Result<OptionView> one_option(const std::string& name, const placement::Options& options,
-                              const std::map<std::string, Origin>& origins) {
+Result<OptionView> one_option(const std::string& name, const Settings& settings) {
   if (const placement::OptionInfo* info = placement::find_option(name); info != nullptr) {
-    return option_view(*info, options, origins);
+    return option_view(*info, settings);
   }
-  placement::Options scratch = options;
+  placement::Options scratch = settings.options;
   // Fails because of the name alone; the error names the closest match.
   return tl::unexpected(placement::set_option(scratch, name, 0).error());
 }
@@ -172,13 +170,13 @@ Result<PlanView> reply_to(const ControllerState& state, const PlanRequest& /*req
 Result<OptionsView> reply_to(const ControllerState& state, const OptionsListRequest& /*request*/) {
   OptionsView view;
   for (const placement::OptionInfo& info : placement::option_table()) {
-    view.options.push_back(option_view(info, state.setup.options, state.setup.origins));
+    view.options.push_back(option_view(info, state.setup));
   }
   return view;
 }
 
 Result<OptionView> reply_to(const ControllerState& state, const OptionsGetRequest& request) {
-  return one_option(request.name, state.setup.options, state.setup.origins);
+  return one_option(request.name, state.setup);
 }
 
 Result<PolicyView> reply_to(const ControllerState& state, const PolicyRequest& request) {

@@ -84,7 +84,8 @@ struct Settings {
   AdmissionMode admission = AdmissionMode::kEnforce;
   placement::ReservedMemory reserved_memory;  ///< by node, for the system
   std::vector<std::string> notices;  ///< what the administrator should know about how it was read
-  std::vector<placement::DevicePool> device_pools;  ///< that policies may name
+  std::vector<placement::DevicePool> device_pools;        ///< that policies may name
+  placement::Preset preset = placement::Preset::kVmnuma;  ///< the defaults of `options`
 };
 
 /// The configuration was read again.

@@ -504,7 +504,7 @@ struct OptionView {
   std::string name;
   std::string unit;
   std::int64_t value = 0;
-  std::int64_t default_value = 0;
+  std::int64_t default_value = 0;  ///< of the preset in force
   std::int64_t smallest = 0;
   std::int64_t largest = 0;
   Origin origin{};

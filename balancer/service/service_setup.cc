@@ -21,7 +21,8 @@ Settings settings_of(const Config& config) {
           config.admission,
           config.reserved_memory,
           config.notices,
-          config.device_pools};
+          config.device_pools,
+          config.preset};
 }
 
 Config without_restart(Config read, const Config& running) {

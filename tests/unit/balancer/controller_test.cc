@@ -672,6 +672,22 @@ TEST(ControllerTest, SetsOptionsAndTellsWhichWereKept) {
               HasSubstr("0 to 100"));
 }
 
+TEST(ControllerTest, DefaultsOfOptionsAreThoseOfThePreset) {
+  HostStory host = pile_up();
+  const auto spills = [&host] {
+    return answer_of<balancer::OptionView>(host, balancer::OptionsGetRequest{"Numa.SpillEnable"});
+  };
+  EXPECT_EQ(spills().default_value, 1);
+  balancer::ConfigChanged config;
+  config.mode = Mode::kActive;
+  config.preset = placement::Preset::kEsxi;
+  config.options = options_of(config.preset);
+  (void)host.controller().on(config);
+  EXPECT_EQ(spills().default_value, 0);
+  EXPECT_EQ(spills().value, 0);
+  EXPECT_EQ(spills().origin, balancer::Origin::kDefault);
+}
+
 TEST(ControllerTest, PageMigrationGoesByOptionsAsTheyAreNow) {
   HostStory host = pile_up();
   const Effects set = host.controller().on(

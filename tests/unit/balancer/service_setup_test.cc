@@ -55,5 +55,14 @@ TEST(ServiceSetupTest, AllElseOfAConfigurationCountsAtOnce) {
   EXPECT_EQ(without_restart(read, running), read);
 }
 
+TEST(ServiceSetupTest, TheControllerKnowsThePresetAndThePoolsOfDevices) {
+  Config config;
+  config.preset = placement::Preset::kEsxi;
+  config.device_pools = {{"gpu", {}}};
+  const Settings settings = settings_of(config);
+  EXPECT_EQ(settings.preset, config.preset);
+  EXPECT_EQ(settings.device_pools, config.device_pools);
+}
+
 }  // namespace
 }  // namespace vmnuma::balancer
