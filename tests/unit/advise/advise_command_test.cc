@@ -99,9 +99,31 @@ TEST_F(AdviseCommandTest, SaysAllAsJson) {
   const auto json = nlohmann::json::parse(out_.str());
   EXPECT_EQ(json["topology"]["cores"], 6);
   EXPECT_EQ(json["cells"][1]["memory_bytes"], (placement::kGiB * 4).value);
-  EXPECT_EQ(json["warnings"][0]["kind"], "no-cells");
   EXPECT_EQ(json["changes"], true);
   EXPECT_FALSE(json["advice"][0]["rule"].get<std::string>().empty());
+}
+
+TEST_F(AdviseCommandTest, WarnsOfADefinitionAsItIsButOfANewVmAsAdvised) {
+  const auto warned = [this](const std::vector<std::string>& words) {
+    std::vector<std::string> with = words;
+    with.insert(with.end(), {"--host", small_, "--json"});
+    EXPECT_EQ(run(with), kExitOk);
+    std::vector<std::string> kinds;
+    const auto json = nlohmann::json::parse(out_.str());
+    for (const auto& warning : json["warnings"]) {
+      kinds.push_back(warning["kind"]);
+    }
+    return kinds;
+  };
+  EXPECT_THAT(warned({"--vcpus", "12", "--memory", "8GiB"}), testing::IsEmpty());
+  EXPECT_THAT(warned({"--vcpus", "12", "--memory", "8000GiB"}),
+              testing::Contains("cell-too-large"));
+  EXPECT_EQ(run({"--vcpus", "12", "--memory", "8000GiB", "--host", small_}), kExitOk);
+  EXPECT_THAT(out_.str(), HasSubstr("\nEven as advised:\ncell-too-large: "));
+  const std::string path = directory_.path() + "/guest.xml";
+  std::ofstream(path) << "<domain type='kvm'><name>guest</name><memory unit='GiB'>8</memory>"
+                         "<vcpu>12</vcpu><os><type arch='x86_64'>hvm</type></os></domain>";
+  EXPECT_THAT(warned({"--xml", path}), testing::Contains("no-cells"));
 }
 
 TEST_F(AdviseCommandTest, TakesAnotherPolicy) {

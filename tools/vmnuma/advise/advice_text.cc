@@ -43,7 +43,7 @@ std::string advice_text(const AdvisedVm& vm) {
     text += wrapped("Rule: " + line.rule + ".", kIndent);
   }
   if (!vm.warnings.empty()) {
-    text += "\nAs it is now:\n";
+    text += vm.is_new ? "\nEven as advised:\n" : "\nAs it is now:\n";
     for (const placement::AdviceWarned& warned : vm.warnings) {
       text += wrapped(printable(fmt::format("{}: {}.", name_of(warned.kind), warned.text)), 0);
     }

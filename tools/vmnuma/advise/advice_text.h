@@ -15,9 +15,10 @@ struct AdvisedVm {
   placement::VmId id;
   std::string name;
   placement::Advice advice;
-  std::vector<placement::AdviceWarned> warnings;  ///< of its present definition
+  std::vector<placement::AdviceWarned> warnings;  ///< of its present definition, if it has one
   std::string before;                             ///< its definition
   std::string after;                              ///< the definition as advised
+  bool is_new = false;  ///< `before` was made up, and warnings are of the definition as advised
 };
 
 /// A paragraph per line of advice, then a line per warning.

@@ -203,9 +203,19 @@ Result<AdvisedVm> advised(const AdviseRun& run, const balancer::Config& config, 
   if (!after) {
     return tl::unexpected(std::move(after).error());
   }
-  return AdvisedVm{request->vm.id,     request->vm.name,
-                   std::move(*advice), warnings_about(request->vm, *host),
-                   std::move(xml),     std::move(*after)};
+  AdvisedVm vm{request->vm.id, request->vm.name, std::move(*advice), {},
+               std::move(xml), std::move(*after)};
+  vm.is_new = run.vcpus.has_value();
+  if (vm.is_new) {  // it has no definition yet
+    auto as_advised = balancer::read_advice_request(vm.after, huge_page);
+    if (!as_advised) {
+      return tl::unexpected(std::move(as_advised).error());
+    }
+    as_advised->vm.policy = std::move(request->vm.policy);
+    request = std::move(as_advised);
+  }
+  vm.warnings = warnings_about(request->vm, *host);
+  return vm;
 }
 
 std::string text_in(AdviseFormat format, const AdvisedVm& vm) {
