@@ -197,19 +197,20 @@ void prune_by_age(SQLite::Database& database, std::int64_t now_ms, const KeptFor
       "DELETE FROM reservation_event WHERE number IN (SELECT number FROM reservation_event WHERE"
       " time_ms < ? ORDER BY time_ms LIMIT ?)",
       before_ms(kept.actions), kActionsPerSlice);
-  // A day longer than the rest, so that no sample is left without its VM and no home for ever.
+  // A day longer than the rest, so that no sample is left without its VM. A VM with an open action
+  // keeps its homes, and stays known for as long: nothing else would find them later.
   const std::int64_t vms_before_ms = before_ms(
       std::max<std::chrono::milliseconds>({kept.epochs, kept.minutes, kept.hours, kept.actions}) +
       std::chrono::days(1));
   prune_rows_by_age(
       database,
-      "DELETE FROM home WHERE vm IN (SELECT uuid FROM vm WHERE last_seen_ms < ? ORDER BY"
-      " last_seen_ms, number LIMIT ?) AND vm NOT IN (SELECT vm FROM relocation)",
+      "DELETE FROM home WHERE vm IN (SELECT uuid FROM vm WHERE last_seen_ms < ? AND uuid NOT IN"
+      " (SELECT vm FROM relocation) ORDER BY last_seen_ms, number LIMIT ?)",
       vms_before_ms, kVmsPerSlice);
   prune_rows_by_age(
       database,
-      "DELETE FROM vm WHERE number IN (SELECT number FROM vm WHERE last_seen_ms < ? ORDER BY"
-      " last_seen_ms, number LIMIT ?)",
+      "DELETE FROM vm WHERE number IN (SELECT number FROM vm WHERE last_seen_ms < ? AND uuid NOT IN"
+      " (SELECT vm FROM home) ORDER BY last_seen_ms, number LIMIT ?)",
       vms_before_ms, kVmsPerSlice);
 }
 

@@ -55,10 +55,15 @@ TEST_F(HomesTest, ThoseOfAVmOfWhichNothingElseIsLeftAreForgotten) {
       EXPECT_THAT(history().load_homes().value(), SizeIs(4));
     }
   }
-  EXPECT_EQ(number("SELECT count(*) FROM vm"), 1);
+  EXPECT_EQ(number("SELECT count(*) FROM vm"), 2);
   EXPECT_THAT(
       history().load_homes().value(),
       ElementsAre(HomeRow{vm_id(1), 0, {1}}, HomeRow{vm_id(3), 0, {1}}, HomeRow{vm_id(4), 0, {1}}));
+  ASSERT_TRUE(history().close_action(1, ActionState::kDone, ""));
+  ASSERT_TRUE(history().append_epoch(epoch_at(at(days(6)))));
+  EXPECT_EQ(number("SELECT count(*) FROM vm"), 1);
+  EXPECT_THAT(history().load_homes().value(),
+              ElementsAre(HomeRow{vm_id(1), 0, {1}}, HomeRow{vm_id(4), 0, {1}}));
 }
 
 TEST_F(HomesTest, IsEmptyAtFirst) {

@@ -119,6 +119,19 @@ TEST_F(SchemaTest, ActionsOfTheFourthVersionKeepWhatWasPredicted) {
             0);
 }
 
+TEST_F(SchemaTest, HomesOfTheSeventhVersionOfWhichNothingElseIsLeftGo) {
+  migrate(database_, migrations().first(7));
+  database_.exec("INSERT INTO vm (uuid, name, last_seen_ms) VALUES ('seen', 'web', 5)");
+  database_.exec(
+      "INSERT INTO action (id, time_ms, epoch, reason, state, detail, order_text) VALUES"
+      " (1, 1, 1, 'load-move', 'open', '', '')");
+  database_.exec("INSERT INTO relocation VALUES (1, 0, 'moved', 'db', 0, 0, 1, 0, NULL)");
+  database_.exec("INSERT INTO home VALUES ('seen', 0, 1), ('moved', 0, 1), ('forgotten', 0, 1)");
+  migrate(database_, migrations());
+  EXPECT_EQ(number("SELECT count(*) FROM home"), 2);
+  EXPECT_EQ(number("SELECT count(*) FROM home WHERE vm = 'forgotten'"), 0);
+}
+
 TEST_F(SchemaTest, AFailedStepLeavesTheVersionBeforeIt) {
   const std::vector<const char*> steps = {
       "CREATE TABLE a (x INTEGER) STRICT",
