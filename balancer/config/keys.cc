@@ -86,7 +86,7 @@ constexpr KeyInfo<Config> kTop[] = {
         "foreign_pins",
         "What becomes of a VM that is pinned elsewhere externally: respect takes a whole node as "
         "its new home and leaves it alone otherwise; repair pins it to its home again, three times "
-        "at most"),
+        "at most until there has been quiet for an hour"),
     {"strategy", KeyKind::kText,
      "least-lost-time, MostAllocated, LeastAllocated or DistributeEvenly",
      "Which of the nodes with room a VM starts on, unless its policy has a strategy of its own",

@@ -384,7 +384,8 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
   end_releases(state_.ledger, state_.vms, effects);
   const bool acts = state_.acts();
   if (state_.setup.mode == Mode::kActive && (acts || !state_.setup.repairs_pins)) {
-    reconcile_external_pinning({state_.setup.repairs_pins, acts, last.snapshot.epoch},
+    const bool places = state_.setup.options.rebalance_enable != 0;
+    reconcile_external_pinning({state_.setup.repairs_pins, acts, places, last.snapshot.epoch},
                                state_.ledger, state_.vms, homes, effects);
   }
   mark_out_of_bounds(last.snapshot, state_.ledger, state_.vms);

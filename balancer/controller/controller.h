@@ -19,7 +19,7 @@
 ///  - pins that were changed externally are respected: one whole node becomes the home; any other
 ///    narrow set (and, for a VM that was given a part of its home, also the whole of it) takes the
 ///    VM out of management until the pins are gone; if all pins are removed the VM is placed anew,
-///    three times at most;
+///    three times at most within an hour;
 ///  - if a plan breaks a rule (core/validator.h), none of it is carried out;
 ///  - a released VM is as it was found, and is left alone until it is managed again or has a new
 ///    process;

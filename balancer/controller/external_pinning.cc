@@ -20,7 +20,8 @@ using Kind = PinState::Kind;
 
 /// How long after our own last change pins as reported by libvirt are not yet trusted.
 constexpr std::int64_t kSettledAfter = 3;
-/// How often a VM is pinned again before external changes to its pins are accepted.
+/// How often a VM is pinned again before external changes to its pins are accepted; repairs that
+/// are long past do not count.
 constexpr std::int64_t kMostRepairs = 3;
 
 /// By vCPU, the index of its client.
@@ -51,11 +52,9 @@ class Reconciliation {
         effects_(effects) {}
 
   void respect_or_repair() {
-    const std::string& name = vm_.description.name;
     if (found_.plugged && found_.external.empty() && found_.elsewhere.empty()) {
-      if (rules_.acts && !found_.homeless) {
-        homes_.place_again(vm_,
-                           fmt::format("VM '{}' has new vCPUs, pinning them to its home", name));
+      if (rules_.acts && rules_.places && !found_.homeless) {
+        pin_plugged();
       }
       return;
     }
@@ -100,7 +99,7 @@ class Reconciliation {
     const bool needs_none = is_on_only_home && !managed_.cpu_subset;
     if (fits || (needs_none && found_.external.empty())) {
       managed_.outdated_since.reset();
-      managed_.repairs.reset();
+      managed_.forget_repairs();
       return;
     }
     if (needs_none || found_.homeless || !rules_.acts ||
@@ -115,9 +114,19 @@ class Reconciliation {
   }
 
  private:
-  std::int64_t count_repair() {
-    managed_.repairs = managed_.repairs.value_or(0) + 1;
-    return *managed_.repairs;
+  std::int64_t count_repair() { return managed_.count_repair(rules_.epoch); }
+
+  /// A VM that must not move keeps its homes whatever room there is, and gets its pins by the next
+  /// assignment of CPUs.
+  void pin_plugged() {
+    std::string because =
+        fmt::format("VM '{}' has new vCPUs, pinning them to its home", vm_.description.name);
+    if (!vm_.description.policy.do_not_move) {
+      homes_.place_again(vm_, std::move(because));
+      return;
+    }
+    managed_.outdated_since = rules_.epoch;
+    effects_.log.push_back(about_vm(vm_, Severity::kNotice, std::move(because)));
   }
 
   /// Pins the VM home again. False if that was done too often.
@@ -184,7 +193,8 @@ namespace {
 
 /// A spilling client is pinned to its home only, which was done externally. The first three times
 /// that ends the spill; after that its pins count as external.
-bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader& reader) {
+bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader& reader,
+                         std::int64_t epoch) {
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientRecord& client = vm.clients[index];
     if (client.spills_to.value < 0) {
@@ -192,8 +202,7 @@ bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader
     }
     const PinState pins = reader.state_of(vm, client, {});
     if (pins.kind == Kind::kOneNode && pins.node == client.home) {
-      managed.repairs = managed.repairs.value_or(0) + 1;
-      return *managed.repairs <= kMostRepairs;
+      return managed.count_repair(epoch) <= kMostRepairs;
     }
   }
   return false;
@@ -234,6 +243,7 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
   const bool has_only_home = ledger.topology().only_home().has_value();
   for (const auto& [id, vm] : ledger.vms()) {
     ManagedVm& managed = vms[id];
+    managed.let_repairs_fade(rules.epoch);
     const bool moving = std::any_of(vm.clients.begin(), vm.clients.end(),
                                     [](const ClientRecord& client) { return client.moving; });
     const bool settled =
@@ -247,7 +257,7 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
       }
       homes.adopt_recovered(id, rules.epoch);
     }
-    if (rules.acts && has_spilled_in_vain(vm, managed, reader)) {
+    if (rules.acts && has_spilled_in_vain(vm, managed, reader, rules.epoch)) {
       homes.end_spills(vm);
     }
     const PinDifference found = compare_pins(vm, managed, reader);

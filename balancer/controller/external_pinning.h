@@ -10,8 +10,10 @@
 ///  1. Nothing is concluded about a VM that is not settled, was released or is confined.
 ///  2. A VM pinned to one other whole node gets its home there; one without pins is placed anew;
 ///  with any other pins it is left alone until they are gone.
-///  3. With `repairs` it is pinned home again, three times at most.
-///  4. vCPUs that have not been pinned yet are pinned home with all others of their VM.
+///  3. With `repairs` it is pinned home again, three times at most; after a quiet hour some of
+///  these times are forgotten.
+///  4. vCPUs that have not been pinned yet are pinned home with all others of their VM; one that
+///  must not move stays there whatever room there is.
 ///  5. Outdated pins are not an external decision: they are renewed.
 ///  6. If only one node can be a home, pins to it mean no more than no pins; only a CPU subset
 ///  counts.
@@ -48,6 +50,7 @@ struct PinDifference {
 struct PinRules {
   bool repairs = false;  ///< VMs pinned elsewhere externally are pinned home again
   bool acts = false;     ///< orders are given now
+  bool places = false;   ///< plans give VMs homes and CPUs (Numa.RebalanceEnable)
   std::int64_t epoch = 0;
 };
 /// Processes all VMs in one epoch.

@@ -17,6 +17,30 @@ std::vector<placement::CpuId> ManagedVm::cpu_subset_of(std::int32_t client) cons
                                                           : std::vector<placement::CpuId>{};
 }
 
+std::int64_t ManagedVm::count_repair(std::int64_t epoch) {
+  repaired_in = epoch;
+  repairs = repairs.value_or(0) + 1;
+  return *repairs;
+}
+
+void ManagedVm::let_repairs_fade(std::int64_t epoch) {
+  if (!repairs) {
+    return;
+  }
+  repaired_in = repaired_in.value_or(epoch);  // a recording that lacks it
+  for (; *repairs > 0 && epoch - *repaired_in >= kRepairsFade; *repaired_in += kRepairsFade) {
+    *repairs /= 2;
+  }
+  if (*repairs == 0) {
+    forget_repairs();
+  }
+}
+
+void ManagedVm::forget_repairs() {
+  repairs.reset();
+  repaired_in.reset();
+}
+
 std::string ManagedVm::why_left_alone(std::int64_t epoch) const {
   if (released) {
     return "it was released; 'vmnuma manage' takes it back";

@@ -13,6 +13,7 @@
 ///  1. A VM about which nothing is remembered reads as an empty record.
 ///  2. Forgetting a VM leaves nothing behind.
 ///  3. A VM that does not run may have a record: the history reports VMs before libvirt does.
+///  4. Repairs of pins are forgotten with time in which there are none.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,9 @@ struct Rest {
   std::string why;
 };
 
+/// An hour at two seconds.
+inline constexpr std::int64_t kRepairsFade = 1800;
+
 /// A VM's set of memory nodes is being widened back to what it was found with.
 struct Widening {
   placement::VmProcess process;
@@ -56,7 +60,8 @@ struct ManagedVm {
   std::optional<std::int64_t> outdated_since;  ///< epoch
   std::optional<std::int64_t> settled_since;   ///< epoch in which its last order ended
   std::optional<std::int64_t> recovered_in;  ///< epoch in which its half-made pins were taken back
-  std::optional<std::int64_t> repairs;       ///< how often it was pinned home again
+  std::optional<std::int64_t> repairs;       ///< how often it was pinned home again, of late
+  std::optional<std::int64_t> repaired_in;   ///< epoch of the last of these
   Widening widening;
   std::map<std::int32_t, placement::NodeId> remembered_homes;  ///< by client, as in the history
   std::map<std::int32_t, std::string> why_here;                ///< by client, a sentence
@@ -68,6 +73,11 @@ struct ManagedVm {
   [[nodiscard]] bool rests_in(std::int64_t epoch) const {
     return rest && rest->until_epoch > epoch;
   }
+  /// Counts one more repair of its pins, and returns how many are remembered.
+  std::int64_t count_repair(std::int64_t epoch);
+  /// Half of the repairs are forgotten after every kRepairsFade epochs without another one.
+  void let_repairs_fade(std::int64_t epoch);
+  void forget_repairs();
   /// Why no plan may touch the VM in this epoch, a sentence; empty if it may.
   [[nodiscard]] std::string why_left_alone(std::int64_t epoch) const;
   /// The part of its home that the client was given; empty if it has it whole.

@@ -99,7 +99,7 @@ Result<DoneView> carry_out(ControllerState& state, const ManageRequest& request,
   Homes homes(state.ledger, state.vms, effects);
   for (const VmId& id : taken) {
     state.vms[id].released.reset();
-    state.vms[id].repairs.reset();
+    state.vms[id].forget_repairs();
     homes.adopt_found(id, state.last.snapshot.epoch);
   }
   effects.released = state.vms.each(&ManagedVm::released);

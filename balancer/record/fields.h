@@ -862,6 +862,8 @@ struct RecordFields {
     sentences("foreign", &ManagedVm::pinned_by_others);
     by_vm("narrow", &ManagedVm::cpu_subset);
     by_vm("repairs", &ManagedVm::repairs);
+    each(value.vms, &ManagedVm::repaired_in,
+         [&](auto& values) { fields.added("repaired_in", values); });
     each(value.vms, &ManagedVm::outdated_since,
          [&](auto& values) { fields.added("outdated", values); });
     each(value.vms, &ManagedVm::recovered_in,

@@ -353,6 +353,23 @@ TEST(HomeControlTest, AnAdministratorWhoRemovesPinsAgainAndAgainPrevails) {
   }
 }
 
+TEST(HomeControlTest, PinsThatWereRemovedLongAgoDoNotMakeAVmExternalForEver) {
+  for (const bool repairs : {false, true}) {
+    HostStory host(4, Mode::kActive, [&](ControllerSetup& setup) { setup.repairs_pins = repairs; });
+    host.start(small_vm(1, "web1", 2), 1, 50);
+    for (int i = 0; i < 5; ++i) {
+      (void)live_through(host, 6);
+      host.pin(1, {});
+    }
+    EXPECT_THAT(live_through(host, 20).orders, IsEmpty());
+    EXPECT_THAT(host.pins(1), IsEmpty());
+    const Heard heard = live_through(host, 2000);  // more than an hour
+    EXPECT_THAT(heard.orders, SizeIs(1));
+    EXPECT_THAT(heard.log, testing::Contains(HasSubstr("no longer pinned externally")));
+    EXPECT_EQ(host.pins(1), node_cpus(host.home(1)));
+  }
+}
+
 TEST(HomeControlTest, AVmThatWasLeftToOthersLivesWhereTheyPinItToAWholeNode) {
   HostStory host(4, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 1, 50);
@@ -380,6 +397,48 @@ TEST(HomeControlTest, APluggedVcpuWithLibvirtsDefaultPinIsPinnedHome) {
     EXPECT_EQ(host.home(1), 2);
     EXPECT_EQ(host.last_pin(1), node_cpus(2));
     expect_rest(host, 10);
+  }
+}
+
+TEST(HomeControlTest, AVmThatMustNotMoveKeepsItsHomeWhenAVcpuIsPluggedAlthoughItsNodeIsFull) {
+  for (const bool may_move : {true, false}) {
+    HostStory host(4, Mode::kActive);
+    host.start(small_vm(1, "web1", 1), 2, 50);
+    host.pin(1, node_cpus(2));
+    if (!may_move) {
+      host.set_own_policy(1, {{"do_not_move", "true"}});
+    }
+    (void)live_through(host, 8);
+    ASSERT_EQ(host.home(1), 2);
+    host.set_memory(1, 3);  // none of it is at home
+    host.set_free(2, placement::Bytes{});
+    (void)live_through(host, 2);
+    host.plug_vcpu(1);
+    const Heard heard = live_through(host, 10);
+    EXPECT_THAT(heard.log, testing::Contains(HasSubstr("has new vCPUs")));
+    EXPECT_EQ(host.home(1) == 2, !may_move);
+    EXPECT_TRUE(host.all_pinned(1));
+    EXPECT_EQ(host.last_pin(1), node_cpus(host.home(1)));
+    expect_rest(host, 10);
+  }
+}
+
+TEST(HomeControlTest, WithoutRebalancingAVmWithANewVcpuIsLeftAtHome) {
+  for (const bool may_move : {true, false}) {
+    HostStory host(4, Mode::kActive);
+    host.start(small_vm(1, "web1", 1), 2, 50);
+    host.pin(1, node_cpus(2));
+    if (!may_move) {
+      host.set_own_policy(1, {{"do_not_move", "true"}});
+    }
+    (void)live_through(host, 8);
+    balancer::ConfigChanged config;
+    config.mode = Mode::kActive;
+    config.options.rebalance_enable = 0;
+    (void)host.recorder().pass(host.controller(), config);
+    host.plug_vcpu(1);
+    expect_rest(host, 10);
+    EXPECT_EQ(host.home(1), 2);
   }
 }
 
