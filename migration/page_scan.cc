@@ -99,8 +99,8 @@ std::optional<Microseconds> PageScan::next_window() {
 void PageScan::take_window(Range& range) {
   if (!range.blocks_to_ask.empty()) {
     // As many as fit in a window.
-    const auto most =
-        static_cast<std::size_t>(kLargestChunk.value / range.memory.huge_page_size.value);
+    const auto most = static_cast<std::size_t>(
+        std::max<std::int64_t>(kLargestChunk.value / range.memory.huge_page_size.value, 1));
     for (std::size_t i = 0; i < most && !range.blocks_to_ask.empty(); ++i) {
       const auto pages = pages_of_block(range.memory, range.blocks_to_ask.back());
       range.blocks_to_ask.pop_back();
@@ -118,8 +118,10 @@ void PageScan::take_window(Range& range) {
   window_.look_for_huge = look_for_huge || range.second_look;
   window_.sampled = look_for_huge && range.huge_so_far && !range.second_look;
   window_.assumed = !window_.look_for_huge && range.all_on.has_value();
-  // A few blocks show whether a mapping's blocks are huge pages.
-  const Bytes reach = look_for_huge && !range.huge_so_far ? kSmallestChunk * 4 : kLargestChunk;
+  // A few blocks show whether a mapping's blocks are huge pages. Those of arm64 have up to 512 MiB.
+  const Bytes reach =
+      std::max(look_for_huge && !range.huge_so_far ? kSmallestChunk * 4 : kLargestChunk,
+               range.memory.huge_page_size);
   window_.addresses = window_.sampled ? sample_addresses(range.memory, next_offset_, reach)
                                       : window_addresses(range.memory, next_offset_, reach);
   next_offset_ += window_length(range.memory, next_offset_, reach);

@@ -15,6 +15,7 @@
 /// Properties:
 ///  - every page of a mapping is in a window, unless all that the survey saw was found earlier;
 ///  - what was uncertain is queried again, page by page;
+///  - a window has room for a block, however large huge pages are on the host;
 ///  - if the pages of a mapping never move, it is given up after a bounded number of calls;
 ///  - no more than 65536 pages are remembered for another try.
 #pragma once

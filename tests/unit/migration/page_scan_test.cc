@@ -110,6 +110,28 @@ TEST(PageScanTest, WhatWasNotCertainIsAskedAboutAgainPageByPage) {
   EXPECT_FALSE(scan.window().look_for_huge);
 }
 
+TEST(PageScanTest, HugePagesLargerThanAWindowOtherwiseIsAreRecognised) {
+  PartRange range = perhaps_huge(kMiB * 2048);
+  range.memory.start += 0x1000000;  // the mapping begins within a block
+  range.memory.page_size = placement::kKiB * 64;
+  range.memory.huge_page_size = kMiB * 512;
+  PageScan scan({range});
+  ASSERT_TRUE(scan.next_window());
+  EXPECT_EQ(read_all_on_0(scan).size(), (512U - 16) * 16);  // up to the first whole block
+  ASSERT_TRUE(scan.next_window());
+  const std::vector<PageUnit> units = read_all_on_0(scan);
+  ASSERT_EQ(units.size(), 1U);
+  EXPECT_TRUE(units[0].may_be_huge);
+  scan.ask_again(units[0]);
+  ASSERT_TRUE(scan.next_window());
+  EXPECT_EQ(scan.window().addresses.size(), 512U * 16);
+  (void)read_all_on_0(scan);
+  scan.note_blocks(/*whole=*/1, /*small=*/0);
+  ASSERT_TRUE(scan.next_window());
+  EXPECT_TRUE(scan.window().sampled);
+  EXPECT_EQ(scan.window().addresses.size(), 2U);
+}
+
 TEST(PageScanTest, FailedPagesAreTriedInThreeLaterRoundsAndLookedAtOnceMore) {
   PageScan scan({small_pages(kMiB)});
   ASSERT_EQ(scan.next_window(), Microseconds{});

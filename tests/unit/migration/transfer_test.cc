@@ -139,6 +139,29 @@ class TransferTest : public testing::Test {
 
 // ---- what is moved ----
 
+TEST_F(TransferTest, TheHugePagesOfEachArchitectureMoveWhole) {
+  constexpr Bytes kPages[][2] = {{kPage, kBlock},
+                                 {kKiB * 16, kMiB * 32},    // arm64
+                                 {kKiB * 64, kMiB * 512}};  // arm64
+  for (const auto& [page, block] : kPages) {
+    memory_ = four_nodes(kGiB * 2);
+    process_ = memory_.start_process();
+    memory_.map(process_, {.start = kRangeStart,
+                           .length = block * 3,
+                           .page_size = page,
+                           .huge_page_size = block,
+                           .hugetlb = false,
+                           .shared = false,
+                           .policy = {},
+                           .name = "anonymous",
+                           .resident = {}});
+    memory_.populate(process_, kRangeStart, block * 3, NodeId{0}, /*huge=*/true);
+    const Outcome outcome = bring_home();
+    EXPECT_EQ(outcome.moved, block * 3);
+    EXPECT_LE(outcome.calls, 3) << block.value;
+  }
+}
+
 TEST_F(TransferTest, BringsSmallPagesHome) {
   populate(kMiB * 40, /*huge=*/false);
   const Outcome outcome = bring_home();
