@@ -113,6 +113,10 @@ std::optional<std::int64_t> most_per_node(const Snapshot& snapshot, const VmStat
   return nodes * on_each >= vm.client_count ? std::optional(most) : std::nullopt;
 }
 
+bool breaks_max_per_node(const Snapshot& snapshot, const VmState& vm) {
+  return vm.policy.max_per_node > 0 && vm.client_count > 1 && !most_per_node(snapshot, vm);
+}
+
 bool something_is_forecast(const Snapshot& snapshot) {
   return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
                      [](const ClientState& client) { return client.ahead.has_value(); });

@@ -190,6 +190,8 @@ class Arrangement {
 /// limit, or its clients have too few nodes to keep it.
 [[nodiscard]] std::optional<std::int64_t> most_per_node(const Snapshot& snapshot,
                                                         const VmState& vm);
+/// True if its policy has such a limit, which cannot be kept.
+[[nodiscard]] bool breaks_max_per_node(const Snapshot& snapshot, const VmState& vm);
 
 /// Whether the load of any client over the next ten minutes is known.
 [[nodiscard]] bool something_is_forecast(const Snapshot& snapshot);

@@ -157,6 +157,9 @@ void read_vms(TomlProblems& problems, Config& config, const toml::table& table) 
       continue;
     }
     read_policy(problems, config, policy->second, *policy_table);
+    if (auto agrees = check_policy(policy->second); !agrees) {
+      problems.add(line_of(key), agrees.error().message);
+    }
   }
 }
 

@@ -311,6 +311,9 @@ Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest&
   }
   ExplainView view = explain_view(snapshot, place, state.setup.options, why);
   view.topology = topology_text(snapshot, place, (*vm)->description);
+  if (const std::string unkept = unkept_limit_text(snapshot, *found); !unkept.empty()) {
+    view.topology += (view.topology.empty() ? "" : "; ") + unkept;
+  }
   view.policy = policy_view(state.setup, state.running, **vm, state.vms.of(found->id));
   view.devices = device_views((*vm)->description);
   if (found->fresh) {

@@ -389,6 +389,7 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
                                state_.ledger, state_.vms, homes, effects);
   }
   mark_out_of_bounds(last.snapshot, state_.ledger, state_.vms);
+  note_unkept_limits(last.snapshot, state_.vms, effects);
   state_.memory.sampled(state_.setup.topology, sample);
 }
 

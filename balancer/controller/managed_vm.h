@@ -65,7 +65,8 @@ struct ManagedVm {
   Widening widening;
   std::map<std::int32_t, placement::NodeId> remembered_homes;  ///< by client, as in the history
   std::map<std::int32_t, std::string> why_here;                ///< by client, a sentence
-  std::string room_made;  ///< which VMs moved for its start, a sentence; or empty
+  bool limit_unkept = false;  ///< its max_per_node cannot be kept, and that was logged
+  std::string room_made;      ///< which VMs moved for its start, a sentence; or empty
 
   [[nodiscard]] bool is_left_alone() const {
     return released || pinned_by_others || confined || recovered_in;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "balancer/policy/policy_keys.h"
+#include "placement/arrangement.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -146,6 +147,29 @@ void note_refused_policies(const Settings& settings, const std::vector<VmDescrip
   vms.set_each(&ManagedVm::refused_policy, std::move(refused));
 }
 
+std::string unkept_limit_text(const placement::Snapshot& snapshot, const placement::VmState& vm) {
+  if (!breaks_max_per_node(snapshot, vm)) {
+    return {};
+  }
+  const std::size_t nodes = snapshot.clients[vm.first_client].allowed.size();
+  return fmt::format("max_per_node is {} and does not hold: its {} clients may live on {} node{}",
+                     vm.policy.max_per_node, vm.client_count, nodes, nodes == 1 ? "" : "s");
+}
+
+void note_unkept_limits(const placement::Snapshot& snapshot, ManagedVms& vms, Effects& effects) {
+  for (const placement::VmState& vm : snapshot.vms) {
+    const std::string text = unkept_limit_text(snapshot, vm);
+    const bool known = vms.of(vm.id).limit_unkept;
+    if (!text.empty() && !known) {
+      effects.log.push_back(
+          {Severity::kWarning, fmt::format("VM '{}': {}", vm.name, text), {{"VM", vm.name}}});
+    }
+    if (text.empty() == known) {
+      vms[vm.id].limit_unkept = !known;
+    }
+  }
+}
+
 PolicyView policy_view(const Settings& settings, const std::vector<VmDescription>& running,
                        const VmRecord& vm, const ManagedVm& managed) {
   const VmDescription& description = vm.description;
@@ -211,9 +235,11 @@ Result<PolicyWrite> policy_write(const Settings& settings, const placement::Topo
   write.name = description.name;
   write.settings = changed_settings(description.own_policy, changes);
   write.persistent = request.persistent;
-  if (auto policy = with_settings(VmPolicy{}, write.settings); !policy) {
+  VmDescription bare = description;
+  bare.policy = {};
+  if (auto policy = with_settings(configured_policy(settings, bare), write.settings); !policy) {
     return failure(std::move(policy).error(),
-                   "the policy in the VM's metadata would still be refused, because");
+                   "the policy in the VM's metadata would be refused, because");
   }
   return write;
 }

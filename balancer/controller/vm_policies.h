@@ -9,13 +9,17 @@
 ///  3. A VM without a strategy in its policy has the host's.
 ///  4. If a VM's memory nodes cannot be set, memory_mode mask is refused: by `vmnuma set` with the
 ///  reason; elsewhere it is treated as soft, which is logged once.
+///  5. A max_per_node that a VM's clients have too few nodes to keep does not hold; that is logged
+///  once.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "balancer/controller/events.h"
 #include "balancer/controller/managed_vm.h"
 #include "balancer/core/ledger.h"
+#include "placement/model/snapshot.h"
 
 namespace vmnuma::balancer {
 
@@ -27,6 +31,12 @@ namespace vmnuma::balancer {
 void note_refused_policies(const Settings& settings,
                            const std::vector<placement::VmDescription>& running, ManagedVms& vms,
                            Effects& effects);
+
+/// Why the VM's max_per_node does not hold, as a sentence; empty if it does, or there is none.
+[[nodiscard]] std::string unkept_limit_text(const placement::Snapshot& snapshot,
+                                            const placement::VmState& vm);
+/// Notes the VMs with such a limit.
+void note_unkept_limits(const placement::Snapshot& snapshot, ManagedVms& vms, Effects& effects);
 
 /// The policy of a VM, key by key. `running` as libvirt reports them.
 [[nodiscard]] PolicyView policy_view(const Settings& settings,

@@ -383,8 +383,9 @@ struct ExplainView {
   std::int64_t epoch = 0;
   std::vector<ClientView> clients;
   std::vector<CandidateView> considered;  ///< best first
-  std::string memory;           ///< a sentence: what is done with its memory, or why nothing is
-  std::string topology;         ///< a sentence: how its topology_policy is met; empty without one
+  std::string memory;  ///< a sentence: what is done with its memory, or why nothing is
+  /// A sentence: how its topology_policy is met, and whether max_per_node holds; may be empty.
+  std::string topology;
   std::vector<TalkView> talks;  ///< most first, at most five
   std::vector<DeviceView> devices;
   PolicyView policy;

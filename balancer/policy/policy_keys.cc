@@ -91,7 +91,8 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      [](VmPolicy& policy, std::string_view text) { return set_switch(policy.prefer_ht, text); },
      [](const VmPolicy& policy) { return switch_text(policy.prefer_ht); }},
     {"max_per_node", KeyKind::kNumber, "0 to 4096",
-     "Most vCPUs of the VM on one node; 0 = as many as the node has room for",
+     "Most vCPUs of the VM on one node, where it may use enough nodes for that; not together with "
+     "topology_policy single-numa-node; 0 = as many as the node has room for",
      [](VmPolicy& policy, std::string_view text) {
        return set_number(policy.max_per_node, text, 0, kMostVcpus);
      },
@@ -265,12 +266,27 @@ Result<void> check_device_pools(const VmPolicy& policy,
   return {};
 }
 
+Result<void> check_policy(const VmPolicy& policy) {
+  if (policy.max_per_node > 0 &&
+      policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode &&
+      policy.topology_scope == placement::TopologyScope::kVm) {
+    return refuse(
+        "'max_per_node' divides the VM among nodes, but 'topology_policy' single-numa-node keeps "
+        "it "
+        "on one; only with 'topology_scope' client they go together");
+  }
+  return {};
+}
+
 Result<VmPolicy> with_settings(const VmPolicy& base, const std::vector<PolicySetting>& settings) {
   VmPolicy policy = base;
   for (const PolicySetting& setting : settings) {
     if (auto set = set_policy_key(policy, setting.key, setting.value); !set) {
       return tl::unexpected(std::move(set).error());
     }
+  }
+  if (auto agrees = check_policy(policy); !agrees) {
+    return tl::unexpected(std::move(agrees).error());
   }
   return policy;
 }

@@ -9,6 +9,7 @@
 /// Properties:
 ///  - a wrong key or value is an error that names the valid ones, and then nothing of the metadata
 ///    counts;
+///  - keys that contradict each other are an error as well;
 ///  - keys that the metadata does not have keep what the file says;
 ///  - what is set and shown again is the same.
 #pragma once
@@ -37,7 +38,11 @@ namespace vmnuma::balancer {
 [[nodiscard]] Result<void> check_device_pools(const placement::VmPolicy& policy,
                                               const std::vector<placement::DevicePool>& pools);
 
-/// `base` with all of these settings. Errors: as set_policy_key(), for the first that is wrong.
+/// Refuses a policy with keys that contradict each other: invalid-argument.
+[[nodiscard]] Result<void> check_policy(const placement::VmPolicy& policy);
+
+/// `base` with all of these settings. Errors: as set_policy_key(), for the first that is wrong,
+/// then as check_policy().
 [[nodiscard]] Result<placement::VmPolicy> with_settings(
     const placement::VmPolicy& base, const std::vector<placement::PolicySetting>& settings);
 

@@ -29,6 +29,7 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 VmDescription vm_with(const std::vector<PolicySetting>& own) {
@@ -124,6 +125,44 @@ TEST(MetadataPolicyTest, AWrongPolicyCountsNowhereAndTheVmIsLeftWhereItIs) {
   const auto explained = view_of<balancer::ExplainView>(host, balancer::ExplainRequest{"web1"});
   EXPECT_THAT(explained.memory, HasSubstr("refused"));
   EXPECT_THAT(explained.policy.refused, HasSubstr("'soft', 'mask' or 'hands-off'"));
+}
+
+TEST(MetadataPolicyTest, MetadataThatContradictsTheConfigurationIsRefused) {
+  HostStory host(4, Mode::kActive, [](balancer::ControllerSetup& setup) {
+    setup.policies["web1"].topology_policy = placement::TopologyPolicy::kSingleNumaNode;
+  });
+  host.start(vm_with({{"max_per_node", "1"}}), 0, 50);
+  EXPECT_THAT(host.tell_domains().log,
+              Contains(Field(&balancer::LogLine::message, HasSubstr("'max_per_node' divides"))));
+  EXPECT_EQ(policy_of(host).max_per_node, 0);
+  host.set_own_policy(1, {});
+  (void)host.tell_domains();
+  const Effects set =
+      host.controller().on(CommandReceived{7, SetRequest{"web1", {{"max_per_node", "1"}}, false}});
+  EXPECT_THAT(set.replies.front().answer.error().message, HasSubstr("'max_per_node' divides"));
+}
+
+TEST(MetadataPolicyTest, AMaxPerNodeThatCannotBeKeptIsSaidOnceAndExplained) {
+  HostStory host(4, Mode::kActive);
+  VmDescription vm = small_vm(1, "wide", 4);
+  vm.own_policy = {{"nodes", "1-2"}, {"max_per_node", "1"}};
+  host.start(vm, 1, 50);
+  (void)host.tell_domains();
+  const auto unkept = Contains(
+      Field(&balancer::LogLine::message,
+            "VM 'wide': max_per_node is 1 and does not hold: its 4 clients may live on 2 nodes"));
+  EXPECT_THAT(host.epoch().log, unkept);
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    EXPECT_THAT(host.epoch().log, Not(unkept));
+  }
+  const auto explained = [&host] {
+    return view_of<balancer::ExplainView>(host, balancer::ExplainRequest{"wide"}).topology;
+  };
+  EXPECT_THAT(explained(), HasSubstr("max_per_node is 1 and does not hold"));
+  host.set_own_policy(1, {{"max_per_node", "1"}});
+  (void)host.tell_domains();
+  EXPECT_THAT(host.epoch().log, Not(unkept));
+  EXPECT_EQ(explained(), "");
 }
 
 TEST(MetadataPolicyTest, ModeMaskOfTheConfigurationIsSoftWhereMemoryNodesCannotBeSet) {
@@ -328,7 +367,7 @@ TEST_F(SetCommandTest, AnUnknownVmIsRefused) {
 TEST_F(SetCommandTest, WhatIsWrongInTheMetadataCanBeTakenAwayAndMustBe) {
   host_.set_own_policy(1, {{"<nodes>", ""}, {"prefer_ht", "true"}});
   (void)host_.tell_domains();
-  EXPECT_THAT(refusal({{"nodes", "0"}}), HasSubstr("would still be refused"));
+  EXPECT_THAT(refusal({{"nodes", "0"}}), HasSubstr("would be refused"));
   const Effects effects = set({{"<nodes>", std::nullopt}});
   ASSERT_THAT(effects.policies, SizeIs(1));
   EXPECT_THAT(effects.policies.front().settings, ElementsAre(PolicySetting{"prefer_ht", "true"}));

@@ -260,6 +260,12 @@ TEST(ConfigTest, NamesTheRange) {
             "f.toml:2: 'max_per_node' is -1, but must be a number from 0 to 4096");
 }
 
+TEST(ConfigTest, RefusesAPolicyThatContradictsItself) {
+  EXPECT_THAT(problems_of("[vm.a]\nmax_per_node = 4\n\n[vm.b]\nmax_per_node = 4\n"
+                          "topology_policy = \"single-numa-node\""),
+              ::testing::StartsWith("f.toml:4: 'max_per_node' divides the VM among nodes"));
+}
+
 TEST(ConfigTest, RefusesPathsThatCannotWork) {
   EXPECT_EQ(problems_of("state_dir = \"var\""),
             "f.toml:1: 'state_dir' is 'var', but must be a path that begins with '/'");

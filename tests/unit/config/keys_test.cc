@@ -93,6 +93,22 @@ TEST(KeysTest, OneWrongSettingRefusesAll) {
               HasSubstr("must be 'soft', 'mask' or 'hands-off'"));
 }
 
+TEST(KeysTest, AVmThatIsToBeOnOneNodeCannotBeDividedAmongNodesAsWell) {
+  const std::vector<placement::PolicySetting> both{{"topology_policy", "single-numa-node"},
+                                                   {"max_per_node", "4"}};
+  const auto refused = with_settings({}, both);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(refused.error().message, StartsWith("'max_per_node' divides the VM"));
+  EXPECT_FALSE(with_settings(with_settings({}, {both[0]}).value(), {both[1]}));
+  for (const placement::PolicySetting& other :
+       {placement::PolicySetting{"topology_scope", "client"},
+        {"max_per_node", "0"},
+        {"topology_policy", "restricted"}}) {
+    EXPECT_TRUE(with_settings({}, {both[0], both[1], other})) << other.key;
+  }
+}
+
 TEST(KeysTest, ChangedSettingsKeepTheOrderOfTheKeysAndLoseWhatIsEmpty) {
   using Settings = std::vector<placement::PolicySetting>;
   const Settings settings{{"colour", "blue"}, {"do_not_move", "true"}};

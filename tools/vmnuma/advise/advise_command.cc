@@ -130,6 +130,9 @@ Result<placement::VmPolicy> policy_of(const AdviseRun& run, const balancer::Conf
       return wrong("--policy: " + set.error().message);
     }
   }
+  if (auto agrees = balancer::check_policy(policy); !agrees) {
+    return wrong("--policy: " + agrees.error().message);
+  }
   return policy;
 }
 
