@@ -329,6 +329,7 @@ AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
   request.prefer_closest = vm.policy.prefer_closest_numa_nodes;
   request.max_allowable_nodes = vm.policy.max_allowable_numa_nodes;
   request.allowed = allowed_homes(topology, vm.policy);
+  keep_where_memory_may_lie(topology, vm, request.allowed);
   keep_its_sockets(topology, vm, request.allowed);
   if (vm.policy.device_locality != DeviceLocality::kSocket) {
     request.devices = device_nodes(topology, vm);

@@ -83,7 +83,8 @@ struct FreeForVm {
 };
 
 /// What a VM asks for by its description and policy: CPUs, memory of each page size, and the nodes
-/// of its devices. CPUs are shared, so a VM needs only as many CPUs as it has vCPUs.
+/// of its devices, on nodes that its memory may lie on. CPUs are shared, so a VM needs only as many
+/// CPUs as it has vCPUs.
 [[nodiscard]] AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
                                           const FreeForVm& free);
 

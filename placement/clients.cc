@@ -298,6 +298,26 @@ std::vector<NodeIndex> wished_nodes(const Topology& topology, const VmDescriptio
   return nodes;
 }
 
+std::vector<NodeIndex> bound_nodes(const Topology& topology, const VmDescription& vm,
+                                   const std::vector<std::int32_t>& cells) {
+  std::vector<NodeIndex> nodes;
+  for (const NodeId id : bound_nodes(vm, cells)) {
+    if (const std::optional<NodeIndex> node = topology.index_of(id)) {
+      nodes.push_back(*node);
+    }
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+void keep_where_memory_may_lie(const Topology& topology, const VmDescription& vm,
+                               std::vector<NodeIndex>& homes) {
+  const std::vector<NodeIndex> bound = bound_nodes(topology, vm, {});
+  keep_if_any(homes, [&](NodeIndex node) {
+    return bound.empty() || std::binary_search(bound.begin(), bound.end(), node);
+  });
+}
+
 void keep_its_sockets(const Topology& topology, const VmDescription& vm,
                       std::vector<NodeIndex>& homes) {
   if (vm.policy.device_locality != DeviceLocality::kSocket) {

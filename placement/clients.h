@@ -55,6 +55,14 @@ struct ClientShape {
 [[nodiscard]] std::vector<NodeIndex> allowed_homes(const Topology& topology,
                                                    const VmDescription& vm);
 
+/// The nodes of the host that the memory of these guest cells (of all of the VM if there are none)
+/// may only lie on, by its numatune; ascending, empty: any (bound_nodes()).
+[[nodiscard]] std::vector<NodeIndex> bound_nodes(const Topology& topology, const VmDescription& vm,
+                                                 const std::vector<std::int32_t>& cells);
+/// Keeps only those of `homes` that the memory of the whole VM may lie on, if there is one.
+void keep_where_memory_may_lie(const Topology& topology, const VmDescription& vm,
+                               std::vector<NodeIndex>& homes);
+
 /// With device_locality socket, keeps only those of `homes` that share a socket with a device of
 /// the VM, if there is one.
 void keep_its_sockets(const Topology& topology, const VmDescription& vm,

@@ -63,6 +63,16 @@ struct Judged {
   Permille vcpus_there;  ///< of the node's CPUs
 };
 
+/// Keeps those of these nodes, if there is one.
+void keep_where_bound(const std::vector<NodeIndex>& bound_to, std::vector<Judged>& judged) {
+  const auto may_lie_on = [&](const Judged& one) {
+    return std::binary_search(bound_to.begin(), bound_to.end(), one.choice.node);
+  };
+  if (std::any_of(judged.begin(), judged.end(), may_lie_on)) {
+    std::erase_if(judged, [&](const Judged& one) { return !may_lie_on(one); });
+  }
+}
+
 /// Compares nodes for clients of one VM that have no home yet.
 class Chooser {
  public:
@@ -102,6 +112,7 @@ class Chooser {
         judged.push_back(judge(client, node));
       }
     }
+    keep_where_bound(snapshot.clients[client].bound_to, judged);
     // A node without readings may have the room that these lack, and a home is kept for a while.
     if (std::any_of(snapshot.clients[client].allowed.begin(),
                     snapshot.clients[client].allowed.end(),

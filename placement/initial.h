@@ -14,7 +14,8 @@
 /// that live there already, because the load of VMs that idle now, as during a boot storm, says
 /// little; load average in small steps; any memory that lies elsewhere; distance to the VM's other
 /// clients; free memory; and last by round robin. Amounts are compared in steps and against the
-/// best of all, so that noise does not decide. A wide VM tries every node as the home of its first
+/// best of all, so that noise does not decide. Where numatune binds the client's memory to some
+/// nodes, only these are tried. A wide VM tries every node as the home of its first
 /// client and keeps the best set. Properties:
 ///  1. A node without CPUs or memory, outside the mask, or forbidden by a hard group is never
 ///     chosen.
@@ -27,7 +28,8 @@
 ///  5. Between equal nodes the choice rotates.
 ///  6. A VM with cpu_binding exclusive gets a node that has the cores while there is one.
 ///  7. With a strategy, the node is one that the strategy prefers most, of those with room.
-///  8. A VM with devices lives on their node, and others keep off it, as long as there is room and
+///  8. A client whose memory may only lie on some nodes lives there if it may.
+///  9. A VM with devices lives on their node, and others keep off it, as long as there is room and
 ///     no CPU time is lost by it.
 #pragma once
 

@@ -113,6 +113,13 @@ placement::VmDescription announced_vm(const AnnounceRequest& request, const VmId
     if (cell.huge_page_kib) {
       vm.cells.back().page_size = bytes_of_page(*cell.huge_page_kib);
     }
+    if (!cell.numatune.empty()) {
+      vm.cells.back().binding = {cell.numatune.front().mode, cell.numatune.front().nodes};
+    }
+  }
+  if (!request.numatune.empty()) {
+    vm.numatune = request.numatune.front().mode;
+    vm.numatune_nodes = request.numatune.front().nodes;
   }
   vm.huge_page_size = bytes_of_page(request.huge_page_kib);
   if (!request.nova_project.empty()) {

@@ -46,7 +46,11 @@ void touch_memory(Snapshot& snapshot, ClientState& client, placement::MemoryRoom
   const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
   const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
   for (const NodeIndex node : nodes) {
-    const Bytes here = std::min(left, std::max(room.of(index, node), Bytes{}));
+    const bool may_lie_there =
+        client.bound_to.empty() ||
+        std::binary_search(client.bound_to.begin(), client.bound_to.end(), node);
+    const Bytes there = may_lie_there ? std::max(room.of(index, node), Bytes{}) : Bytes{};
+    const Bytes here = std::min(left, there);
     client.memory[node] = here;
     room.of(index, node) -= here;
     snapshot.nodes[node].free -= is_ordinary ? here : Bytes{};
@@ -114,6 +118,7 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
     client.vcpus = shape.vcpus;
     client.memory_size = shape.memory;
     client.allowed = allowed;
+    client.bound_to = bound_nodes(snapshot.topology, vm.description, shape.cells);
     client.epochs_since_swap = 1'000'000;
     client.demand = snapshot.epoch_length * client.vcpu_count() * vm.load.value / 1000;
     client.used = client.load = client.demand;
@@ -182,7 +187,8 @@ void settle_vm(Snapshot& snapshot, const VmId& id, const std::vector<NodeIndex>&
 
 std::vector<NodeIndex> start_nodes(const Snapshot& snapshot, const placement::VmDescription& vm,
                                    const std::vector<NewHome>& homes) {
-  const std::vector<NodeIndex> allowed = allowed_homes(snapshot.topology, vm);
+  std::vector<NodeIndex> allowed = allowed_homes(snapshot.topology, vm);
+  keep_where_memory_may_lie(snapshot.topology, vm, allowed);
   std::vector<NodeIndex> nodes = homes_of_vm(snapshot, vm.id);
   if (std::any_of(homes.begin(), homes.end(),
                   [](const NewHome& home) { return home.nowhere > Bytes{}; })) {

@@ -8,7 +8,8 @@
 ///
 /// Properties:
 ///  - VMs and clients keep their order and refer to each other as before;
-///  - memory goes home first, then as near as there is room above the reserves;
+///  - memory goes home first, then as near as there is room above the reserves, and only where its
+///    numatune lets it lie;
 ///  - memory that fits nowhere is reported, not hidden.
 #pragma once
 

@@ -264,6 +264,7 @@ void VmMeasurement::add_client(std::size_t index, const VmUsage* usage) {
   client.home = reading_.topology.index_of(record.home).value_or(kNoNode);
   client.memory_size = record.shape.memory;
   client.allowed = vm_.allowed;
+  client.bound_to = bound_nodes(reading_.topology, vm_.description, record.shape.cells);
   client.epochs_here = record.epochs_here;
   client.came_from = reading_.topology.index_of(record.came_from).value_or(kNoNode);
   client.epochs_since_swap = record.epochs_since_swap;

@@ -34,6 +34,7 @@
 
 #include "balancer/model/view.h"
 #include "placement/base/result.h"
+#include "placement/model/domain.h"
 #include "placement/model/ids.h"
 #include "placement/model/reason.h"
 #include "stats/reports/report.h"
@@ -439,15 +440,28 @@ struct AnnounceRequest {
     bool operator==(const Disk&) const = default;
   };
   std::vector<Disk> disks;  ///< host block devices with a known node
+  struct Binding {
+    placement::NumatuneMode mode = placement::NumatuneMode::kNone;
+    std::vector<placement::NodeId> nodes;
+    template <class Fields, class Self>
+    static void visit(Fields& fields, Self& self) {
+      fields.required("mode", self.mode);
+      fields.required("nodes", self.nodes);
+    }
+    bool operator==(const Binding&) const = default;
+  };
+  std::vector<Binding> numatune;  ///< at most one, not if libvirt asks where; empty: none
   struct Cell {
     std::vector<std::int32_t> vcpus;  ///< ascending
     std::int64_t memory_mib = 0;
     std::optional<std::int64_t> huge_page_kib;  ///< 0: ordinary pages; omitted: as for the VM
+    std::vector<Binding> numatune;              ///< at most one; empty: as for the VM
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
       fields.required("vcpus", self.vcpus);
       fields.required("memory_mib", self.memory_mib);
       fields.optional("huge_page_kib", self.huge_page_kib);
+      fields.optional("numatune", self.numatune);
     }
     bool operator==(const Cell&) const = default;
   };
@@ -491,6 +505,7 @@ struct AnnounceRequest {
     fields.optional("devices", self.devices);
     fields.optional("interfaces", self.interfaces);
     fields.optional("disks", self.disks);
+    fields.optional("numatune", self.numatune);
     fields.optional("cells", self.cells);
     fields.optional("huge_page_kib", self.huge_page_kib);
     fields.optional("huge_pages", self.huge_pages);

@@ -373,6 +373,7 @@ struct RecordFields {
     fields("memory", value.memory);
     fields("memory_known", value.memory_known);
     fields("allowed", value.allowed);
+    fields.added("bound_to", value.bound_to);
     fields("epochs_here", value.epochs_here);
     fields("came_from", value.came_from);
     fields("epochs_since_swap", value.epochs_since_swap);

@@ -305,7 +305,8 @@ void check(const placement::ClientState& client, const Snapshot& snapshot, Findi
   findings.require(!client.vcpus.empty() && is_list_of(client.vcpus, kMostCpus),
                    "{} has no vCPUs, or they do not ascend", id);
   findings.require(is_node_or_none(client.home, nodes) &&
-                       is_node_or_none(client.came_from, nodes) && are_nodes(client.allowed, nodes),
+                       is_node_or_none(client.came_from, nodes) &&
+                       are_nodes(client.allowed, nodes) && are_nodes(client.bound_to, nodes),
                    "{} is on a node that is not there", id);
   findings.require(client.memory.size() == nodes || (client.memory.empty() && !client.memory_known),
                    "{} has memory on {} of {} nodes", id, client.memory.size(), nodes);

@@ -63,6 +63,31 @@ std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm, Bytes part
   return pages_of_vm;
 }
 
+std::vector<NodeId> bound_nodes(const VmDescription& vm, const std::vector<std::int32_t>& cells) {
+  std::vector<CellBinding> bindings;
+  for (const GuestCell& cell : vm.cells) {
+    if (cells.empty() || std::find(cells.begin(), cells.end(), cell.id) != cells.end()) {
+      bindings.push_back(cell.binding.value_or(CellBinding{vm.numatune, vm.numatune_nodes}));
+    }
+  }
+  if (bindings.empty()) {
+    bindings.push_back({vm.numatune, vm.numatune_nodes});
+  }
+  const bool follows = vm.policy.memory_mode == MemoryMode::kMask;
+  std::vector<NodeId> nodes;
+  for (const CellBinding& binding : bindings) {
+    const bool binds = binding.mode == NumatuneMode::kStrict ||
+                       (binding.mode == NumatuneMode::kRestrictive && !follows);
+    if (!binds || vm.numatune_auto || binding.nodes.empty()) {
+      return {};
+    }
+    nodes.insert(nodes.end(), binding.nodes.begin(), binding.nodes.end());
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
 std::optional<std::string> why_memory_stays(const VmDescription& vm) {
   if (auto held = why_memory_is_held(vm)) {
     return held;

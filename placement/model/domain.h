@@ -280,6 +280,12 @@ struct PagesOfSize {
 /// client, say, without looking which pages it has.
 [[nodiscard]] std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm, Bytes part);
 
+/// The nodes that the memory of these guest cells (of all of the VM if there are none) may only lie
+/// on: its numatune in mode strict or restrictive names them, and we change nothing about it. Not
+/// those that libvirt was advised at the start. Ascending; empty: it may lie anywhere.
+[[nodiscard]] std::vector<NodeId> bound_nodes(const VmDescription& vm,
+                                              const std::vector<std::int32_t>& cells);
+
 /// Why this VM's memory cannot be moved, as a sentence for people, or nothing if it can. VFIO and
 /// the like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds it, and
 /// hands-off is the administrator's choice.

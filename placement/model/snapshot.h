@@ -136,6 +136,7 @@ struct ClientState {
   std::vector<Bytes> memory;  ///< where that part lies, per node; its sum is what is resident
   bool memory_known = false;
   std::vector<NodeIndex> allowed;      ///< nodes it may live on, ascending
+  std::vector<NodeIndex> bound_to;     ///< nodes its memory may only lie on, ascending; empty: any
   std::int64_t epochs_here = 0;        ///< since its last move; 1 in the first epoch after it
   NodeIndex came_from = kNoNode;       ///< the node it last left
   std::int64_t epochs_since_swap = 0;  ///< large if it never was

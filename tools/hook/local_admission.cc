@@ -151,6 +151,7 @@ std::optional<std::string> why_no_cores(const balancer::AdmissionState& known,
   placement::AdmissionRequest asked;
   asked.policy = placement::TopologyPolicy::kRestricted;
   asked.allowed = allowed_homes(host.topology, vm.policy);
+  keep_where_memory_may_lie(host.topology, vm, asked.allowed);
   asked.resources = {cores};
   if (admit(host.topology, asked).admitted) {
     return std::nullopt;

@@ -112,10 +112,19 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
       request.disks.push_back({disk.name, disk.node});
     }
   }
+  if (vm.numatune != placement::NumatuneMode::kNone && !vm.numatune_auto) {
+    request.numatune = {{vm.numatune, vm.numatune_nodes}};
+  }
   for (const placement::GuestCell& cell : vm.cells) {
-    request.cells.push_back(
-        {cell.vcpus, (cell.memory.value + mib - 1) / mib,
-         cell.page_size ? std::optional(cell.page_size->value / 1024) : std::nullopt});
+    balancer::AnnounceRequest::Cell& told = request.cells.emplace_back();
+    told.vcpus = cell.vcpus;
+    told.memory_mib = (cell.memory.value + mib - 1) / mib;
+    if (cell.page_size) {
+      told.huge_page_kib = cell.page_size->value / 1024;
+    }
+    if (cell.binding) {
+      told.numatune = {{cell.binding->mode, cell.binding->nodes}};
+    }
   }
   request.huge_page_kib = vm.huge_page_size.value / 1024;
   for (const placement::FreeHugePages& pages : read_huge_pages(root, vm)) {

@@ -263,6 +263,23 @@ TEST_P(RefusedStartsTest, WithScopeClientEachGuestCellMayHaveANodeOfItsOwn) {
   EXPECT_THAT(refusal(request), HasSubstr("vCPUs are ascending numbers"));
 }
 
+TEST_P(RefusedStartsTest, AVmStartsWhereItsMemoryMayLieOrNotAtAll) {
+  host_.set_free(2, placement::kMiB * 120);  // of which 51 are a reserve
+  measure();
+  AnnounceRequest request = for_one_node(5, 1, kVmMib);
+  request.numatune = {{placement::NumatuneMode::kStrict, {{2}}}};
+  EXPECT_TRUE(ask(request));
+  EXPECT_THAT(suggest(1).nodes, ElementsAre(NodeId{2}));
+  request = for_one_node(6, 1, kVmMib * 2);
+  EXPECT_TRUE(ask(request));
+  request.numatune = {{placement::NumatuneMode::kRestrictive, {{2}}}};
+  EXPECT_THAT(refusal(request), HasSubstr("128 MiB of memory. Free were on node 2"));
+  request.numatune = {};
+  request.cells = {{{0}, kVmMib * 2}};
+  request.cells[0].numatune = {{placement::NumatuneMode::kStrict, {{2}}}};
+  EXPECT_THAT(refusal(request), HasSubstr("128 MiB of memory. Free were on node 2"));
+}
+
 TEST_P(RefusedStartsTest, HugePagesAndDevicesAreJudgedAsTheHookTellsThem) {
   measure();
   AnnounceRequest request = for_one_node(5, 1, 64);

@@ -309,6 +309,27 @@ TEST_F(HookRunTest, TheDaemonIsToldOfNovasProject) {
   EXPECT_TRUE(asked[1].nova_project.empty());
 }
 
+TEST_F(HookRunTest, TheDaemonIsToldWhereTheMemoryMayLieAndWithoutItThatCountsAsWell) {
+  std::vector<AnnounceRequest> asked;
+  std::string xml = with_policy(kSingle, "1048576");
+  xml.insert(xml.find("<vcpu>"), "<numatune><memory mode='strict' nodeset='0'/></numatune>");
+  {
+    const FakeDaemon daemon(FakeDaemon::answering([&](const Command& command) -> Result<Answer> {
+      asked.push_back(std::get<AnnounceRequest>(command));
+      return Answer(balancer::AnnouncedView{"", {}, {}});
+    }));
+    EXPECT_EQ(run("prepare", xml, daemon.socket_path()), kHookDone);
+  }
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_THAT(asked[0].numatune,
+              ElementsAre(AnnounceRequest::Binding{placement::NumatuneMode::kStrict, {{0}}}));
+  balancer::AdmissionState state = two_nodes();
+  state.nodes[0].reserve = kGiB * 4;
+  known(state);
+  EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookRefused);
+  EXPECT_EQ(run("prepare", with_policy(kSingle, "1048576"), "/nonexistent"), kHookDone);
+}
+
 TEST_F(HookRunTest, HugePagesThatTheDaemonPromisedAreNotFreeWithoutIt) {
   host_.write("proc/meminfo", "Hugepagesize:       2048 kB\n");
   for (const char* name : {"nr_hugepages", "free_hugepages"}) {

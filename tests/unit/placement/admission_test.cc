@@ -96,6 +96,23 @@ TEST(AdmissionTest, MemoryInPoolsIsNotOrdinaryMemory) {
           .admitted);
 }
 
+TEST(AdmissionTest, AVmIsAdmittedOnlyWhereItsMemoryMayLie) {
+  const Topology topology = equal_nodes(3, 4, 1, 16);
+  VmDescription vm;
+  vm.vcpus = {0};
+  vm.max_memory = kGiB * 4;
+  vm.policy.topology_policy = TopologyPolicy::kSingleNumaNode;
+  vm.numatune = NumatuneMode::kStrict;
+  vm.numatune_nodes = {NodeId{1}};
+  const auto admission = [&](Bytes on_node_1) {
+    return admit(topology, request_of(topology, vm, {{kGiB * 8, on_node_1, kGiB * 8}, {}}));
+  };
+  EXPECT_THAT(admission(kGiB * 4).nodes, ElementsAre(1));
+  EXPECT_FALSE(admission(kGiB * 3).admitted);
+  vm.numatune = NumatuneMode::kPreferred;
+  EXPECT_TRUE(admission(kGiB * 3).admitted);
+}
+
 TEST(AdmissionTest, TheNodesOfAllDevicesBelongToTheAnswer) {
   AdmissionRequest asked =
       request(TopologyPolicy::kRestricted, {resource(10, {100, 100, 100, 100})});

@@ -173,6 +173,42 @@ TEST(ClientsTest, AVmLivesWhereItsMemoryMayFollow) {
   EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1, 2));
 }
 
+TEST(ClientsTest, MemoryIsBoundWhereNumatuneSaysSoAndNothingChangesThat) {
+  const Topology topology = equal_nodes(3, 8, 1, 64);
+  VmDescription vm = vm_of(4);
+  EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());
+  vm.numatune_nodes = {NodeId{1}, NodeId{2}, NodeId{7}};  // which this host does not have
+  for (const auto mode :
+       {placement::NumatuneMode::kStrict, placement::NumatuneMode::kRestrictive}) {
+    vm.numatune = mode;
+    EXPECT_THAT(bound_nodes(topology, vm, {}), ElementsAre(1, 2));
+  }
+  vm.policy.memory_mode = placement::MemoryMode::kMask;  // the set follows the homes
+  EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());
+  vm.numatune = placement::NumatuneMode::kStrict;
+  EXPECT_THAT(bound_nodes(topology, vm, {}), ElementsAre(1, 2));
+  vm.numatune_auto = true;
+  EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());
+  vm.numatune_auto = false;
+  vm.numatune = placement::NumatuneMode::kPreferred;
+  EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());
+}
+
+TEST(ClientsTest, EachGuestCellIsBoundByItself) {
+  using placement::CellBinding;
+  const Topology topology = equal_nodes(3, 8, 1, 64);
+  VmDescription vm = vm_of(4);
+  vm.cells = {{0, {0, 1}, kGiB}, {1, {2, 3}, kGiB}};
+  vm.cells[0].binding = CellBinding{placement::NumatuneMode::kStrict, {NodeId{2}}};
+  EXPECT_THAT(bound_nodes(topology, vm, {0}), ElementsAre(2));
+  EXPECT_THAT(bound_nodes(topology, vm, {1}), IsEmpty());
+  EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());  // a part of it may lie anywhere
+  vm.numatune = placement::NumatuneMode::kStrict;         // that of cells without their own
+  vm.numatune_nodes = {NodeId{0}};
+  EXPECT_THAT(bound_nodes(topology, vm, {1}), ElementsAre(0));
+  EXPECT_THAT(bound_nodes(topology, vm, {}), ElementsAre(0, 2));
+}
+
 TEST(ClientsTest, AVmStrictlyNearItsDevicesMayLiveOnTheirNodesOnly) {
   const Topology topology = equal_nodes(3, 8, 1, 64);
   VmDescription vm = vm_of(4);

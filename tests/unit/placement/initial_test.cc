@@ -75,6 +75,21 @@ TEST(InitialTest, WhereThereIsNoRoomNoVmIsPlacedOnASuggestion) {
   EXPECT_THAT(place_all(snapshot), ElementsAre(0));
 }
 
+TEST(InitialTest, AClientStartsWhereItsMemoryMayLieWhateverElseSpeaksAgainstIt) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .nodes(3, {.cores = 4, .memory_gib = 16})
+                          .vm({.name = "large", .homes = {2}, .vcpus = 8, .memory_gib = {0, 0, 14}})
+                          .vm(homeless("a", 2, /*clients=*/2))
+                          .build();
+  EXPECT_THAT(place_all(snapshot), ElementsAre(0, 1));
+  snapshot.vms[1].suggested = {0};
+  snapshot.clients[1].bound_to = {2};
+  EXPECT_THAT(place_all(snapshot), ElementsAre(2, 0));
+  snapshot.vms[1].suggested = {};
+  snapshot.clients[1].allowed = {0, 1};  // the administrator's word comes first
+  EXPECT_THAT(place_all(snapshot), ElementsAre(0, 1));
+}
+
 TEST(InitialTest, AVmStartsWhereItsHugePagesAre) {
   Snapshot snapshot = SnapshotBuilder()
                           .nodes(2, {.cores = 8, .memory_gib = 64})

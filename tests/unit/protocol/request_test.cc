@@ -118,7 +118,9 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   announced.policy = {{"nodes", "0"}, {"x", std::nullopt}};
   announced.devices = {{"0000:3b:00.0", {1}}};
   announced.disks = {{"mapper/vg-root", {1}}};
+  announced.numatune = {{placement::NumatuneMode::kStrict, {{0}, {1}}}};
   announced.cells = {{{0, 1}, 1024}, {{2, 3}, 1024}};
+  announced.cells[1].numatune = {{placement::NumatuneMode::kNone, {}}};
   announced.huge_page_kib = 2048;
   announced.huge_pages = {{{1}, 5, 9}};
   announced.waits_s = 30;
@@ -128,8 +130,10 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
           R"({"vm":"web1","vm_uuid":"u","vcpus":4,"memory_mib":2048,"asks":false,)"
           R"("policy":[{"key":"nodes","value":"0"},{"key":"x"}],)"
           R"("devices":[{"address":"0000:3b:00.0","node":1}],)"
-          R"("disks":[{"name":"mapper/vg-root","node":1}],"cells":[{"vcpus":[0,1],"memory_mib":1024},)"
-          R"({"vcpus":[2,3],"memory_mib":1024}],"huge_page_kib":2048,)"
+          R"("disks":[{"name":"mapper/vg-root","node":1}],)"
+          R"("numatune":[{"mode":"strict","nodes":[0,1]}],"cells":[{"vcpus":[0,1],"memory_mib":1024},)"
+          R"({"vcpus":[2,3],"memory_mib":1024,"numatune":[{"mode":"none","nodes":[]}]}],)"
+          R"("huge_page_kib":2048,)"
           R"("huge_pages":[{"node":1,"free":5,"total":9}],"waits_s":30})")),
       announced);
   EXPECT_EQ(parsed<WithdrawRequest>(line("withdraw", R"({"vm_uuid":"u"})")).vm_uuid, "u");
