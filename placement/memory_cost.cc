@@ -45,7 +45,7 @@ MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client
   profile.demand = client.demand;
   profile.horizon = options.move_horizon;
   std::vector<Bytes> of_its_kind;
-  if (snapshot.vms[client.vm].huge_page_size > Bytes{}) {
+  if (page_size_of(snapshot, client) > Bytes{}) {
     of_its_kind = memory_by_node(snapshot, client);
   }
   const std::vector<Bytes>& memory = of_its_kind.empty() ? client.memory : of_its_kind;

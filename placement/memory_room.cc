@@ -7,10 +7,6 @@
 namespace vmnuma::placement {
 namespace {
 
-Bytes page_size_of(const Snapshot& snapshot, const ClientState& client) {
-  return snapshot.vms[client.vm].huge_page_size;
-}
-
 Bytes pool_of(const Node& node, Bytes page_size) {
   for (const HugePagePool& pool : node.huge_pages) {
     if (pool.page_size == page_size) {

@@ -26,7 +26,7 @@ namespace {
 Bytes held_of(const Snapshot& snapshot, const MemoryRoom& room, NodeIndex node,
               const HugePagePool& pool) {
   for (placement::ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
-    if (snapshot.vms[snapshot.clients[i].vm].huge_page_size == pool.page_size) {
+    if (page_size_of(snapshot, snapshot.clients[i]) == pool.page_size) {
       // The room is what reservations leave, too.
       return pool.page_size * pool.pages - room.of(i, node) -
              reservations_of(snapshot.nodes[node], pool.page_size);

@@ -113,7 +113,7 @@ std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRe
 /// How much of the client's memory is to be at home. A client that stays where it is must not keep
 /// another client of the VM from moving just because its own remote memory finds no room.
 Bytes quota_of(const Snapshot& snapshot, const placement::ClientState& client, NodeIndex home) {
-  const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
+  const bool is_ordinary = page_size_of(snapshot, client) == Bytes{};
   if (home != client.home || !is_ordinary || home >= client.memory.size()) {
     return client.memory_size;
   }

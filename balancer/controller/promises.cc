@@ -218,7 +218,7 @@ AdmissionState Starts::admission_state(const HostNow& now) const {
     state.expected.push_back(std::move(told));
     for (const ClientState& client : snapshot.clients) {
       const bool is_its = client.id.vm == starting.description.id && !starting.appeared &&
-                          snapshot.vms[client.vm].huge_page_size == Bytes{};
+                          page_size_of(snapshot, client) == Bytes{};
       for (NodeIndex node = 0; is_its && node < client.memory.size(); ++node) {
         state.nodes[node].promised += client.memory[node];
       }

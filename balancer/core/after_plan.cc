@@ -20,7 +20,7 @@ namespace {
 
 /// Moves the client's memory to `to`; what finds no room there yet stays where it is.
 void gather_memory(Snapshot& snapshot, ClientState& client, NodeIndex to) {
-  const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
+  const bool is_ordinary = page_size_of(snapshot, client) == Bytes{};
   const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
   Bytes room = std::max(placement::MemoryRoom(snapshot).of(index, to), Bytes{});
   for (NodeIndex node = 0; node < client.memory.size(); ++node) {

@@ -44,7 +44,7 @@ void touch_memory(Snapshot& snapshot, ClientState& client, placement::MemoryRoom
   client.memory_known = true;
   Bytes left = client.memory_size;
   const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
-  const bool is_ordinary = snapshot.vms[client.vm].huge_page_size == Bytes{};
+  const bool is_ordinary = page_size_of(snapshot, client) == Bytes{};
   for (const NodeIndex node : nodes) {
     const bool may_lie_there =
         client.bound_to.empty() ||
@@ -117,6 +117,7 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
     client.id = {state.id, static_cast<std::int32_t>(clients.size())};
     client.vcpus = shape.vcpus;
     client.memory_size = shape.memory;
+    client.page_size = other_page_size(vm.description, shape.cells);
     client.allowed = allowed;
     client.bound_to = bound_nodes(snapshot.topology, vm.description, shape.cells);
     client.epochs_since_swap = 1'000'000;

@@ -263,6 +263,7 @@ void VmMeasurement::add_client(std::size_t index, const VmUsage* usage) {
   client.vcpus = record.shape.vcpus;
   client.home = reading_.topology.index_of(record.home).value_or(kNoNode);
   client.memory_size = record.shape.memory;
+  client.page_size = other_page_size(vm_.description, record.shape.cells);
   client.allowed = vm_.allowed;
   client.bound_to = bound_nodes(reading_.topology, vm_.description, record.shape.cells);
   client.epochs_here = record.epochs_here;

@@ -112,8 +112,8 @@ void remove_vm(Snapshot& snapshot, const VmId& id) {
   const auto last = first + static_cast<std::ptrdiff_t>(vm->client_count);
   for (auto client = first; client != last; ++client) {
     // Huge pages go back to their pools, which are computed from the VMs that have them.
-    for (NodeIndex node = 0; vm->huge_page_size == Bytes{} && node < client->memory.size();
-         ++node) {
+    const bool is_ordinary = page_size_of(snapshot, *client) == Bytes{};
+    for (NodeIndex node = 0; is_ordinary && node < client->memory.size(); ++node) {
       snapshot.nodes[node].free += client->memory[node];
     }
   }

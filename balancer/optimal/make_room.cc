@@ -153,14 +153,10 @@ class RoomMaker {
            });
   }
 
-  /// The pool that its memory would come from, if any VM has memory of it.
+  /// The pool that its memory would come from, if any client has memory of it.
   [[nodiscard]] const MemoryPool* pool() const {
     for (const MemoryPool& pool : pools_) {
-      const auto is_of_it = [&](const placement::VmState& vm) {
-        return vm.huge_page_size == wanted_.page_size && !pool.vms.empty() &&
-               std::binary_search(pool.vms.begin(), pool.vms.end(), vm.id);
-      };
-      if (std::any_of(snapshot_.vms.begin(), snapshot_.vms.end(), is_of_it)) {
+      if (pool.page_size == wanted_.page_size && client_of_pool()) {
         return &pool;
       }
     }
@@ -170,7 +166,7 @@ class RoomMaker {
   /// Any client with memory of that pool.
   [[nodiscard]] std::optional<ClientIndex> client_of_pool() const {
     for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
-      if (snapshot_.vms[snapshot_.clients[client].vm].huge_page_size == wanted_.page_size) {
+      if (page_size_of(snapshot_, snapshot_.clients[client]) == wanted_.page_size) {
         return client;
       }
     }

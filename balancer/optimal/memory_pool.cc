@@ -21,8 +21,7 @@ bool has_room(const MemoryPool& pool, const Arrangement& now, const Arrangement&
   std::vector<Bytes> free = pool.free;
   std::vector<NodeIndex> targets;
   for (ClientIndex client = 0; client < now.snapshot().clients.size(); ++client) {
-    const placement::VmId& vm = now.snapshot().clients[client].id.vm;
-    if (!std::binary_search(pool.vms.begin(), pool.vms.end(), vm)) {
+    if (!pool.is_of(now.snapshot(), client)) {
       continue;
     }
     const auto change =
@@ -52,17 +51,16 @@ std::vector<MemoryPool> memory_pools(const placement::Snapshot& snapshot) {
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     pools[Bytes{}].free.push_back(room.ordinary(node));
   }
-  for (const placement::VmState& vm : snapshot.vms) {
-    MemoryPool& pool = pools[vm.huge_page_size];
-    pool.vms.push_back(vm.id);
-    for (NodeIndex node = pool.free.size(); vm.client_count > 0 && node < snapshot.nodes.size();
-         ++node) {
-      pool.free.push_back(std::max(room.of(vm.first_client, node), Bytes{}));
+  for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+    MemoryPool& pool = pools[page_size_of(snapshot, snapshot.clients[client])];
+    for (NodeIndex node = pool.free.size(); node < snapshot.nodes.size(); ++node) {
+      pool.free.push_back(std::max(room.of(client, node), Bytes{}));
     }
   }
   std::vector<MemoryPool> all;
   all.reserve(pools.size());
   for (auto& [page_size, pool] : pools) {
+    pool.page_size = page_size;
     all.push_back(std::move(pool));
   }
   return all;

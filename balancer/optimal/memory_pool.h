@@ -9,15 +9,20 @@
 
 namespace vmnuma::balancer {
 
-/// Memory of one kind and the VMs that use it.
+/// Memory of one kind.
 struct MemoryPool {
+  placement::Bytes page_size;          ///< zero: ordinary memory
   std::vector<placement::Bytes> free;  ///< per node
-  std::vector<placement::VmId> vms;    ///< ascending
   bool operator==(const MemoryPool&) const = default;
+  /// True if the client's memory is of this kind.
+  [[nodiscard]] bool is_of(const placement::Snapshot& snapshot,
+                           placement::ClientIndex client) const {
+    return page_size_of(snapshot, snapshot.clients[client]) == page_size;
+  }
 };
 
 /// The kinds that placement/memory_room.h distinguishes: first the ordinary memory, then the pools
-/// of huge pages that VMs have memory of.
+/// of huge pages that clients have memory of.
 [[nodiscard]] std::vector<MemoryPool> memory_pools(const placement::Snapshot& snapshot);
 
 /// True if all clients that use the pools find room where `changes` take them. `now` is the

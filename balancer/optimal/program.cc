@@ -267,8 +267,7 @@ void HomesProgram::add_memory(const MemoryPool& pool) {
     LinearProgram::Row row{{}, in_units(std::max(pool.free[node], Bytes{})), /*exactly=*/false};
     for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
       const MemoryProfile& memory = now_->memory(client);
-      if (!memory.can_follow ||
-          !std::binary_search(pool.vms.begin(), pool.vms.end(), snapshot.clients[client].id.vm)) {
+      if (!memory.can_follow || !pool.is_of(snapshot, client)) {
         continue;
       }
       // At any home other than the present one all of it comes there, and what lies here leaves.
@@ -294,7 +293,7 @@ void HomesProgram::free_up(NodeIndex node, const MemoryPool& pool, Bytes bytes) 
   LinearProgram::Row row{{}, -in_units(bytes), /*exactly=*/false};
   Arrangement emptied = *now_;
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
-    if (!std::binary_search(pool.vms.begin(), pool.vms.end(), snapshot.clients[client].id.vm)) {
+    if (!pool.is_of(snapshot, client)) {
       continue;
     }
     const MemoryProfile& memory = now_->memory(client);

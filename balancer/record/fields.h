@@ -370,6 +370,7 @@ struct RecordFields {
     fields("owed_on_average", value.owed_on_average);
     fields("weight", value.weight);
     fields("memory_size", value.memory_size);
+    fields.added("page_size", value.page_size);
     fields("memory", value.memory);
     fields("memory_known", value.memory_known);
     fields("allowed", value.allowed);

@@ -310,7 +310,8 @@ void check(const placement::ClientState& client, const Snapshot& snapshot, Findi
                    "{} is on a node that is not there", id);
   findings.require(client.memory.size() == nodes || (client.memory.empty() && !client.memory_known),
                    "{} has memory on {} of {} nodes", id, client.memory.size(), nodes);
-  findings.require(none_negative(client.memory) && client.memory_size >= Bytes{},
+  findings.require(none_negative(client.memory) && client.memory_size >= Bytes{} &&
+                       client.page_size.value_or(Bytes{}) >= Bytes{},
                    "{} has less than no memory", id);
   findings.require(is_within(client.weight, 0, std::int64_t{kMostWeight} * kMostPermille) &&
                        is_within(client.exclusive_cores, 0, static_cast<std::int64_t>(kMostCpus)),

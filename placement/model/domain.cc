@@ -63,6 +63,22 @@ std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm, Bytes part
   return pages_of_vm;
 }
 
+std::optional<Bytes> other_page_size(const VmDescription& vm,
+                                     const std::vector<std::int32_t>& cells) {
+  std::optional<Bytes> size;
+  for (const GuestCell& cell : vm.cells) {
+    if (std::find(cells.begin(), cells.end(), cell.id) == cells.end() || cell.memory == Bytes{}) {
+      continue;
+    }
+    const Bytes its = cell.page_size.value_or(vm.huge_page_size);
+    if (size.value_or(its) != its) {
+      return std::nullopt;
+    }
+    size = its;
+  }
+  return size == vm.huge_page_size ? std::nullopt : size;
+}
+
 std::vector<NodeId> bound_nodes(const VmDescription& vm, const std::vector<std::int32_t>& cells) {
   std::vector<CellBinding> bindings;
   for (const GuestCell& cell : vm.cells) {

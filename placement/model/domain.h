@@ -280,6 +280,11 @@ struct PagesOfSize {
 /// client, say, without looking which pages it has.
 [[nodiscard]] std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm, Bytes part);
 
+/// The size of the pages of these guest cells' memory (zero: ordinary ones), if it is one and not
+/// the VM's huge_page_size; else nothing.
+[[nodiscard]] std::optional<Bytes> other_page_size(const VmDescription& vm,
+                                                   const std::vector<std::int32_t>& cells);
+
 /// The nodes that the memory of these guest cells (of all of the VM if there are none) may only lie
 /// on: its numatune in mode strict or restrictive names them, and we change nothing about it. Not
 /// those that libvirt was advised at the start. Ascending; empty: it may lie anywhere.

@@ -14,6 +14,10 @@ Bytes reservations_of(const NodeState& node, Bytes page_size) {
   return Bytes{};
 }
 
+Bytes page_size_of(const Snapshot& snapshot, const ClientState& client) {
+  return client.page_size.value_or(snapshot.vms[client.vm].huge_page_size);
+}
+
 bool is_measured(const Snapshot& snapshot) {
   return std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
                      [](const NodeState& node) { return node.cpu_measured; });

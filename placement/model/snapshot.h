@@ -81,7 +81,7 @@ struct VmState {
   /// Any vCPU uses all of its memory: its guest has no NUMA cells, or some too large for a node;
   /// their memory is then shared out over all its clients' nodes.
   bool shares_memory = false;
-  Bytes huge_page_size;  ///< hugetlbfs page size of its memory; zero: ordinary
+  Bytes huge_page_size;  ///< hugetlbfs page size of its memory, the largest; zero: ordinary
   VmPolicy policy;
   /// False: readings missing or stale, those here are the last ones. It is not touched, except that
   /// after kUnreadForLong epochs it may begin to spill: it gains CPUs and loses none.
@@ -133,6 +133,8 @@ struct ClientState {
   CpuTime owed_on_average;           ///< per epoch over minutes, exponentially weighted
   std::int64_t weight = 0;           ///< its part of the VM's weight, in thousandths
   Bytes memory_size;                 ///< its part of the VM's memory
+  /// Of that part, if its guest cells have other pages than the VM otherwise; zero: ordinary ones.
+  std::optional<Bytes> page_size = std::nullopt;
   std::vector<Bytes> memory;  ///< where that part lies, per node; its sum is what is resident
   bool memory_known = false;
   std::vector<NodeIndex> allowed;      ///< nodes it may live on, ascending
@@ -170,6 +172,10 @@ struct Snapshot {
 
 /// How much of the node's memory on pages of that size is kept for VMs that are not there yet.
 [[nodiscard]] Bytes reservations_of(const NodeState& node, Bytes page_size);
+
+/// The size of the pages that the client's memory consists of; zero: ordinary ones. If its guest
+/// cells have several, all of it counts as on the VM's largest.
+[[nodiscard]] Bytes page_size_of(const Snapshot& snapshot, const ClientState& client);
 
 /// Whether anything was measured in the epoch that the host's lost time and imbalance can be
 /// derived from.

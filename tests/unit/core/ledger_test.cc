@@ -171,6 +171,21 @@ TEST_F(LedgerTest, AVmIsOneMemoryUnlessEachOfItsClientsHoldsWholeCells) {
   EXPECT_TRUE(shares_memory(1, 6));
 }
 
+TEST_F(LedgerTest, AClientKnowsThePagesOfItsCellsAndWhereTheyAreBound) {
+  VmDescription vm = vm_of(1, 8);
+  vm.huge_page_size = kGiB;
+  vm.cells = {{0, {0, 1, 2, 3}, kGiB}, {1, {4, 5, 6, 7}, kGiB}};
+  vm.cells[1].page_size = Bytes{};
+  vm.cells[1].binding = placement::CellBinding{placement::NumatuneMode::kStrict, {NodeId{1}}};
+  run({vm});
+  const Snapshot snapshot = epoch();
+  ASSERT_EQ(snapshot.clients.size(), 2U);
+  EXPECT_EQ(page_size_of(snapshot, snapshot.clients[0]), kGiB);
+  EXPECT_EQ(page_size_of(snapshot, snapshot.clients[1]), Bytes{});
+  EXPECT_THAT(snapshot.clients[0].bound_to, testing::IsEmpty());
+  EXPECT_THAT(snapshot.clients[1].bound_to, testing::ElementsAre(1));
+}
+
 TEST_F(LedgerTest, ChatsAreOfVmsThatRun) {
   run({vm_of(1, 2), vm_of(2, 2), vm_of(3, 2)});
   const auto talking = [this] {

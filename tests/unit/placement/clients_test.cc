@@ -194,6 +194,22 @@ TEST(ClientsTest, MemoryIsBoundWhereNumatuneSaysSoAndNothingChangesThat) {
   EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());
 }
 
+TEST(ClientsTest, TheCellsOfAClientHaveOnePageSizeOrCountAsTheVms) {
+  using placement::other_page_size;
+  VmDescription vm = vm_of(4);
+  vm.huge_page_size = kGiB;
+  vm.cells = {{0, {0}, kGiB}, {1, {1}, kGiB}, {2, {2}, kGiB}, {3, {3}, kGiB}, {4, {}, Bytes{}}};
+  vm.cells[1].page_size = Bytes{};
+  vm.cells[2].page_size = Bytes{};
+  vm.cells[3].page_size = kMiB * 2;
+  EXPECT_EQ(other_page_size(vm, {}), std::nullopt);
+  EXPECT_EQ(other_page_size(vm, {0}), std::nullopt);  // the VM's
+  EXPECT_EQ(other_page_size(vm, {1, 2}), Bytes{});
+  EXPECT_EQ(other_page_size(vm, {3, 4}), kMiB * 2);  // the last has no memory
+  EXPECT_EQ(other_page_size(vm, {0, 1}), std::nullopt);
+  EXPECT_EQ(other_page_size(vm, {1, 3}), std::nullopt);
+}
+
 TEST(ClientsTest, EachGuestCellIsBoundByItself) {
   using placement::CellBinding;
   const Topology topology = equal_nodes(3, 8, 1, 64);

@@ -65,6 +65,18 @@ TEST(InitialTest, TheFirstHomeIsWhereLibvirtWasToldToStartIt) {
   EXPECT_THAT(place_all(snapshot), ElementsAre(1));
 }
 
+TEST(InitialTest, ClientsWithPagesOfDifferentSizesEachStartWhereTheirsAre) {
+  Snapshot snapshot = SnapshotBuilder()
+                          .node({.cores = 8, .memory_gib = 64})
+                          .node({.cores = 8, .memory_gib = 3, .huge_gib = 8})
+                          .vm(homeless("a", 2, /*clients=*/2))
+                          .build();
+  snapshot.vms[0].huge_page_size = kMiB * 2;
+  EXPECT_THAT(place_all(snapshot), ElementsAre(1, 1));  // there are no others
+  snapshot.clients[0].page_size = Bytes{};
+  EXPECT_THAT(place_all(snapshot), ElementsAre(0, 1));
+}
+
 TEST(InitialTest, WhereThereIsNoRoomNoVmIsPlacedOnASuggestion) {
   Snapshot snapshot = SnapshotBuilder()
                           .nodes(2, {.cores = 4, .memory_gib = 16})

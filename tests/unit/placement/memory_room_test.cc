@@ -52,6 +52,20 @@ TEST(MemoryRoomTest, EachSizeOfPagesHasAPoolOfItsOwn) {
   EXPECT_FALSE(room.share(0, 1));
 }
 
+TEST(MemoryRoomTest, TheMemoryOfEachClientIsOfItsOwnPool) {
+  Snapshot snapshot =
+      SnapshotBuilder()
+          .nodes(2, {.memory_gib = 50, .huge_gib = 8})
+          .vm({.name = "a", .homes = {0, 1}, .memory_gib = {3, 0}, .huge_pages = true})
+          .build();
+  snapshot.clients[1].page_size = Bytes{};  // its cells have ordinary pages
+  const MemoryRoom room(snapshot);
+  EXPECT_EQ(room.of(0, 0), kGiB * 5);
+  EXPECT_EQ(room.of(1, 0), room.ordinary(0));
+  EXPECT_FALSE(room.share(0, 1));
+  EXPECT_THAT(memory_by_node(snapshot, snapshot.clients[1]), ElementsAre(kGiB * 3, Bytes{}));
+}
+
 TEST(MemoryRoomTest, OtherMemoryOfQemuIsNotOfThePool) {
   Snapshot snapshot = two_pools();
   ClientState& client = snapshot.clients[0];
