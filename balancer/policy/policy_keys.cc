@@ -272,8 +272,7 @@ Result<void> check_policy(const VmPolicy& policy) {
       policy.topology_scope == placement::TopologyScope::kVm) {
     return refuse(
         "'max_per_node' divides the VM among nodes, but 'topology_policy' single-numa-node keeps "
-        "it "
-        "on one; only with 'topology_scope' client they go together");
+        "it on one; only with 'topology_scope' client they go together");
   }
   return {};
 }

@@ -222,8 +222,8 @@ constexpr const char* kVersion7 = R"sql(
 ALTER TABLE relocation ADD COLUMN spill_node INTEGER;
 )sql";
 
-// Version 8: the actions of a VM are found without reading those of all others. Homes go of VMs that
-// programs before it forgot without their homes.
+// Version 8: the actions of a VM are found without reading those of all others. Homes go of VMs
+// that programs before it forgot without their homes.
 constexpr const char* kVersion8 = R"sql(
 CREATE INDEX relocation_by_vm      ON relocation (vm, vm_name, action);
 CREATE INDEX relocation_by_vm_name ON relocation (vm_name, action);

@@ -121,7 +121,7 @@ TEST(ControllerTest, SaysWhatItWouldDoOnlyOnce) {
 TEST(ControllerTest, SaysOnlyOnceWhatIsDueInSomeEpochsOnlyAndShowsInTheOthersThatItWaits) {
   HostStory host(2, Mode::kDryRun,
                  [](balancer::ControllerSetup& setup) { setup.options.spill_enable = 0; });
-  for (const std::uint8_t number : {1, 2}) {
+  for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
     host.start(small_vm(number, "vm" + std::to_string(number), 2), /*memory_node=*/0,
                /*busy_pct=*/100);
     host.pin(number, node_cpus(0));

@@ -109,7 +109,7 @@ void add_percent(Line& line, const Figure& permille, const Limits& limits, const
   add_cell(line, permille, limits, percent_cell(permille), kPercentWidth, grid);
 }
 
-std::string home_text(const TopClient& client) {
+std::string home_cell(const TopClient& client) {
   return client.home_assumed ? fmt::format("({})", node_text(client.home)) : node_text(client.home);
 }
 
@@ -215,7 +215,7 @@ Line node_line(const TopHost& host, const TopNode& node, const TopGrid& grid) {
 Line client_line(const TopHost& host, const TopClient& client, const TopGrid& grid) {
   Line line;
   line.push_back({left(shown_name(client), grid.name) + (client.moving ? "*" : " ") +
-                  right(home_text(client), kNumberWidth) + " " +
+                  right(home_cell(client), kNumberWidth) + " " +
                   right(std::to_string(client.vcpus), kNumberWidth)});
   add_percent(line, load_permille(client, host.epoch_length_ms), kNoLimits, grid);
   add_percent(line, owed_permille(client), kOwedLimits, grid);
