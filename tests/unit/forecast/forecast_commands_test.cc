@@ -173,7 +173,7 @@ TEST_F(ForecastCommandsTest, LearnsFromAHistoryAndIsThenBelieved) {
   // VMs that work and rest for one to three hours: what a histogram cannot see coming.
   constexpr std::int64_t kDays = 4;
   std::vector<tests::GeneratedVm> vms;
-  for (std::int64_t which = 0; which < 3; ++which) {
+  for (std::int64_t which = 0; which < 5; ++which) {
     vms.push_back(tests::generate_load(tests::LoadFamily::kOnOff, which, kDays));
   }
   live(kDays * LoadPast::kDay, [&](std::int64_t minute) {
