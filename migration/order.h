@@ -15,7 +15,7 @@
 namespace vmnuma::migration {
 
 /// One thread's pin before and after; `before` is for undo. An empty `before` means "any CPU of the
-/// host".
+/// host". For a thread without a pin it is what libvirt was advised at the start, if that is known.
 struct PinChange {
   enum class Thread { kVcpu, kEmulator, kIoThread };
   [[nodiscard]] friend constexpr auto names(Thread) {

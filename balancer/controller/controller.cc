@@ -147,6 +147,24 @@ void keep_runtime_options(const Settings& before, Settings& settings) {
   }
 }
 
+/// The CPUs that libvirt was advised for a VM cannot be read once its threads have pins: what is
+/// known of them is kept, and orders of earlier runs of the daemon say what they found.
+void keep_advised_cpus(const Ledger& ledger, const ManagedVms& vms,
+                       std::vector<placement::VmDescription>& running) {
+  for (placement::VmDescription& vm : running) {
+    if (!vm.placement_auto || !vm.advised_cpus.empty()) {
+      continue;
+    }
+    const VmRecord* known = ledger.find(vm.id);
+    const std::optional<Original>& original = vms.of(vm.id).original;
+    if (known != nullptr && known->description.domain_id == vm.domain_id) {
+      vm.advised_cpus = known->description.advised_cpus;
+    } else if (original && !original->threads.empty()) {
+      vm.advised_cpus = original->threads.begin()->second.found;  // of a vCPU
+    }
+  }
+}
+
 /// libvirt counts a domain's runs; without libvirt there is no such number.
 bool is_another_run(const placement::VmDescription& before, const placement::VmDescription& now) {
   return before.domain_id >= 0 && now.domain_id >= 0 && before.domain_id != now.domain_id;
@@ -194,6 +212,7 @@ void Controller::take_domains(std::vector<placement::VmDescription> running, Eff
   for (const auto& [id, vm] : state_.ledger.vms()) {
     known.insert(id);
   }
+  keep_advised_cpus(state_.ledger, state_.vms, running);
   state_.running = std::move(running);
   const ClientGroups before = client_groups(state_.ledger);
   apply_domains(state_, effects);

@@ -66,7 +66,8 @@ struct PinReader::Pins {
   std::set<std::vector<CpuId>> narrow;
 };
 
-PinReader::Pins PinReader::pins_of(const VmRecord& vm, const ClientRecord& client) const {
+PinReader::Pins PinReader::pins_of(const VmRecord& vm, const ClientRecord& client,
+                                   const std::vector<CpuId>& part) const {
   std::set<std::vector<CpuId>> found;  // usually one
   Pins pins;
   for (const std::int32_t vcpu : client.shape.vcpus) {
@@ -79,9 +80,11 @@ PinReader::Pins PinReader::pins_of(const VmRecord& vm, const ClientRecord& clien
   const bool by_default = found.erase(vm.description.default_pin) > 0;
   for (const std::vector<CpuId>& pin : found) {
     std::vector<CpuId> cpus = usable(pin);
+    const bool is_advised =
+        pin == vm.description.advised_cpus && cpus != part && !whole_node(topology_, cpus);
     if (cpus.empty()) {
       pins.gone = true;
-    } else if (cpus == every_) {
+    } else if (cpus == every_ || is_advised) {
       pins.free = true;
     } else {
       pins.narrow.insert(std::move(cpus));
@@ -102,8 +105,8 @@ PinReader::Pins PinReader::pins_of(const VmRecord& vm, const ClientRecord& clien
 
 PinState PinReader::state_of(const VmRecord& vm, const ClientRecord& client,
                              const std::vector<CpuId>& given) const {
-  const Pins pins = pins_of(vm, client);
   const std::vector<CpuId> part = usable(given);
+  const Pins pins = pins_of(vm, client, part);
   if (pins.narrow.empty() && !pins.gone && !part.empty() && part == every_ &&
       client.home.value >= 0) {
     return {Kind::kOneNode, client.home};  // its home is the only node

@@ -10,7 +10,9 @@
 /// Properties:
 ///  1. Pins to all CPUs that VMs may use count as no pins.
 ///  2. If other vCPUs have pins of their own, a vCPU with the default pin counts as not pinned yet.
-///  3. CPUs that go offline, or come back, do not affect pins to whole nodes.
+///  3. Pins to the CPUs that libvirt was advised for the VM, as restored by a release, count as no
+///  pins, unless these are one whole node or what the client was given.
+///  4. CPUs that go offline, or come back, do not affect pins to whole nodes.
 #pragma once
 
 #include <string>
@@ -48,7 +50,9 @@ class PinReader {
   struct Pins;
   [[nodiscard]] std::vector<placement::CpuId> usable(
       const std::vector<placement::CpuId>& cpus) const;
-  [[nodiscard]] Pins pins_of(const VmRecord& vm, const ClientRecord& client) const;
+  /// `part`: the usable CPUs that it was given.
+  [[nodiscard]] Pins pins_of(const VmRecord& vm, const ClientRecord& client,
+                             const std::vector<placement::CpuId>& part) const;
 
   const placement::Topology& topology_;
   std::vector<placement::CpuId> every_;  ///< that VMs may use, ascending

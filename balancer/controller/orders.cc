@@ -83,6 +83,11 @@ void add_pins(const VmRecord& vm, const std::vector<Relocation>& relocations, co
   if (stays_home) {
     std::erase_if(change.pins, [](const PinChange& pin) { return pin.before == pin.after; });
   }
+  for (PinChange& pin : change.pins) {
+    if (pin.before.empty()) {
+      pin.before = vm.description.advised_cpus;
+    }
+  }
 }
 
 /// Empty unless every cell belongs to one client, and they have different homes.

@@ -39,7 +39,7 @@ struct ThreadId {
 /// The original state of one VM.
 struct Original {
   struct Pins {
-    std::vector<placement::CpuId> found;              ///< empty: any CPU
+    std::vector<placement::CpuId> found;              ///< empty: any CPU; as in PinChange::before
     std::vector<std::vector<placement::CpuId>> ours;  ///< what orders set it to, each once
     bool operator==(const Pins&) const = default;
   };

@@ -2,6 +2,7 @@
 #include "balancer/host/cpu_map.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,16 @@ Result<CpuMap> make_cpu_map(const std::vector<placement::CpuId>& cpus, const Hos
     map[number / 8] = static_cast<unsigned char>(map[number / 8] | bit);
   }
   return online_part(map, host.online) == none ? host.online : map;
+}
+
+std::vector<placement::CpuId> cpus_in(const CpuMap& map) {
+  std::vector<placement::CpuId> cpus;
+  for (std::size_t number = 0; number < map.size() * 8; ++number) {
+    if ((map[number / 8] >> (number % 8) & 1U) != 0) {
+      cpus.push_back({static_cast<std::int32_t>(number)});
+    }
+  }
+  return cpus;
 }
 
 CpuMap online_part(CpuMap map, const CpuMap& online) {

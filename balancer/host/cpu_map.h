@@ -28,6 +28,9 @@ struct HostCpus {
 [[nodiscard]] Result<CpuMap> make_cpu_map(const std::vector<placement::CpuId>& cpus,
                                           const HostCpus& host);
 
+/// Ascending.
+[[nodiscard]] std::vector<placement::CpuId> cpus_in(const CpuMap& map);
+
 /// `map` without the CPUs that are not in `online`, which has the same size.
 [[nodiscard]] CpuMap online_part(CpuMap map, const CpuMap& online);
 

@@ -17,6 +17,7 @@
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/errors.h"
 #include "balancer/host/handles.h"
+#include "balancer/host/host_cpus.h"
 #include "balancer/host/memory_nodes.h"
 #include "placement/model/text.h"
 
@@ -33,18 +34,6 @@ using placement::VmId;
 struct FreeBytes {
   void operator()(void* bytes) const noexcept { std::free(bytes); }
 };
-
-/// Queried each time: CPUs come and go.
-Result<HostCpus> host_cpus(const Connection& connection) {
-  unsigned char* raw = nullptr;
-  const int count = virNodeGetCPUMap(connection.get(), &raw, /*online=*/nullptr, /*flags=*/0);
-  const std::unique_ptr<unsigned char, FreeBytes> online(raw);
-  if (count < 0) {
-    return tl::unexpected<Error>(last_libvirt_error("cannot read the host's CPUs"));
-  }
-  const auto cpus = static_cast<std::size_t>(count);
-  return HostCpus{CpuMap(online.get(), online.get() + (cpus + 7) / 8), cpus};
-}
 
 Result<DomainHandle> find(const Connection& connection, const VmId& vm) {
   DomainHandle domain(virDomainLookupByUUID(connection.get(), vm.uuid.data()));

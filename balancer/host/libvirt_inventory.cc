@@ -10,6 +10,7 @@
 
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/errors.h"
+#include "balancer/host/host_cpus.h"
 #include "balancer/host/memory_nodes.h"
 #include "placement/model/text.h"
 
@@ -150,6 +151,9 @@ Result<VmDescription> LibvirtInventory::read(const VmId& vm) const {
   }
   if (description->numatune_auto && description->numatune_nodes.empty()) {
     description->numatune_nodes = allowed_memory_nodes(domain.get());
+  }
+  if (description->placement_auto && description->emulator_pin.empty()) {
+    description->advised_cpus = advised_cpus(*connection_, domain.get());
   }
   return description;
 }

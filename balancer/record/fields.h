@@ -177,6 +177,7 @@ struct RecordFields {
     fields("memory_pinned_by", value.memory_pinned_by);  // a kind of device, not a name
     fields("vcpu_pins", value.vcpu_pins);
     fields.added("default_pin", value.default_pin);
+    fields.added("advised_cpus", value.advised_cpus);
     fields("emulator_pin", value.emulator_pin);
     fields("io_thread_pins", value.io_thread_pins);
     fields.prose("partition", value.partition);

@@ -249,6 +249,9 @@ struct VmDescription {
   /// <vcpu cpuset=>: the pin of every thread that has none of its own, also of a vCPU that is
   /// plugged later; empty = any CPU.
   std::vector<CpuId> default_pin;
+  /// With placement='auto': the CPUs that libvirt was advised to start it on, and that threads
+  /// without a pin run on. Only for restoring them; empty: none, or not known.
+  std::vector<CpuId> advised_cpus;
   std::vector<CpuId> emulator_pin;
   std::vector<Pin> io_thread_pins;
   std::string guest_os;  ///< libosinfo's id of it ("http://debian.org/debian/12"); may be empty

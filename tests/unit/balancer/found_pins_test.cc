@@ -54,6 +54,21 @@ TEST_F(FoundPinsTest, PinsOverEveryUsableCpuAreNoPins) {
   EXPECT_EQ(state().kind, Kind::kFree);
 }
 
+TEST_F(FoundPinsTest, PinsToWhatLibvirtWasAdvisedAreNoPinsUnlessTheySayMore) {
+  vm_.description.advised_cpus = cpus({0, 1, 2, 3});
+  pin({0, 1, 2, 3}, cpus({0, 1, 2, 3}));
+  EXPECT_EQ(state().kind, Kind::kFree);
+  vm_.clients[0].home = NodeId{1};
+  EXPECT_EQ(state(cpus({0, 1, 2, 3})).kind, Kind::kOneNode);  // it was given them
+  vm_.description.vcpu_pins[0].cpus = node_cpus(1);
+  EXPECT_EQ(state().kind, Kind::kOther);
+  vm_.description.vcpu_pins.clear();
+  vm_.description.advised_cpus = node_cpus(2);
+  pin({0, 1, 2, 3}, node_cpus(2));
+  EXPECT_EQ(state().kind, Kind::kOneNode);
+  EXPECT_EQ(state().node, NodeId{2});
+}
+
 TEST_F(FoundPinsTest, AsManyCpusAsThereAreButOthersArePins) {
   host_.nodes[1].cpus.clear();
   host_.nodes[2].cpus.clear();

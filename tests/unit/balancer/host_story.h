@@ -49,6 +49,10 @@ class HostStory {
   [[nodiscard]] std::vector<placement::NodeId> memory_nodes(std::uint8_t number) const {
     return vms_.at(vm_id(number)).description.numatune_nodes;
   }
+  /// libvirt no longer reports what it was advised: the VM's threads have pins.
+  void forget_advice(std::uint8_t number) {
+    vms_.at(vm_id(number)).description.advised_cpus.clear();
+  }
   /// A vCPU is plugged into the running VM; only libvirt has pinned it, if there is a default.
   void plug_vcpu(std::uint8_t number);
   /// Whether every vCPU has a pin of its own.

@@ -50,6 +50,18 @@ TEST(OrdersTest, PinsToAllUsableCpusOfTheHomeAndRemembersWhatWasThere) {
   EXPECT_EQ(change.process.pid, 1001);
 }
 
+TEST(OrdersTest, WhatLibvirtWasAdvisedIsWhatWasThereBeforeForThreadsWithoutAPin) {
+  placement::VmDescription vm = small_vm(1, "web1", 2);
+  vm.io_threads = {1};
+  vm.advised_cpus = {CpuId{1}, CpuId{2}};
+  vm.emulator_pin = {CpuId{3}};
+  const migration::VmChange change = placing_order(vm).changes.front();
+  for (const PinChange& pin : change.pins) {
+    const bool has_a_pin = pin.thread == PinChange::Thread::kEmulator;
+    EXPECT_EQ(pin.before, has_a_pin ? vm.emulator_pin : vm.advised_cpus);
+  }
+}
+
 TEST(OrdersTest, LeavesMemoryAloneThatCannotMove) {
   placement::VmDescription vm = small_vm(1, "web1", 2);
   EXPECT_THAT(placing_order(vm).changes.front().memory.quotas, SizeIs(1));

@@ -82,6 +82,65 @@ TEST(ReleaseTest, AVmThatWasFoundPinnedIsPinnedThereAgain) {
   }
 }
 
+/// libvirt was advised to start it on the CPUs of nodes 0 and 1, and reports that until it has
+/// pins.
+placement::VmDescription advised_vm() {
+  placement::VmDescription vm = small_vm(1, "web1", 2);
+  vm.placement_auto = true;
+  vm.advised_cpus = node_cpus(0);
+  vm.advised_cpus.insert(vm.advised_cpus.end(), {CpuId{2}, CpuId{3}});
+  return vm;
+}
+
+TEST(ReleaseTest, AVmThatLibvirtChoseCpusForIsPinnedToTheseAgainAndThenAsFreeAsBefore) {
+  HostStory host(3, Mode::kActive);
+  const placement::VmDescription vm = advised_vm();
+  host.start(vm, 2, 60);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  host.carry_out(host.epoch());
+  ASSERT_NE(host.home(1), -1);
+  host.forget_advice(1);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  const Effects effects = give(host, ReleaseRequest{"web1"});
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  for (const PinChange& pin : effects.orders[0].changes.at(0).pins) {
+    EXPECT_EQ(pin.after, vm.advised_cpus);
+  }
+  host.carry_out(effects);
+  EXPECT_EQ(host.pins(1), vm.advised_cpus);
+  (void)host.epoch();
+  (void)give(host, ManageRequest{"web1"});
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    host.carry_out(host.epoch());
+  }
+  EXPECT_NE(host.home(1), -1);
+  EXPECT_EQ(host.pins(1), node_cpus(host.home(1)));
+}
+
+TEST(ReleaseTest, WhatLibvirtChoseIsKnownAfterARestartFromTheOrders) {
+  const placement::VmDescription vm = advised_vm();
+  HostStory host(3, Mode::kActive, [&](balancer::ControllerSetup& setup) {
+    setup.released[vm.id] = {1001, 1};
+    balancer::Original& original = setup.originals[vm.id];
+    original.process = {1001, 1};
+    for (const std::int32_t vcpu : vm.vcpus) {
+      original.threads[{PinChange::Thread::kVcpu, vcpu}] = {vm.advised_cpus, {node_cpus(2)}};
+    }
+  });
+  host.start(vm, 2, 60);
+  host.pin(1, vm.advised_cpus);  // by the release
+  host.forget_advice(1);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  (void)give(host, ManageRequest{"web1"});
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    host.carry_out(host.epoch());
+  }
+  EXPECT_NE(host.home(1), -1);
+}
+
 TEST(ReleaseTest, AVmThatWasNeverTouchedStaysAsItIs) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 50);

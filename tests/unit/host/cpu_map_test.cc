@@ -15,6 +15,12 @@ TEST(CpuMapTest, HasOneBitACpuLowestFirst) {
   EXPECT_THAT(*map, testing::ElementsAre(0x05, 0x02));
 }
 
+TEST(CpuMapTest, GivesItsCpusBack) {
+  const std::vector<CpuId> cpus{CpuId{0}, CpuId{2}, CpuId{9}};
+  EXPECT_EQ(cpus_in(*make_cpu_map(cpus, {CpuMap{0xff, 0xff}, 16})), cpus);
+  EXPECT_THAT(cpus_in(CpuMap{0, 0}), testing::IsEmpty());
+}
+
 TEST(CpuMapTest, HasRoomForMoreThanAThousandCpus) {
   const auto map = make_cpu_map({CpuId{4095}}, {CpuMap(512, 0xff), 4096});
   ASSERT_TRUE(map.has_value());

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What libvirt says about CPUs beside the XML: those of the host, and those that it was advised
+/// for a VM with placement='auto'.
+#pragma once
+
+#include <vector>
+
+#include "balancer/host/connection.h"
+#include "balancer/host/cpu_map.h"
+#include "balancer/host/handles.h"
+#include "placement/base/result.h"
+#include "placement/model/ids.h"
+
+namespace vmnuma::balancer {
+
+/// Queried each time: CPUs come and go. Any thread.
+[[nodiscard]] Result<HostCpus> host_cpus(const Connection& connection);
+
+/// The CPUs that libvirt was advised to start the VM on. Only while no thread of it has a pin of
+/// its own: libvirt reports them as the emulator's pin (qemuDomainGetEmulatorPinInfo(),
+/// libvirt 9.0). Ascending; empty if libvirt reports none, or all of the host. Two calls; any
+/// thread.
+[[nodiscard]] std::vector<placement::CpuId> advised_cpus(const Connection& connection,
+                                                         _virDomain* domain);
+
+}  // namespace vmnuma::balancer
