@@ -48,6 +48,23 @@ bool ActionRun::has_step(bool paused) const {
          std::all_of(memory_.begin(), memory_.end(), is_done);
 }
 
+Microseconds ActionRun::ready_at(Microseconds now) {
+  if (phase_ == Phase::kPins) {
+    return pins_.ready_at(now);
+  }
+  if (phase_ != Phase::kMemory) {
+    return ending_.attempts.ready_at(now);
+  }
+  std::optional<Microseconds> first;
+  for (MemoryWork& work : memory_) {
+    if (!work.done() && !work.moving()) {
+      const Microseconds ready = work.ending() ? now : work.ready_at(now);
+      first = std::min(first.value_or(ready), ready);
+    }
+  }
+  return first.value_or(now);
+}
+
 void ActionRun::step(const Ports& ports, const Limits& limits, Microseconds now,
                      std::vector<ActionEvent>& events) {
   now_ = now;
@@ -290,7 +307,9 @@ void ActionRun::memory_step(const Ports& ports, const Limits& limits,
                             std::vector<ActionEvent>& events) {
   // While page moves are paused, only an ending one has a step, so those come first.
   const auto ending = [](const MemoryWork& work) { return work.ending(); };
-  const auto has_step = [](const MemoryWork& work) { return !work.done() && !work.moving(); };
+  const auto has_step = [this](MemoryWork& work) {
+    return !work.done() && !work.moving() && work.ready_at(now_) <= now_;
+  };
   auto next = std::find_if(memory_.begin(), memory_.end(), ending);
   if (next == memory_.end()) {
     next = std::find_if(memory_.begin(), memory_.end(), has_step);
@@ -349,6 +368,7 @@ void ActionRun::end(ActionState state, std::string detail, std::vector<ActionEve
   finished.detail = ending_.detail;
   for (const MemoryWork& work : memory_) {
     finished.outcome += work.transfer().outcome();
+    finished.set_failed = finished.set_failed || work.set_failed();
   }
   events.push_back(std::move(finished));
   phase_ = Phase::kClose;
@@ -360,8 +380,12 @@ void ActionRun::cancel(const placement::VmId& vm, const std::string& why) {
   }
   if (settling()) {
     cancelled_ = why;
-  } else {
-    stop_memory(vm, why);
+    return;
+  }
+  for (MemoryWork& work : memory_) {
+    if (work.vm() == vm && work.problem().empty()) {
+      work.stop(why);
+    }
   }
 }
 

@@ -58,9 +58,7 @@ class ActionRun {
   /// something count.
   [[nodiscard]] bool has_step(bool paused) const;
   /// No step before this time.
-  [[nodiscard]] placement::Microseconds ready_at(placement::Microseconds now) {
-    return phase_ == Phase::kPins ? pins_.ready_at(now) : ending_.attempts.ready_at(now);
-  }
+  [[nodiscard]] placement::Microseconds ready_at(placement::Microseconds now);
   /// Makes at most one call; appends what the controller needs to know.
   void step(const Ports& ports, const Limits& limits, placement::Microseconds now,
             std::vector<ActionEvent>& events);
@@ -70,7 +68,7 @@ class ActionRun {
   [[nodiscard]] const std::vector<MemoryWork>& memory() const { return memory_; }
 
   /// Before the memory phase: takes everything back. After that: stops this VM's page moves where
-  /// they are.
+  /// they are; a set of memory nodes that is still to be restored stays open.
   void cancel(const placement::VmId& vm, const std::string& why);
   /// Stops this VM's page moves where they are.
   void stop_memory(const placement::VmId& vm, const std::string& why);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "placement/base/result.h"
 #include "placement/model/amounts.h"
 
 namespace vmnuma::migration {
@@ -15,6 +16,11 @@ namespace vmnuma::migration {
                                                          placement::Microseconds longest) {
   constexpr std::int64_t kMostDoublings = 20;
   return std::min(longest, first * (std::int64_t{1} << std::min(failures_before, kMostDoublings)));
+}
+
+/// True if the call failed only because libvirt is away, or a job holds the VM.
+[[nodiscard]] inline bool will_pass(const Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kBusy;
 }
 
 /// Attempts at one call.

@@ -298,7 +298,8 @@ std::vector<TransferProgress> Executor::transfers() const {
                       .remaining = transfer.remaining(),
                       .per_second = moved * 1000 / milliseconds,
                       .outcome = transfer.outcome(),
-                      .waits_for_room = transfer.waits_for_room()});
+                      .waits_for_room = transfer.waits_for_room(),
+                      .problem = work.problem()});
     }
   }
   return rows;

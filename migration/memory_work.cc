@@ -2,6 +2,7 @@
 #include "migration/memory_work.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,10 @@ namespace {
 constexpr Bytes kMostToNarrow = placement::kMiB * 256;
 constexpr Bytes kLittleToNarrow = placement::kMiB * 8;
 constexpr std::int64_t kShareToNarrow = 32;
+
+constexpr std::int64_t kMostSetTries = 10;
+constexpr Microseconds kFirstSetWait{1'000'000};
+constexpr Microseconds kLongestSetWait{30'000'000};
 
 bool is_next_to_nothing(Bytes left, Bytes all) {
   return left < kLittleToNarrow || (left <= kMostToNarrow && left * kShareToNarrow <= all);
@@ -88,9 +93,7 @@ TransferStep MemoryWork::step(const Ports& ports, const Limits& limits, Microsec
       phase_ = still_runs(ports) ? Phase::kWiden : Phase::kEnd;
       break;
     case Phase::kWiden:
-      widened_ =
-          succeeded(ports.control.widen_memory_nodes(run_of(change_), wide_nodes_), "widened");
-      after_widening();
+      widen(ports, now);
       break;
     case Phase::kTransfer:
       done = transfer_.step(ports.mover, limits, now, allowed);
@@ -102,9 +105,7 @@ TransferStep MemoryWork::step(const Ports& ports, const Limits& limits, Microsec
       phase_ = still_runs(ports) ? Phase::kNarrow : Phase::kEnd;
       break;
     case Phase::kNarrow:
-      // A failure is noted; where the memory is matters now.
-      (void)succeeded(ports.control.set_memory_nodes(run_of(change_), final_nodes_), "narrowed");
-      phase_ = Phase::kLookAgain;
+      narrow(ports, now);
       break;
     case Phase::kLookAgain:
       look_again(ports);
@@ -145,12 +146,40 @@ bool MemoryWork::still_runs(const Ports& ports) {
   return false;
 }
 
-bool MemoryWork::succeeded(const Result<void>& set, const char* how) {
-  if (!set) {
-    note(fmt::format("its set of memory nodes could not be {}: {}", how, set.error().message));
+void MemoryWork::widen(const Ports& ports, Microseconds now) {
+  widened_ =
+      succeeded(ports.control.widen_memory_nodes(run_of(change_), wide_nodes_), "widened", now);
+  if (problem_.empty()) {
+    after_widening();
+  } else {
+    phase_ = Phase::kCheckToWiden;
+  }
+}
+
+/// A failure is noted; where the memory is matters then.
+void MemoryWork::narrow(const Ports& ports, Microseconds now) {
+  (void)succeeded(ports.control.set_memory_nodes(run_of(change_), final_nodes_), "narrowed", now);
+  phase_ = problem_.empty() ? Phase::kLookAgain : Phase::kCheckToNarrow;
+}
+
+bool MemoryWork::succeeded(const Result<void>& set, const char* how, Microseconds now) {
+  problem_.clear();
+  if (set) {
+    attempts_.begin_anew();
+    return true;
+  }
+  std::string what =
+      fmt::format("its set of memory nodes could not be {}: {}", how, set.error().message);
+  const bool may_work = !set.error().is_gone() &&
+                        (will_pass(set.error()) || attempts_.failures() + 1 < kMostSetTries);
+  if (restores(change_) && may_work) {
+    attempts_.failed(now, kFirstSetWait, kLongestSetWait);
+    problem_ = std::move(what);
     return false;
   }
-  return true;
+  set_failed_ = true;
+  note(what);
+  return false;
 }
 
 void MemoryWork::after_widening() {
@@ -211,6 +240,7 @@ void MemoryWork::stop(const std::string& why) {
     return;
   }
   transfer_.stop();
+  problem_.clear();
   note(why);
   if (phase_ > Phase::kWiden && !final_nodes_.empty() && wide_nodes_ != final_nodes_) {
     note("its set of memory nodes stays wide");

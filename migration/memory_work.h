@@ -7,7 +7,10 @@
 /// Approach: journal row; widen the set to the union of old and final; transfer; if next to nothing
 /// is left, and nothing for lack of room, narrow to the final set and look where the memory is now,
 /// because success does not mean moved; journal row. A failure here never takes pins back: memory
-/// that stays where it is is not a broken state.
+/// that stays where it is is not a broken state. A set that is not what a released VM was found
+/// with is, because nothing corrects it later: there, a change of the set that fails is retried
+/// with back-off, indefinitely while libvirt is unavailable or a job of the VM keeps it busy, ten
+/// times otherwise, and the work stays open meanwhile, also while the program does not run.
 ///
 /// Terms: Final set: MemoryChange::allowed_after, else in mode kMask the homes, else none: the set
 /// is left alone.
@@ -27,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "migration/back_off.h"
 #include "migration/limits.h"
 #include "migration/order.h"
 #include "migration/ports.h"
@@ -47,6 +51,14 @@ class MemoryWork {
   /// Only the last journal row is missing.
   [[nodiscard]] bool ending() const { return phase_ == Phase::kEnd; }
   [[nodiscard]] bool vanished() const;
+  /// Why the set of nodes could not be changed, while that is retried; else empty.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  /// A change of the set of nodes failed for good.
+  [[nodiscard]] bool set_failed() const { return set_failed_; }
+  /// No step that is not a page move before this time.
+  [[nodiscard]] placement::Microseconds ready_at(placement::Microseconds now) {
+    return attempts_.ready_at(now);
+  }
   [[nodiscard]] Transfer& transfer() { return transfer_; }
   [[nodiscard]] const Transfer& transfer() const { return transfer_; }
   [[nodiscard]] placement::Microseconds began_at() const { return began_at_; }
@@ -85,8 +97,11 @@ class MemoryWork {
   void begin(const Ports& ports);
   /// True if the process is still the VM's.
   [[nodiscard]] bool still_runs(const Ports& ports);
-  /// Notes a change of the set that failed.
-  [[nodiscard]] bool succeeded(const Result<void>& set, const char* how);
+  void widen(const Ports& ports, placement::Microseconds now);
+  void narrow(const Ports& ports, placement::Microseconds now);
+  /// Notes a change of the set that failed, unless it is to be retried.
+  [[nodiscard]] bool succeeded(const Result<void>& set, const char* how,
+                               placement::Microseconds now);
   void after_widening();
   void after_transfer();
   void look_again(const Ports& ports);
@@ -102,6 +117,9 @@ class MemoryWork {
   Phase phase_ = Phase::kBegin;
   Transfer transfer_;
   std::string notes_;
+  Attempts attempts_;  ///< at changing the set
+  std::string problem_;
+  bool set_failed_ = false;
   bool widened_ = false;
   bool gone_ = false;  ///< the VM ended
 };

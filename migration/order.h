@@ -3,6 +3,7 @@
 /// it out, check it and undo it without further queries. Values; stored in the journal as is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -83,6 +84,13 @@ struct VmChange {
 
 [[nodiscard]] inline bool changes_memory(const VmChange& change) {
   return !change.memory.quotas.empty() || !change.memory.allowed_after.empty();
+}
+
+/// The VM is released: no client has a home afterwards, and everything is as it was found.
+[[nodiscard]] inline bool restores(const VmChange& change) {
+  return !change.homes.empty() &&
+         std::all_of(change.homes.begin(), change.homes.end(),
+                     [](const HomeChange& home) { return home.to.value < 0; });
 }
 
 /// The run of the domain that the change is meant for.

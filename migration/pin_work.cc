@@ -167,8 +167,7 @@ void PinWork::undo(const Order& order, const Ports& ports, const Limits& limits,
   }
   const Error& error = restored.error();
   const std::int64_t most_tries = error.is_gone() ? kMostTriesOfAMissingThread : kMostUndoTries;
-  const bool passes = error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kBusy;
-  if (passes || attempts_.failures() + 1 < most_tries) {
+  if (will_pass(error) || attempts_.failures() + 1 < most_tries) {
     attempts_.failed(now, kFirstUndoWait, kLongestUndoWait);
     phase_ = Phase::kUndoCheck;
     return;

@@ -28,6 +28,7 @@ struct ActionEvent {
   std::string detail;            ///< a sentence: why it ended so, and what became of the memory
   Outcome outcome;               ///< of all its VMs together
   placement::Microseconds took;  ///< since it began, or was resumed after a restart
+  bool set_failed = false;       ///< a set of memory nodes is not what it was to be
   bool operator==(const ActionEvent&) const = default;
 };
 
@@ -40,6 +41,8 @@ struct TransferProgress {
   placement::Bytes per_second;  ///< average since it began
   Outcome outcome;              ///< so far: stalls, and unmovable bytes by reason
   bool waits_for_room = false;
+  std::string problem =
+      {};  ///< why its set of nodes could not be changed yet, a sentence; or empty
   bool operator==(const TransferProgress&) const = default;
 };
 

@@ -202,7 +202,7 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   state.outcomes.ended(event.action, done, event.state == migration::ActionState::kUndone,
                        state.setup.options, state.last.snapshot.epoch);
   LogLine line = about_order(event.action, order.action, state.ledger);
-  line.severity = done ? Severity::kInfo : Severity::kWarning;
+  line.severity = done && !event.set_failed ? Severity::kInfo : Severity::kWarning;
   line.message =
       fmt::format("action {} is {}: {}", event.action, name_of(event.state), event.detail);
   effects.log.push_back(std::move(line));

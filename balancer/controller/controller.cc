@@ -165,6 +165,25 @@ void keep_advised_cpus(const Ledger& ledger, const ManagedVms& vms,
   }
 }
 
+/// Logs what keeps a transfer from ending, once for each.
+void note_problems(const Ledger& ledger, const std::vector<migration::TransferProgress>& before,
+                   const std::vector<migration::TransferProgress>& now, Effects& effects) {
+  for (const migration::TransferProgress& transfer : now) {
+    const bool is_known = std::any_of(before.begin(), before.end(), [&](const auto& known) {
+      return known.action == transfer.action && known.vm == transfer.vm && !known.problem.empty();
+    });
+    const VmRecord* vm = ledger.find(transfer.vm);
+    if (transfer.problem.empty() || is_known || vm == nullptr) {
+      continue;
+    }
+    effects.log.push_back(
+        {Severity::kWarning,
+         fmt::format("action {} for VM '{}' stays open: {}; it is tried again", transfer.action,
+                     vm->description.name, transfer.problem),
+         {{"VM", vm->description.name}, {"ACTION", std::to_string(transfer.action)}}});
+  }
+}
+
 /// libvirt counts a domain's runs; without libvirt there is no such number.
 bool is_another_run(const placement::VmDescription& before, const placement::VmDescription& now) {
   return before.domain_id >= 0 && now.domain_id >= 0 && before.domain_id != now.domain_id;
@@ -305,7 +324,8 @@ void Controller::handle(const LoadExpected& event, Effects& /*effects*/) {
   state_.ledger.set_expected_load(event.vm, event.per_vcpu);
 }
 
-void Controller::handle(const TransfersReported& event, Effects& /*effects*/) {
+void Controller::handle(const TransfersReported& event, Effects& effects) {
+  note_problems(state_.ledger, state_.last.transfers, event.transfers, effects);
   state_.last.transfers = event.transfers;
 }
 

@@ -521,11 +521,13 @@ std::vector<TransferView> transfer_views(
     }
     view.vm_uuid = to_text(transfer.vm);
     view.action = transfer.action;
-    view.state = transfer.waits_for_room ? "waiting" : "running";
+    const bool waits = transfer.waits_for_room || !transfer.problem.empty();
+    view.state = waits ? "waiting" : "running";
+    view.problem = transfer.problem;
     view.bytes_done = transfer.done.value;
     view.bytes_remaining = transfer.remaining.value;
     view.rate_bytes_per_second = transfer.per_second.value;
-    if (transfer.per_second > placement::Bytes{} && !transfer.waits_for_room) {
+    if (transfer.per_second > placement::Bytes{} && !waits) {
       view.seconds_left =
           (transfer.remaining.value + transfer.per_second.value - 1) / transfer.per_second.value;
     }

@@ -48,13 +48,15 @@ struct TransferView {
   std::int64_t action = 0;  ///< its number in the history
   std::string reason;
   std::vector<placement::NodeId> to;
-  std::string state;  ///< "running", "waiting" (for room, or for memory pressure to end), "paused"
+  /// "running", "waiting" (for room, for memory pressure to end, or for another attempt), "paused"
+  std::string state;
   std::int64_t bytes_done = 0;
   std::int64_t bytes_remaining = 0;
   std::int64_t rate_bytes_per_second = 0;
   Figure seconds_left;               ///< at this rate; unknown without one, or while not running
   std::int64_t stalls = 0;           ///< calls that took longer than Numa.PageMigStallTarget
   std::int64_t unmovable_bytes = 0;  ///< given up, at least for now
+  std::string problem = {};          ///< why its set of memory nodes could not be changed yet
   bool operator==(const TransferView&) const = default;
 };
 

@@ -47,6 +47,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("seconds_left", view.seconds_left);
   fields("stalls", view.stalls);
   fields("unmovable_bytes", view.unmovable_bytes);
+  fields("problem", view.problem);
 }
 
 template <class Fields, MaybeConst<HistoryStateView> T>

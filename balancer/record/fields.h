@@ -467,8 +467,9 @@ struct RecordFields {
     fields.prose("detail", value.detail);
     fields("outcome", value.outcome);
     fields("took", value.took);
+    fields.added("set_failed", value.set_failed);
   }
-  VMNUMA_FIELDS(migration::TransferProgress) {
+  VMNUMA_FIELDS(migration::TransferProgress) {  // `problem` is only explanatory
     fields("vm", value.vm);
     fields("action", value.action);
     fields("done", value.done);

@@ -316,6 +316,41 @@ TEST(ReleaseTest, AMaskedVmIsLimitedToWhatWasFoundOnceItsMemoryIsThere) {
   EXPECT_THAT(memory.allowed_after, ElementsAre(NodeId{1}));
 }
 
+TEST(ReleaseTest, ASetOfMemoryNodesThatIsStillToBeRestoredIsSaidOnceAndInStatus) {
+  HostStory host = two_placed();
+  const Effects released = give(host, ReleaseRequest{"web1"});
+  ASSERT_THAT(released.orders, SizeIs(1));
+  migration::TransferProgress transfer;
+  transfer.vm = vm_id(1);
+  transfer.action = released.orders[0].action;
+  const auto report = [&] {
+    return host.recorder().pass(host.controller(), balancer::TransfersReported{{transfer}}).log;
+  };
+  EXPECT_THAT(report(), IsEmpty());
+  transfer.problem = "its set of memory nodes could not be narrowed: no answer";
+  const auto log = report();
+  ASSERT_THAT(log, SizeIs(1));
+  EXPECT_EQ(log[0].severity, balancer::Severity::kWarning);
+  EXPECT_THAT(log[0].message, HasSubstr("for VM 'web1' stays open: " + transfer.problem));
+  EXPECT_THAT(report(), IsEmpty());
+  const auto answer = give(host, balancer::StatusRequest{}).replies.at(0).answer;
+  const auto& shown = std::get<balancer::StatusView>(*answer).transfers.at(0);
+  EXPECT_EQ(shown.state, "waiting");
+  EXPECT_EQ(shown.problem, transfer.problem);
+  migration::ActionEvent end{.kind = migration::ActionEvent::Kind::kFinished,
+                             .action = transfer.action,
+                             .vms = {vm_id(1)},
+                             .state = ActionState::kDone,
+                             .detail = transfer.problem,
+                             .outcome = {},
+                             .took = {},
+                             .set_failed = true};
+  const Effects ended =
+      host.recorder().pass(host.controller(), balancer::ActionProgressed{std::move(end)});
+  ASSERT_THAT(ended.log, SizeIs(1));
+  EXPECT_EQ(ended.log[0].severity, balancer::Severity::kWarning);
+}
+
 /// A VM of mode mask that was found free and has its home on node 0.
 HostStory one_masked() {
   HostStory host(2, Mode::kActive);

@@ -70,6 +70,14 @@ TEST_F(ViewTextTest, MemoryThatWasNotCountedYetIsNotNothing) {
   EXPECT_THAT(text_of(view), ::testing::ContainsRegex("\nweb1/1 +88 +1,3 +running +- +- +- +-\n"));
 }
 
+TEST_F(ViewTextTest, StatusSaysWhyATransferIsTriedAgain) {
+  balancer::StatusView view = tests::status_view();
+  view.transfers[0].problem = "its set of memory nodes could not be narrowed: no answer";
+  EXPECT_THAT(text_of(view),
+              ::testing::HasSubstr("\nAction 88: its set of memory nodes could not be "
+                                   "narrowed: no answer; it is tried again\n"));
+}
+
 TEST_F(ViewTextTest, StatusHasTheTenTransfersThatLastLongest) {
   balancer::StatusView view = tests::status_view();
   const balancer::TransferView transfer = view.transfers[0];

@@ -205,6 +205,81 @@ TEST_F(MaskTest, ASetThatCannotBeChangedIsSaidAndPagesMoveAnyway) {
   EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 64);
 }
 
+/// Its memory has come to node 0, and the set that it was found with is to be set next.
+class ReleaseWorkTest : public MaskTest {
+ protected:
+  void bring_home() {
+    allow(vm_, {NodeId{1}});
+    VmChange change = world_.change(vm_, 1, 0);
+    change.pins.clear();
+    change.homes = {{0, NodeId{1}, NodeId{}}};
+    change.memory.allowed_before = {NodeId{1}};
+    change.memory.allowed_after = {NodeId{0}};
+    world_.executor().submit(World::order(7, {change}));
+    world_.run([&] { return world_.memory_on(vm_, 0) == kMiB * 64; });
+  }
+  /// While every call to libvirt fails with this.
+  std::vector<ActionEvent> fail_for(placement::Microseconds time, ErrorCode code) {
+    world_.domains.fail_with(Error{code, 0, "no answer"});
+    const placement::Microseconds end = world_.now() + time;
+    return world_.run([&] { return world_.now() >= end; });
+  }
+
+  const TestVm vm_ = world_.start_vm("web1", 1, kMiB * 64, true);
+  static constexpr placement::Microseconds kHour{3'600'000'000};
+};
+
+TEST_F(ReleaseWorkTest, ASetThatCannotBeRestoredYetStaysOpenAndIsTriedAgain) {
+  bring_home();
+  for (const ErrorCode code : {ErrorCode::kUnavailable, ErrorCode::kBusy}) {
+    const int calls = world_.faults.calls();
+    EXPECT_THAT(fail_for(kHour, code), testing::IsEmpty());
+    EXPECT_LT(world_.faults.calls() - calls, 400);
+    ASSERT_EQ(world_.executor().transfers().size(), 1U);
+    EXPECT_EQ(world_.executor().transfers()[0].problem,
+              "its set of memory nodes could not be narrowed: no answer");
+  }
+  world_.domains.fail_with(std::nullopt);
+  const ActionEvent end = finished(world_.run(), 7);
+  EXPECT_EQ(end.state, ActionState::kDone);
+  EXPECT_FALSE(end.set_failed);
+  EXPECT_EQ(sets().back(), "set_memory_nodes web1 to 0");
+}
+
+TEST_F(ReleaseWorkTest, WhatLibvirtRefusesIsTriedTenTimesAndThenSaid) {
+  bring_home();
+  const ActionEvent end = finished(fail_for(kHour, ErrorCode::kUnsupported), 7);
+  EXPECT_EQ(end.state, ActionState::kDone);
+  EXPECT_TRUE(end.set_failed);
+  EXPECT_THAT(end.detail, HasSubstr("could not be narrowed: no answer"));
+}
+
+TEST_F(ReleaseWorkTest, ItGoesOnAfterTheProgramWasStopped) {
+  bring_home();
+  (void)fail_for({10'000'000}, ErrorCode::kUnavailable);
+  world_.executor().cancel(vm_.id);
+  world_.executor().pause();
+  EXPECT_THAT(world_.run(), testing::IsEmpty());
+  EXPECT_EQ(world_.journal.open_actions()->size(), 1U);
+  world_.domains.fail_with(std::nullopt);
+  world_.restart();
+  EXPECT_EQ(finished(world_.run(), 7).state, ActionState::kDone);
+  EXPECT_EQ(sets().back(), "set_memory_nodes web1 to 0");
+}
+
+TEST_F(ReleaseWorkTest, AYoungerOrderEndsIt) {
+  bring_home();
+  world_.domains.fail_with(Error{ErrorCode::kUnavailable, 0, "no answer"});
+  world_.run([&] { return !world_.executor().transfers().at(0).problem.empty(); });
+  world_.domains.fail_with(std::nullopt);
+  VmChange change = world_.change(vm_, 0, 1);
+  change.memory.allowed_after = {NodeId{0}, NodeId{1}};
+  world_.executor().submit(World::order(8, {change}));
+  const std::vector<ActionEvent> events = world_.run();
+  EXPECT_THAT(finished(events, 7).detail, HasSubstr("superseded by action 8"));
+  EXPECT_EQ(finished(events, 8).state, ActionState::kDone);
+}
+
 TEST_F(MaskTest, AfterACrashItWidensAgainAndGoesOn) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   world_.executor().submit(World::order(7, {masked(vm, 0, 1)}));

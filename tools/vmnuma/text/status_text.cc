@@ -123,6 +123,9 @@ std::string transfers_text(const std::vector<balancer::TransferView>& all) {
       notes += fmt::format("Action {}: {} calls took longer than Numa.PageMigStallTarget\n",
                            transfer.action, transfer.stalls);
     }
+    if (!transfer.problem.empty()) {
+      notes += fmt::format("Action {}: {}; it is tried again\n", transfer.action, transfer.problem);
+    }
     if (transfer.unmovable_bytes > 0) {
       notes += fmt::format("Action {}: {} could not be moved, at least for now\n", transfer.action,
                            bytes_text(transfer.unmovable_bytes));
