@@ -10,6 +10,7 @@
 #include "balancer/controller/views.h"
 #include "balancer/core/guards.h"
 #include "balancer/core/what_if.h"
+#include "placement/advice/words.h"
 #include "placement/clients.h"
 #include "placement/memory_room.h"
 #include "placement/model/text.h"
@@ -210,9 +211,8 @@ std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& suppo
   }
   if (nowhere > placement::Bytes{}) {
     notes.push_back(
-        fmt::format("{} MiB of the new VMs' memory have no room on any node above its "
-                    "reserve",
-                    nowhere.value >> 20U));
+        fmt::format("{} of the new VMs' memory have no room on any node above its reserve",
+                    placement::memory_text(nowhere)));
   }
   const Options& then = supposition.options;
   if (then.prefer_ht != now.prefer_ht) {

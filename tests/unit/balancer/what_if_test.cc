@@ -234,7 +234,7 @@ TEST_F(WhatIfCommandTest, WhatItCannotKnowIsNoted) {
   EXPECT_THAT(view({.options = {{"Numa.PreferHT", 1}}}).notes,
               ElementsAre(HasSubstr("Numa.PreferHT")));
   EXPECT_THAT(view({.add = {{.vcpus = 1, .memory_bytes = kGiB.value * 8}}}).notes,
-              ElementsAre(HasSubstr("no room on any node")));
+              ElementsAre(HasSubstr("7 GiB of the new VMs' memory have no room on any node")));
 }
 
 TEST_F(WhatIfCommandTest, SupposesAsManyClientsAsItMayAndNoMore) {

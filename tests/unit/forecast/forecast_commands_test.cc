@@ -105,10 +105,10 @@ In the ten minutes from 2024-10-04 01:40:00 on it will want at most 30.3% of its
 vCPUs' time in 95 of 100 minutes, and at most 30.0% in 5 of them. Predictor:
 histogram.
 
-LAST EIGHT DAYS  JUDGED(min)  COVERED  PINBALL LOSS  BELIEVED
-trained                    0        -             -         0
-histogram                 39   100.0%       0.0150%         4
-last-maximum              99   100.0%       0.0000%         6
+LAST EIGHT DAYS  JUDGED(min)  COVERED  PINBALL LOSS  USED
+trained                    0        -             -     0
+histogram                 39   100.0%       0.0150%     4
+last-maximum              99   100.0%       0.0000%     6
 
 Trained predictor: no model has been trained.
 )");
@@ -157,7 +157,7 @@ TEST_F(ForecastCommandsTest, BelievesAModelThatIsThere) {
   const auto json = nlohmann::json::parse(show("web1", /*json=*/true).out);
   EXPECT_EQ(json["predictor"], "trained");
   EXPECT_EQ(json["p95_permille"], 403);
-  EXPECT_EQ(json["predictors"][0]["believed"], 4);
+  EXPECT_EQ(json["predictors"][0]["used"], 4);
   EXPECT_THAT(json["model"].get<std::string>(), HasSubstr("2024-10-04 01:00:00"));
 }
 

@@ -119,14 +119,14 @@ std::string forecast_text(const ForecastShown& shown) {
                {"JUDGED(min)", Align::kRight},
                {"COVERED", Align::kRight},
                {"PINBALL LOSS", Align::kRight},
-               {"BELIEVED", Align::kRight}});
+               {"USED", Align::kRight}});
   for (std::size_t kind = 0; kind < kPredictorKinds; ++kind) {
-    const auto& [score, believed] = forecast.records[kind];
+    const auto& [score, used] = forecast.records[kind];
     const bool judged = score.values > 0;
     table.add_row({std::string(name_of(static_cast<PredictorKind>(kind))),
                    std::to_string(score.values),
                    judged ? percent_text(score.coverage().value) : "-",
-                   judged ? loss_text(score.mean_loss()) : "-", std::to_string(believed)});
+                   judged ? loss_text(score.mean_loss()) : "-", std::to_string(used)});
   }
   return out + "\n" + table.text() + "\n" +
          wrapped(fmt::format("Trained predictor: {}.", shown.model), /*indent=*/0);
@@ -150,14 +150,14 @@ std::string forecast_json(const ForecastShown& shown) {
   json["model"] = shown.model;
   json["predictors"] = Json::array();
   for (std::size_t kind = 0; kind < kPredictorKinds; ++kind) {
-    const auto& [score, believed] = forecast.records[kind];
+    const auto& [score, used] = forecast.records[kind];
     const bool judged = score.values > 0;
     Json predictor;
     predictor["name"] = name_of(static_cast<PredictorKind>(kind));
     predictor["minutes_judged"] = score.values;
     predictor["coverage_permille"] = judged ? Json(score.coverage().value) : Json();
     predictor["pinball_loss_millionths"] = judged ? Json(score.mean_loss()) : Json();
-    predictor["believed"] = believed;
+    predictor["used"] = used;
     json["predictors"].push_back(std::move(predictor));
   }
   return text::json_text(json) + "\n";
