@@ -2,6 +2,7 @@
 #include "tools/exporter/http_message.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace vmnuma::tools {
 
@@ -17,6 +18,44 @@ std::string_view without_port(std::string_view host) {
     return host.substr(0, host.find(']') + 1);
   }
   return host.substr(0, host.rfind(':'));
+}
+
+/// Host names and schemes ignore the case of ASCII letters.
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return lower;
+}
+
+/// A request's target (RFC 9112, section 3.2): "/metrics?x", or "http://localhost:9721/metrics?x"
+/// as clients send it that take us for a proxy; then it has the host that counts.
+struct Target {
+  std::string_view path;  ///< without the query
+  std::string_view host;  ///< with its port; empty: the Host header counts
+};
+
+std::optional<Target> parse_target(std::string_view target) {
+  Target parsed;
+  const std::size_t scheme = target.find("://");
+  if (scheme != std::string_view::npos && !target.starts_with('/')) {
+    const std::string name = lower_case(target.substr(0, scheme));
+    target.remove_prefix(scheme + 3);
+    parsed.host = target.substr(0, target.find_first_of("/?"));
+    target.remove_prefix(parsed.host.size());
+    const bool has_user = parsed.host.find('@') != std::string_view::npos;
+    if ((name != "http" && name != "https") || parsed.host.empty() || has_user) {
+      return std::nullopt;
+    }
+    parsed.path = target.starts_with('/') ? target.substr(0, target.find('?')) : "/";
+    return parsed;
+  }
+  if (!target.starts_with('/')) {
+    return std::nullopt;
+  }
+  parsed.path = target.substr(0, target.find('?'));
+  return parsed;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -69,12 +108,16 @@ tl::expected<HttpRequest, int> understand(const HttpHead& head) {
   if (head.has_body) {
     return tl::unexpected(413);
   }
-  if (!head.target.starts_with('/') || !is_visible(head.target)) {
+  const std::optional<Target> target = parse_target(head.target);
+  if (!target || !is_visible(head.target)) {
     return tl::unexpected(400);
   }
+  const std::string_view host = !target->host.empty() ? target->host
+                                : has_host            ? head.hosts.front()
+                                                      : std::string_view();
   return HttpRequest{
-      .path = std::string(head.target.substr(0, head.target.find('?'))),
-      .host = std::string(has_host ? without_port(head.hosts.front()) : ""),
+      .path = std::string(target->path),
+      .host = lower_case(without_port(host)),
       .head_only = head.method == "HEAD",
       .takes_gzip = std::any_of(head.encodings.begin(), head.encodings.end(), accepts_gzip),
       .authorization = std::string(head.authorization)};

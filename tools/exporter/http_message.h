@@ -23,7 +23,8 @@ inline constexpr std::size_t kLongestHead = std::size_t{8} * 1024;
 
 struct HttpRequest {
   std::string path;        ///< without the query, not decoded: no path of ours needs that
-  std::string host;        ///< the Host header without its port; empty in HTTP/1.0
+  std::string host;        ///< that is asked for, in lower case and without the port; may be empty
+                           ///< in HTTP/1.0
   bool head_only = false;  ///< HEAD: the answer without its body
   bool takes_gzip = false;
   std::string authorization = {};  ///< that header; empty if there is none, or more than one

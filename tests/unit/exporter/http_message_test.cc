@@ -2,6 +2,7 @@
 #include "tools/exporter/http_message.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,6 +36,34 @@ TEST(HttpMessageTest, TakesThePortOffIpv6Addresses) {
   HttpHead head = get("/");
   head.hosts = {"[::1]:9721"};
   EXPECT_EQ(understand(head)->host, "[::1]");
+}
+
+TEST(HttpMessageTest, TheCaseOfAHostDoesNotMatter) {
+  HttpHead head = get("/Metrics");
+  head.hosts = {"LocalHost:9721"};
+  EXPECT_EQ(understand(head)->host, "localhost");
+  EXPECT_EQ(understand(head)->path, "/Metrics");
+}
+
+TEST(HttpMessageTest, AWholeUrlIsTakenAsWellAndItsHostCounts) {
+  for (const auto& [target, host, path] :
+       {std::tuple("http://localhost:9721/metrics?x=1", "localhost", "/metrics"),
+        {"HTTP://127.0.0.1/metrics", "127.0.0.1", "/metrics"},
+        {"https://[::1]:9721/", "[::1]", "/"},
+        {"http://a", "a", "/"},
+        {"http://a?x=/y", "a", "/"}}) {
+    HttpHead head = get(target);
+    head.hosts = {"other"};
+    const auto request = understand(head);
+    ASSERT_TRUE(request) << target;
+    EXPECT_EQ(request->host, host) << target;
+    EXPECT_EQ(request->path, path) << target;
+  }
+  for (const char* target : {"http:///metrics", "http://", "ftp://a/", "://a/", "http:/a",
+                             "http://user@a/", "a/http://b", "localhost:9721"}) {
+    EXPECT_EQ(status_of(get(target)), 400) << target;
+  }
+  EXPECT_EQ(understand(get("/x://a"))->path, "/x://a");
 }
 
 TEST(HttpMessageTest, OldVersionsNeedNoHost) {
@@ -86,7 +115,6 @@ TEST(HttpMessageTest, EverythingElseIsNamedForWhatItIs) {
   EXPECT_EQ(status_of(head), 400);
   head.hosts = {"a b"};
   EXPECT_EQ(status_of(head), 400);
-  EXPECT_EQ(status_of(get("http://a/")), 400);
   EXPECT_EQ(status_of(get("*")), 400);
   EXPECT_EQ(status_of(get("/\x01")), 400);
   head = get("/");
