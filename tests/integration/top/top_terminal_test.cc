@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The full screen in tmux, against a daemon of the test's own. What is on the screen is looked at
-// whenever the program asks that daemon again, so nothing depends on how long anything takes.
+// whenever the program asks that daemon again, so nothing depends on how long anything takes: it
+// asks only when it has drawn the screen.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -96,16 +97,22 @@ class TopTerminalTest : public ::testing::Test {
 
   [[nodiscard]] std::string screen() const { return output_of(tmux_ + " capture-pane -p"); }
 
-  /// The screen as soon as it has the text; what it is in the end if it never has.
+  /// The whole screen as soon as it has the text; what it is in the end if it never has.
   [[nodiscard]] std::string screen_with(const std::string& text) {
-    std::string now = screen();
-    for (int tries = 0; tries < 200 && now.find(text) == std::string::npos; ++tries) {
+    bool is_there = false;
+    for (int tries = 0; tries < 200; ++tries) {
+      const bool was_there = is_there;
+      std::string now = screen();
+      is_there = now.find(text) != std::string::npos;
+      if (was_there && is_there) {
+        return now;
+      }
       if (!questions_.wait_for_next()) {
         return "the program asks nothing any more\n" + screen();
       }
-      now = screen();
+      // The first time the text was seen, the program may have been drawing what is around it.
     }
-    return now;
+    return screen();
   }
 
   void press(const std::string& keys) { EXPECT_EQ(output_of(tmux_ + " send-keys " + keys), ""); }
@@ -202,6 +209,7 @@ TEST_F(TopTerminalTest, AsksBeforeNoMoreMovesBeginAndTakesNoForAnAnswer) {
 }
 
 TEST_F(TopTerminalTest, AClickChoosesAClientAndASecondOneLooksIntoItsVm) {
+  EXPECT_THAT(screen_with("page 1/1"), HasSubstr("node 1"));
   press("n");
   const std::string shown = screen_with("LOCAL  name");
   const std::size_t at = shown.find("\nweb1/0");
