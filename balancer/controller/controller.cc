@@ -197,6 +197,17 @@ Effects Controller::on(const Event& event) {
   return effects;
 }
 
+ControllerSetup Controller::to_resume() const {
+  ControllerSetup setup = state_.setup;
+  setup.last_action = state_.orders.next() - 1;
+  setup.remembered_homes = state_.vms.remembered_homes();
+  setup.originals = state_.vms.each(&ManagedVm::original);
+  setup.released = state_.vms.each(&ManagedVm::released);
+  setup.reservations = state_.reservations.all();
+  setup.memory_originals = state_.memory.originals();
+  return setup;
+}
+
 Result<Outlook> Controller::outlook() const {
   if (!state_.is_epoch_measured()) {
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");

@@ -76,6 +76,12 @@ class Controller {
   }
   /// As configured, with the options set since.
   [[nodiscard]] const Settings& settings() const { return state_.setup; }
+  /// What a controller starts with that is to go on where this one is, without the history.
+  [[nodiscard]] ControllerSetup to_resume() const;
+  /// Nothing that was ordered is under way.
+  [[nodiscard]] bool is_idle() const {
+    return state_.orders.count() == 0 && state_.memory.under_way() == 0;
+  }
   /// The current mode: paused and degraded take precedence over the configured one.
   [[nodiscard]] Mode mode() const { return state_.mode(); }
   /// Error: busy before the first epoch was measured.

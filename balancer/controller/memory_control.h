@@ -39,6 +39,8 @@ class MemoryControl {
 
   [[nodiscard]] const HostMemory& host() const { return host_; }
   [[nodiscard]] bool has_changed(const placement::VmId& vm) const;
+  /// What is kept to set limits back.
+  [[nodiscard]] const MemoryOriginals& originals() const { return steering_.originals(); }
   /// Number of changes without an answer yet.
   [[nodiscard]] std::int64_t under_way() const { return steering_.under_way(); }
 

@@ -234,4 +234,15 @@ Result<void> keep_released(stats::History& history, const Released& released) {
   return history.set_meta(kReleased, text);
 }
 
+Result<void> keep_known(stats::History& history, const ControllerSetup& known) {
+  for (const auto& [client, home] : known.remembered_homes) {
+    if (auto saved = history.save_home(client.vm, client.index, home); !saved) {
+      return saved;
+    }
+  }
+  return keep_released(history, known.released)
+      .and_then([&] { return keep_reservations(history, known.reservations); })
+      .and_then([&] { return keep_memory_originals(history, known.memory_originals); });
+}
+
 }  // namespace vmnuma::balancer

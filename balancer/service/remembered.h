@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "balancer/config/config.h"
+#include "balancer/controller/controller.h"
 #include "balancer/controller/memory_steering.h"
 #include "balancer/controller/originals.h"
 #include "balancer/core/reservations.h"
@@ -49,6 +50,9 @@ struct Remembered {
 /// Keeps the state of cgroups before their memory limits were changed. Errors: as above.
 [[nodiscard]] Result<void> keep_memory_originals(stats::History& history,
                                                  const MemoryOriginals& originals);
+
+/// Keeps all of it that a controller knew, in a new history. Errors: as above.
+[[nodiscard]] Result<void> keep_known(stats::History& history, const ControllerSetup& known);
 
 /// By name: units with changed memory limits, and whether systemd kept such settings for them
 /// before.

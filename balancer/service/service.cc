@@ -59,7 +59,11 @@ Service::Service(ServiceSetup setup)
       look_timer_(context_),
       history_(setup_.board, setup_.history.get(), log_,
                [this](std::string problem) {
-                 post([this, problem = std::move(problem)] { set_source("history", problem); });
+                 post([this, problem = std::move(problem)] {
+                   if (!is_history_damaged()) {  // what is wrong then is told by look_at_workers()
+                     set_source("history", problem);
+                   }
+                 });
                }),
       sampler_(setup_.board, "sampler", kMostReadings, kReadingAllowed),
       vms_(setup_.board, context_, host_, log_,
@@ -102,6 +106,14 @@ const Settings& Service::settings() const {
   return controller_.now().settings();
 }
 
+std::optional<ControllerSetup> Service::to_resume() const {
+  return is_history_damaged() ? std::optional(controller_.now().to_resume()) : std::nullopt;
+}
+
+bool Service::is_history_damaged() const {
+  return setup_.history != nullptr && setup_.history->is_damaged();
+}
+
 Service::End Service::run() {
   tell_notices();
   if (setup_.history == nullptr) {
@@ -121,7 +133,7 @@ Service::End Service::run() {
   recover_if_active();
   vms_.refresh();
   latencies_.find(topology_);
-  next_epoch_ = std::chrono::steady_clock::now();
+  next_epoch_ = began_ = std::chrono::steady_clock::now();
   arm_epoch();
   arm_look();
   (void)sd_notify(0, "READY=1");  // no listener if not started by systemd
@@ -341,6 +353,9 @@ void Service::look_at_workers() {
       history_backoff_.is_due(now)) {
     try_history();
   }
+  if (is_history_damaged() && replace_history(now)) {
+    return;
+  }
   latencies_.find_if_due(topology_, now);
 }
 
@@ -354,14 +369,33 @@ void Service::try_history() {
         set_source("history", opened.error().message + "; it is tried again");
         return;
       }
-      log_.say(Severity::kNotice, "the history can be opened now, starting over with it");
-      (void)sd_notify(0, "RELOADING=1");
-      end_ = End::kStartOver;
-      take_nothing_more();
-      ending_.end(workers_to_end());
-      context_.stop();
+      start_over("the history can be opened now, starting over with it");
     });
   });
+}
+
+/// False if that has to wait. A disk that damages one after the other must not take the place of
+/// the few that are kept.
+bool Service::replace_history(std::chrono::steady_clock::time_point now) {
+  const bool is_again = setup_.resumed && now - began_ < kReplacedAtMostEvery;
+  set_source("history",
+             fmt::format("'{}' is damaged; {}", setup_.history->path().string(),
+                         is_again ? "so was the one before it: check the disk and restart vmnumad"
+                                  : "a new one is begun once nothing is under way or paused"));
+  if (is_again || controller_.now().mode() == Mode::kPaused || !controller_.now().is_idle()) {
+    return false;
+  }
+  start_over("the history is damaged, starting over with a new one");
+  return true;
+}
+
+void Service::start_over(std::string_view why) {
+  log_.say(Severity::kNotice, std::string(why));
+  (void)sd_notify(0, "RELOADING=1");
+  end_ = End::kStartOver;
+  take_nothing_more();
+  ending_.end(workers_to_end());
+  context_.stop();
 }
 
 void Service::set_source(const std::string& source, std::string problem) {

@@ -19,6 +19,9 @@
 ///  - while libvirt is gone nothing is ordered;
 ///  - a full or failing disk costs history, never the service; opening a history that could not be
 ///    opened at the start is retried, and once it succeeds the service starts over with it;
+///  - if the history is found damaged while it is open, nothing more is ordered, and once nothing
+///  is
+///    under way the service starts over with a new one, knowing what it knew;
 ///  - after a stop was requested, nothing is waited for longer than ending.h says.
 ///
 /// It has more members than most classes: one for each worker and each part of the daemon, which it
@@ -28,8 +31,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -58,14 +63,18 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Runs until told to stop, or until it must be recreated because the history can now be opened.
+  /// Runs until told to stop, or until it must be recreated because the history can now be opened,
+  /// or is damaged and to be set aside.
   /// Runs on the caller's thread.
   [[nodiscard]] End run();
   /// In force when run() returned, with the options set meanwhile.
   [[nodiscard]] const Settings& settings() const;
+  /// Likewise, if the history is damaged: what the next service is to resume.
+  [[nodiscard]] std::optional<ControllerSetup> to_resume() const;
 
  private:
   static constexpr std::chrono::seconds kLookEvery{1};
+  static constexpr std::chrono::hours kReplacedAtMostEvery{24};
 
   explicit Service(ServiceSetup setup);
   /// Runs the task on the service's thread. Any thread.
@@ -85,6 +94,9 @@ class Service {
   void arm_look();
   void look_at_workers();
   void try_history();
+  [[nodiscard]] bool replace_history(std::chrono::steady_clock::time_point now);
+  void start_over(std::string_view why);
+  [[nodiscard]] bool is_history_damaged() const;
   void set_source(const std::string& source, std::string problem);
   void tell_source(const std::string& source);
   void tell_notices();
@@ -107,6 +119,7 @@ class Service {
   boost::asio::steady_timer epoch_timer_;
   boost::asio::steady_timer look_timer_;
   std::chrono::steady_clock::time_point next_epoch_;
+  std::chrono::steady_clock::time_point began_;
   std::int64_t sequence_ = 0;
   bool sampling_ = false;
   bool has_recovered_ = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/service_setup.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -68,6 +69,17 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.history_path = setup.history->path();
   controller.history_notice = setup.history->notice();
   controller.last_action = setup.last_action;
+  if (setup.resumed) {
+    const ControllerSetup& before = *setup.resumed;
+    controller.last_action = std::max(controller.last_action, before.last_action);
+    controller.remembered_homes = before.remembered_homes;
+    controller.originals = before.originals;
+    controller.originals_known = before.originals_known;
+    controller.released = before.released;
+    controller.reservations = before.reservations;
+    controller.memory_originals = before.memory_originals;
+    return controller;
+  }
   Remembered remembered = remember(*setup.history);
   controller.remembered_homes = std::move(remembered.homes);
   controller.originals = std::move(remembered.originals);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "balancer/config/config.h"
@@ -24,6 +25,8 @@ struct ServiceSetup {
   std::unique_ptr<Host> host;
   std::unique_ptr<stats::History> history;  ///< null: go on without
   std::string history_problem;              ///< why, if null
+  /// What the service before this one knew, if its history was damaged and a new one was begun.
+  std::optional<ControllerSetup> resumed;
   /// Checks whether the history can be opened now. Blocks.
   std::function<Result<void>()> try_history;
   std::int64_t last_action = 0;  ///< the highest number in the history
@@ -37,7 +40,8 @@ struct ServiceSetup {
 /// change at the next start only, and the origin of their values with them.
 [[nodiscard]] Config without_restart(Config read, const Config& running);
 
-/// Includes what an earlier run left in the history and in the state directory. Blocks.
+/// Includes what an earlier run left in the history and in the state directory, or what it knew and
+/// is resumed. Blocks.
 [[nodiscard]] ControllerSetup controller_setup(const ServiceSetup& setup);
 
 }  // namespace vmnuma::balancer

@@ -176,7 +176,7 @@ Result<void> check_files(const fs::path& path) {
   return {};
 }
 
-Result<OpenedDatabase> open_database(const fs::path& path) {
+Result<OpenedDatabase> open_database(const fs::path& path, bool is_damaged) {
   std::string notice;
   // A second round only after an unusable file was set aside; what is found then is new and empty.
   for (bool retried = false;; retried = true) {
@@ -188,7 +188,10 @@ Result<OpenedDatabase> open_database(const fs::path& path) {
     try {
       database.emplace(path.string(), SQLite::OPEN_READWRITE, kBusyTimeoutMs);
       fold_log_at_close(*database, false);
-      const Judgement judgement = judge(*database);
+      Judgement judgement = judge(*database);
+      if (is_damaged && !retried && judgement.content == Content::kHistory) {
+        judgement = {Content::kUnusable, "is damaged"};
+      }
       if (judgement.content != Content::kUnusable) {
         configure(*database);
         migrate(*database, migrations());

@@ -22,9 +22,10 @@ struct OpenedDatabase {
   std::string notice;  ///< what was set aside and why; empty if nothing was
 };
 
-/// Opens or creates the file, sets an unusable one aside, applies migrations and settings.
-/// Errors: as History::open().
-[[nodiscard]] Result<OpenedDatabase> open_database(const std::filesystem::path& path);
+/// Opens or creates the file, sets an unusable one aside, and one that is known to be damaged,
+/// applies migrations and settings. Errors: as History::open().
+[[nodiscard]] Result<OpenedDatabase> open_database(const std::filesystem::path& path,
+                                                   bool is_damaged);
 
 /// Whether the file and those that SQLite keeps next to it are regular files, as far as they exist:
 /// SQLite opens them unchecked, and a named pipe would block it for ever. Error: invalid-argument.

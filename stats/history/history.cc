@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/history/history.h"
 
+#include <atomic>
 #include <mutex>
 #include <system_error>
 #include <type_traits>
@@ -34,6 +35,7 @@ struct History::Store {
   std::string notice;
   std::mutex mutex;
   SQLite::Database database;  // under `mutex`
+  std::atomic<bool> is_damaged = false;
 
   // Where SQLite's exceptions end. `doing` completes "cannot ... in 'file'".
   template <class Function>
@@ -49,7 +51,11 @@ struct History::Store {
       }
       return result;
     } catch (const SQLite::Exception& exception) {
-      return Returned(sqlite_failure(exception, doing, options.path, database.getHandle()));
+      auto failed = sqlite_failure(exception, doing, options.path, database.getHandle());
+      if (failed.value().code == ErrorCode::kCorrupt) {
+        is_damaged = true;
+      }
+      return Returned(std::move(failed));
     }
   }
 };
@@ -70,7 +76,7 @@ Result<std::unique_ptr<History>> History::open(const HistoryOptions& options) {
                    fmt::format("'{}' is not the path of a file", options.path.string()),
                    error.value());
   }
-  auto opened = open_database(path);
+  auto opened = open_database(path, options.is_damaged);
   if (!opened) {
     return tl::unexpected<Error>(std::move(opened).error());
   }
@@ -86,6 +92,9 @@ const std::filesystem::path& History::path() const {
 }
 const std::string& History::notice() const {
   return store_->notice;
+}
+bool History::is_damaged() const {
+  return store_->is_damaged;
 }
 
 Result<std::int64_t> History::last_action_id() {

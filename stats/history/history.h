@@ -59,11 +59,12 @@ struct HistoryOptions {
   /// Size of the file without its log; at least 1 MiB.
   std::int64_t max_bytes = std::int64_t{256} << 20;
   KeptFor kept = {};
+  bool is_damaged = false;  ///< it is known to be, and set aside even if no damage is found
 };
 
 /// Thread-safe: every call takes one mutex. Calls do disk I/O and belong on a worker. Errors of
 /// every call: no-space, permission-denied (read-only), busy (another program holds a lock),
-/// corrupt (the file was damaged while open; the next open() sets it aside), io. They name the file
+/// corrupt (the file was damaged while open: is_damaged()), io. They name the file
 /// and what could not be done. One function per kind of row written and per question asked, all on
 /// one connection.
 class History {
@@ -79,6 +80,8 @@ class History {
   [[nodiscard]] const std::filesystem::path& path() const;
   /// A sentence for the user if open() had to set a file aside, otherwise empty.
   [[nodiscard]] const std::string& notice() const;
+  /// Whether a call has found the file damaged. Takes no mutex.
+  [[nodiscard]] bool is_damaged() const;
 
   // ---- journal ----
 

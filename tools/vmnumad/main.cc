@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -38,6 +39,7 @@ namespace {
 using vmnuma::ErrorCode;
 using vmnuma::Result;
 using vmnuma::balancer::Config;
+using vmnuma::balancer::ControllerSetup;
 using vmnuma::balancer::ControlSocket;
 using vmnuma::balancer::Damaged;
 using vmnuma::balancer::Host;
@@ -190,9 +192,11 @@ struct OpenHistory {
 
 /// Without the last number every action would be refused, so a history that cannot provide it does
 /// not count.
-Result<OpenHistory> open_history(const Config& config) {
-  return vmnuma::stats::History::open(vmnuma::balancer::history_options(config))
-      .and_then([](std::unique_ptr<vmnuma::stats::History>&& history) {
+Result<OpenHistory> open_history(const Config& config, bool is_damaged) {
+  vmnuma::stats::HistoryOptions options = vmnuma::balancer::history_options(config);
+  options.is_damaged = is_damaged;
+  return vmnuma::stats::History::open(options).and_then(
+      [](std::unique_ptr<vmnuma::stats::History>&& history) {
         return history->last_action_id().map([&](std::int64_t last_action) {
           return OpenHistory{std::move(history), last_action};
         });
@@ -210,10 +214,10 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
       }});
 }
 
-/// One run of the service. `config` is what runs, also after it was read again. Errors: whatever
-/// makes it impossible.
+/// One run of the service. `config` is what runs, also after it was read again; `resumed` what the
+/// run before knew, if its history was damaged. Errors: whatever makes it impossible.
 Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard& board,
-                           Signals& signals) {
+                           Signals& signals, std::optional<ControllerSetup>& resumed) {
   if (!arguments.simulated) {
     note_missing_rights(config);
   }
@@ -236,15 +240,25 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
   std::error_code unknown;
   setup.search_program = vmnuma::balancer::search_program(
       std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path());
-  if (Result<OpenHistory> opened = open_history(config)) {
+  if (Result<OpenHistory> opened = open_history(config, resumed.has_value())) {
     setup.history = std::move(opened->history);
     setup.last_action = opened->last_action;
+    if (resumed) {
+      // Should this fail, so will what is written next, which is reported.
+      (void)vmnuma::balancer::keep_known(*setup.history, *resumed);
+    }
+    setup.resumed = std::exchange(resumed, std::nullopt);
   } else {
     setup.history_problem = opened.error().message;
   }
-  setup.try_history = [config] { return open_history(config).map([](OpenHistory&&) {}); };
-  return Service::create(std::move(setup)).map([&config](std::unique_ptr<Service>&& service) {
+  setup.try_history = [config] {
+    return open_history(config, /*is_damaged=*/false).map([](OpenHistory&&) {});
+  };
+  return Service::create(std::move(setup)).map([&](std::unique_ptr<Service>&& service) {
     const Service::End end = service->run();
+    if (auto known = service->to_resume()) {
+      resumed = std::move(known);
+    }
     const vmnuma::balancer::Settings& settings = service->settings();
     config.options = settings.options;
     config.origins = {settings.origins.begin(), settings.origins.end()};
@@ -315,9 +329,10 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
   if (!config) {
     return fail(kExitConfig, config.error().message);
   }
+  std::optional<ControllerSetup> resumed;
   for (;;) {
     const Result<Service::End> ended = arguments.recording.empty()
-                                           ? serve(arguments, *config, board, signals)
+                                           ? serve(arguments, *config, board, signals, resumed)
                                            : show_recording(arguments, *config, signals);
     if (!ended) {
       return fail(ended.error().code == ErrorCode::kBusy ? kExitAlreadyRunning : kExitFailed,

@@ -672,6 +672,31 @@ TEST(ControllerTest, SetsOptionsAndTellsWhichWereKept) {
               HasSubstr("0 to 100"));
 }
 
+TEST(ControllerTest, OneThatResumesAnotherKnowsItsHomesReleasesReservationsAndNumbers) {
+  HostStory host = pile_up();
+  (void)host.tell_domains();
+  (void)host.epoch();
+  EXPECT_TRUE(host.controller().is_idle());
+  const Effects placed = host.epoch();
+  EXPECT_FALSE(host.controller().is_idle());
+  host.carry_out(placed);
+  EXPECT_TRUE(host.controller().is_idle());
+  host.carry_out(host.controller().on(CommandReceived{7, balancer::ReleaseRequest{"vm1"}}));
+  balancer::ReserveRequest reserve;
+  reserve.name = "soon";
+  reserve.vcpus = 1;
+  reserve.memory_bytes = placement::kMiB.value;
+  (void)host.controller().on(CommandReceived{7, reserve});
+  const balancer::ControllerSetup setup = host.controller().to_resume();
+  EXPECT_EQ(setup.mode, Mode::kActive);
+  EXPECT_THAT(setup.released,
+              Contains(Field(&decltype(setup.released)::value_type::first, vm_id(1))));
+  EXPECT_THAT(setup.reservations, SizeIs(1));
+  EXPECT_EQ(setup.remembered_homes.at({vm_id(2), 0}).value, host.home(2));
+  EXPECT_TRUE(setup.originals.contains(vm_id(2)));
+  EXPECT_GE(setup.last_action, 5) << "four placements and a release";
+}
+
 TEST(ControllerTest, DefaultsOfOptionsAreThoseOfThePreset) {
   HostStory host = pile_up();
   const auto spills = [&host] {

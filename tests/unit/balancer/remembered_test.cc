@@ -142,6 +142,22 @@ TEST_F(RememberedTest, ReservationsAreKeptWhateverTheirNames) {
   EXPECT_THAT(remember(*history_).reservations, IsEmpty());
 }
 
+TEST_F(RememberedTest, WhatAControllerKnewIsKeptInANewHistory) {
+  balancer::ControllerSetup known;
+  known.remembered_homes = {{{vm_, 0}, NodeId{1}}, {{vm_, 1}, NodeId{3}}};
+  known.released = {{vm_, kProcess}};
+  known.reservations.emplace_back();
+  known.reservations[0].name = "db";
+  known.reservations[0].memory = {{NodeId{1}, {}, placement::kGiB}};
+  known.memory_originals["machine.slice"] = {};
+  ASSERT_TRUE(balancer::keep_known(*history_, known));
+  const Remembered kept = remember(*history_);
+  EXPECT_EQ(kept.homes, known.remembered_homes);
+  EXPECT_EQ(kept.released, known.released);
+  EXPECT_EQ(kept.reservations, known.reservations);
+  EXPECT_EQ(kept.memory_originals, known.memory_originals);
+}
+
 TEST_F(RememberedTest, WhatIsNoListIsNone) {
   ASSERT_TRUE(history_->set_meta("released", "\n x\nc7a5fdbd 1 2\nnone 1\n"));
   EXPECT_THAT(remember(*history_).released, IsEmpty());

@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class TroubleTest : public HistoryTest {
@@ -142,6 +143,7 @@ TEST_F(TroubleTest, DamageWhileOpenIsCorruptAndSetAsideAtTheNextStart) {
   }
   reopen();  // folds the log into the file
   ASSERT_GT(fs::file_size(file()), std::uintmax_t{5} << 19);
+  EXPECT_FALSE(history().is_damaged());
   {
     std::fstream out(file(), std::ios::binary | std::ios::in | std::ios::out);
     out.seekp(4096 * 40);
@@ -150,9 +152,22 @@ TEST_F(TroubleTest, DamageWhileOpenIsCorruptAndSetAsideAtTheNextStart) {
   const auto read = history().client_samples({});
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+  EXPECT_TRUE(history().is_damaged());
   reopen();
   EXPECT_THAT(history().notice(), HasSubstr("set aside"));
   EXPECT_TRUE(history().append_epoch(epoch(201)));
+  EXPECT_FALSE(history().is_damaged());
+}
+
+TEST_F(TroubleTest, AFileThatIsKnownToBeDamagedIsSetAsideWhateverItLooksLike) {
+  ASSERT_TRUE(history().append_epoch(epoch(0)));
+  history_.reset();
+  options_.is_damaged = true;
+  EXPECT_THAT(history().notice(), HasSubstr("is damaged; it was set aside"));
+  EXPECT_THAT(history().node_samples({}).value(), IsEmpty());
+  history_.reset();
+  fs::remove(file());
+  EXPECT_EQ(history().notice(), "") << "there is nothing to set aside";
 }
 
 }  // namespace
