@@ -19,8 +19,7 @@
 ///  - while libvirt is gone nothing is ordered;
 ///  - a full or failing disk costs history, never the service; opening a history that could not be
 ///    opened at the start is retried, and once it succeeds the service starts over with it;
-///  - if the history is found damaged while it is open, nothing more is ordered, and once nothing
-///  is
+///  - if the history is found damaged while it is open, nothing more is ordered, and once nothing is
 ///    under way the service starts over with a new one, knowing what it knew;
 ///  - after a stop was requested, nothing is waited for longer than ending.h says.
 ///
@@ -64,8 +63,7 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   /// Runs until told to stop, or until it must be recreated because the history can now be opened,
-  /// or is damaged and to be set aside.
-  /// Runs on the caller's thread.
+  /// or is damaged and to be set aside. Runs on the caller's thread.
   [[nodiscard]] End run();
   /// In force when run() returned, with the options set meanwhile.
   [[nodiscard]] const Settings& settings() const;
