@@ -8,8 +8,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Microseconds;
-
 namespace {
 
 constexpr Microseconds kFirstCloseWait{1'000'000};
@@ -28,7 +26,7 @@ ActionRun::ActionRun(const OpenAction& open, RoomBook& room, Microseconds now)
   phase_ = Phase::kCheck;
 }
 
-bool ActionRun::concerns(const placement::VmId& vm) const {
+bool ActionRun::concerns(const VmId& vm) const {
   return std::any_of(order_.changes.begin(), order_.changes.end(),
                      [&](const VmChange& change) { return change.vm == vm; });
 }
@@ -178,12 +176,12 @@ void ActionRun::next_survey(const Limits& limits, std::vector<ActionEvent>& even
   const auto moves_memory = [&](const VmChange& change) {
     return std::any_of(change.homes.begin(), change.homes.end(), comes_home) &&
            limits.move_memory && !change.memory.quotas.empty() &&
-           change.memory_mode != placement::MemoryMode::kHandsOff;
+           change.memory_mode != MemoryMode::kHandsOff;
   };
   // A VM without a home gets one even if its memory does not fit, a released one gets its pins
   // back, and a pull moves what it can.
-  const bool needs_room = order_.reason != placement::Reason::kInitialPlacement &&
-                          order_.reason != placement::Reason::kMemoryPull;
+  const bool needs_room =
+      order_.reason != Reason::kInitialPlacement && order_.reason != Reason::kMemoryPull;
   while (index_ < order_.changes.size() && !(needs_room && moves_memory(order_.changes[index_]))) {
     ++index_;
   }
@@ -191,9 +189,9 @@ void ActionRun::next_survey(const Limits& limits, std::vector<ActionEvent>& even
     phase_ = Phase::kSurvey;
     return;
   }
-  std::vector<placement::NodeId>& targets = room_check_.targets;
+  std::vector<NodeId>& targets = room_check_.targets;
   for (const RoomNeed& need : room_check_.needs) {
-    if (need.in > placement::Bytes{}) {
+    if (need.in > Bytes{}) {
       targets.push_back(need.node);
     }
   }
@@ -228,7 +226,7 @@ void ActionRun::survey(const Ports& ports, const Limits& limits, std::vector<Act
 
 void ActionRun::look_for_room(const Ports& ports, const Limits& limits,
                               std::vector<ActionEvent>& events) {
-  const placement::NodeId target = room_check_.targets[index_];
+  const NodeId target = room_check_.targets[index_];
   auto memory = ports.mover.node_memory(target);
   if (!memory) {
     end(ActionState::kDropped,
@@ -286,8 +284,7 @@ void ActionRun::begin_memory(const Limits& limits, std::vector<ActionEvent>& eve
     if (!moves_pages && vm.memory.allowed_after.empty()) {
       continue;
     }
-    if (moves_pages &&
-        (!limits.move_memory || vm.memory_mode == placement::MemoryMode::kHandsOff)) {
+    if (moves_pages && (!limits.move_memory || vm.memory_mode == MemoryMode::kHandsOff)) {
       memory_left_alone_ += fmt::format(
           "; memory of '{}' is left alone because {}", vm.vm_name,
           limits.move_memory ? "its memory mode is hands-off" : "page migration is switched off");
@@ -374,7 +371,7 @@ void ActionRun::end(ActionState state, std::string detail, std::vector<ActionEve
   phase_ = Phase::kClose;
 }
 
-void ActionRun::cancel(const placement::VmId& vm, const std::string& why) {
+void ActionRun::cancel(const VmId& vm, const std::string& why) {
   if (!concerns(vm)) {
     return;
   }
@@ -389,7 +386,7 @@ void ActionRun::cancel(const placement::VmId& vm, const std::string& why) {
   }
 }
 
-void ActionRun::stop_memory(const placement::VmId& vm, const std::string& why) {
+void ActionRun::stop_memory(const VmId& vm, const std::string& why) {
   for (MemoryWork& work : memory_) {
     if (work.vm() == vm) {
       work.stop(why);

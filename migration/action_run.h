@@ -42,13 +42,13 @@ namespace vmnuma::migration {
 class ActionRun {
  public:
   /// A new order. `room` must outlive this object.
-  ActionRun(Order order, RoomBook& room, placement::Microseconds now);
+  ActionRun(Order order, RoomBook& room, Microseconds now);
   /// An order that was open when the program ended.
-  ActionRun(const OpenAction& open, RoomBook& room, placement::Microseconds now);
+  ActionRun(const OpenAction& open, RoomBook& room, Microseconds now);
 
   [[nodiscard]] std::int64_t action() const { return order_.action; }
   [[nodiscard]] const Order& order() const { return order_; }
-  [[nodiscard]] bool concerns(const placement::VmId& vm) const;
+  [[nodiscard]] bool concerns(const VmId& vm) const;
   [[nodiscard]] bool settling() const { return phase_ < Phase::kMemory; }
   /// Its VMs have their new home; page moves of older orders are no longer wanted.
   [[nodiscard]] bool pins_made() const { return pins_made_; }
@@ -58,9 +58,9 @@ class ActionRun {
   /// something count.
   [[nodiscard]] bool has_step(bool paused) const;
   /// No step before this time.
-  [[nodiscard]] placement::Microseconds ready_at(placement::Microseconds now);
+  [[nodiscard]] Microseconds ready_at(Microseconds now);
   /// Makes at most one call; appends what the controller needs to know.
-  void step(const Ports& ports, const Limits& limits, placement::Microseconds now,
+  void step(const Ports& ports, const Limits& limits, Microseconds now,
             std::vector<ActionEvent>& events);
 
   /// The memory of its VMs; empty before the pins are made.
@@ -69,17 +69,17 @@ class ActionRun {
 
   /// Before the memory phase: takes everything back. After that: stops this VM's page moves where
   /// they are; a set of memory nodes that is still to be restored stays open.
-  void cancel(const placement::VmId& vm, const std::string& why);
+  void cancel(const VmId& vm, const std::string& why);
   /// Stops this VM's page moves where they are.
-  void stop_memory(const placement::VmId& vm, const std::string& why);
+  void stop_memory(const VmId& vm, const std::string& why);
 
  private:
   enum class Phase { kOpen, kCheck, kFree, kSurvey, kRoom, kPins, kMemory, kClose, kClosed };
   /// Whether all its memory has room.
   struct RoomCheck {
     std::vector<RoomNeed> needs;
-    std::vector<placement::NodeId> targets;  ///< nodes that receive memory
-    std::map<placement::NodeId, NodeMemory> nodes;
+    std::vector<NodeId> targets;  ///< nodes that receive memory
+    std::map<NodeId, NodeMemory> nodes;
   };
   struct Ending {
     ActionState state{};
@@ -116,8 +116,8 @@ class ActionRun {
   std::size_t index_ = 0;  ///< of the next change or node
   bool pins_made_ = false;
   Ending ending_;
-  placement::Microseconds now_;
-  placement::Microseconds began_at_;
+  Microseconds now_;
+  Microseconds began_at_;
 
   std::optional<ResumePoint> resume_;  ///< set for an action from before a restart
   std::optional<std::string> cancelled_;

@@ -11,9 +11,8 @@
 namespace vmnuma::migration {
 
 /// After that many failures in a row, 0 for the first: `first`, doubled with each further one.
-[[nodiscard]] constexpr placement::Microseconds back_off(placement::Microseconds first,
-                                                         std::int64_t failures_before,
-                                                         placement::Microseconds longest) {
+[[nodiscard]] constexpr Microseconds back_off(Microseconds first, std::int64_t failures_before,
+                                              Microseconds longest) {
   constexpr std::int64_t kMostDoublings = 20;
   return std::min(longest, first * (std::int64_t{1} << std::min(failures_before, kMostDoublings)));
 }
@@ -29,8 +28,8 @@ class Attempts {
   /// When the next one is due. The wait begins at the first `now` after a failure, since the call
   /// itself may have taken long, and is no shorter than the call: what else is to be done has at
   /// least half of the time.
-  [[nodiscard]] placement::Microseconds ready_at(placement::Microseconds now) {
-    if (wait_ > placement::Microseconds{}) {
+  [[nodiscard]] Microseconds ready_at(Microseconds now) {
+    if (wait_ > Microseconds{}) {
       ready_at_ = now + std::max(wait_, now - failed_at_);
       wait_ = {};
     }
@@ -39,8 +38,7 @@ class Attempts {
   /// Failures in a row.
   [[nodiscard]] std::int64_t failures() const { return failures_; }
   /// `now`: when the call began.
-  void failed(placement::Microseconds now, placement::Microseconds first,
-              placement::Microseconds longest) {
+  void failed(Microseconds now, Microseconds first, Microseconds longest) {
     failed_at_ = now;
     wait_ = back_off(first, failures_++, longest);
   }
@@ -49,9 +47,9 @@ class Attempts {
 
  private:
   std::int64_t failures_ = 0;
-  placement::Microseconds failed_at_;
-  placement::Microseconds wait_;  ///< has not begun yet; zero: none
-  placement::Microseconds ready_at_;
+  Microseconds failed_at_;
+  Microseconds wait_;  ///< has not begun yet; zero: none
+  Microseconds ready_at_;
 };
 
 }  // namespace vmnuma::migration

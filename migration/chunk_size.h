@@ -28,40 +28,36 @@ namespace vmnuma::migration {
 
 class ChunkSize {
  public:
-  [[nodiscard]] placement::Bytes now() const { return size_; }
+  [[nodiscard]] Bytes now() const { return size_; }
 
   /// A call that handled `work` took `elapsed`.
-  void learn(placement::Bytes work, placement::Microseconds elapsed,
-             placement::Microseconds target) {
+  void learn(Bytes work, Microseconds elapsed, Microseconds target) {
     if (work <= kSmallestChunk) {
       std::rotate(smallest_took_.begin(), smallest_took_.begin() + 1, smallest_took_.end());
       smallest_took_.back() = elapsed;
     }
-    for (placement::Microseconds& took : smallest_took_) {
+    for (Microseconds& took : smallest_took_) {
       took = std::min(took, elapsed);  // a smaller call would not have taken longer
     }
-    const placement::Microseconds quickest =
-        *std::min_element(smallest_took_.begin(), smallest_took_.end());
+    const Microseconds quickest = *std::min_element(smallest_took_.begin(), smallest_took_.end());
     if (quickest > target * 2) {
       target = quickest * 2;
     }
     if (elapsed > target) {
       // work <= 2^30 in calls this slow and targets <= 2^32 us, so the product fits.
-      const placement::Bytes fitting =
-          work * target.value / std::max<std::int64_t>(elapsed.value, 1);
+      const Bytes fitting = work * target.value / std::max<std::int64_t>(elapsed.value, 1);
       size_ = std::max(std::min(size_, fitting), size_ / 2);
     } else if (work >= size_) {
-      const placement::Bytes fitting =
-          work * target.value / std::max<std::int64_t>(elapsed.value, 1);
+      const Bytes fitting = work * target.value / std::max<std::int64_t>(elapsed.value, 1);
       size_ = std::min(std::max(size_, fitting), size_ * 2);
     }
     size_ = std::clamp(size_, kSmallestChunk, kLargestChunk);
   }
 
  private:
-  placement::Bytes size_ = kSmallestChunk;
+  Bytes size_ = kSmallestChunk;
   /// Durations of the last calls of the smallest size; 0: no such call yet.
-  std::array<placement::Microseconds, 4> smallest_took_{};
+  std::array<Microseconds, 4> smallest_took_{};
 };
 
 }  // namespace vmnuma::migration

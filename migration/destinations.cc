@@ -5,9 +5,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::NodeId;
-
 std::vector<Bytes> share_out(const std::vector<NodeQuota>& quotas, Bytes total) {
   // Weights of 20 bits times a total of at most 2^43 units of 4 KiB stay inside 63 bits; a
   // millionth is exact enough.

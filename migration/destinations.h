@@ -35,7 +35,7 @@ namespace vmnuma::migration {
 
 struct Stay {};
 struct GoTo {
-  placement::NodeId node;
+  NodeId node;
 };
 /// The page should move, but no home that could take it has room now.
 struct WaitForRoom {};
@@ -47,8 +47,7 @@ using Destination = std::variant<Stay, GoTo, WaitForRoom, Refused>;
 
 /// Shares out `total` in the proportion of the quotas, in the same order; the shares add up to
 /// `total`. Quotas that are all zero count as equal.
-[[nodiscard]] std::vector<placement::Bytes> share_out(const std::vector<NodeQuota>& quotas,
-                                                      placement::Bytes total);
+[[nodiscard]] std::vector<Bytes> share_out(const std::vector<NodeQuota>& quotas, Bytes total);
 
 class Destinations {
  public:
@@ -57,30 +56,29 @@ class Destinations {
 
   /// Where a page of `size` that lies on `from` goes. `neighbour` is the destination of the
   /// preceding page of the same huge page, if that page moves.
-  [[nodiscard]] Destination choose(placement::NodeId from, placement::Bytes size,
-                                   placement::Bytes pool,
-                                   std::optional<placement::NodeId> neighbour) const;
+  [[nodiscard]] Destination choose(NodeId from, Bytes size, Bytes pool,
+                                   std::optional<NodeId> neighbour) const;
   /// Counts a page as moved, at planning. To take it back, call it with the nodes exchanged.
-  void count_move(placement::NodeId from, placement::NodeId to, placement::Bytes size);
+  void count_move(NodeId from, NodeId to, Bytes size);
   /// A page counted on `node` no longer exists.
-  void count_gone(placement::NodeId node, placement::Bytes size);
+  void count_gone(NodeId node, Bytes size);
 
   /// The home has no room in this pool until `reopen`.
-  void block(placement::NodeId home, placement::Bytes pool);
+  void block(NodeId home, Bytes pool);
   /// The home takes nothing more from this pool.
-  void close(placement::NodeId home, placement::Bytes pool, Leftover reason);
+  void close(NodeId home, Bytes pool, Leftover reason);
   /// Everything blocked may be tried again.
   void reopen();
   /// Closes everything that is blocked: no room will be made.
   void close_blocked();
 
   /// What still has to be moved.
-  [[nodiscard]] placement::Bytes remaining() const;
+  [[nodiscard]] Bytes remaining() const;
 
  private:
   struct Home {
-    placement::Bytes goal;
-    placement::Bytes now;
+    Bytes goal;
+    Bytes now;
   };
   enum class Door { kBlocked, kClosed };
   struct Gate {
@@ -88,14 +86,14 @@ class Destinations {
     Leftover reason{};
   };
 
-  [[nodiscard]] placement::Bytes& count_of(placement::NodeId node);
-  [[nodiscard]] const Gate* gate(placement::NodeId home, placement::Bytes pool) const;
-  [[nodiscard]] placement::Bytes surplus(const Home& home) const;
+  [[nodiscard]] Bytes& count_of(NodeId node);
+  [[nodiscard]] const Gate* gate(NodeId home, Bytes pool) const;
+  [[nodiscard]] Bytes surplus(const Home& home) const;
 
-  std::map<placement::NodeId, Home> homes_;
-  std::map<placement::NodeId, placement::Bytes> elsewhere_;
-  std::map<std::pair<placement::NodeId, placement::Bytes>, Gate> gates_;
-  placement::Bytes slack_;
+  std::map<NodeId, Home> homes_;
+  std::map<NodeId, Bytes> elsewhere_;
+  std::map<std::pair<NodeId, Bytes>, Gate> gates_;
+  Bytes slack_;
 };
 
 }  // namespace vmnuma::migration

@@ -20,7 +20,7 @@ namespace vmnuma::migration {
 /// One run of a domain, from its start to its end. libvirt assigns increasing ids, a new one at
 /// each start; the count may go back only when libvirtd itself is restarted.
 struct DomainRun {
-  placement::VmId vm;
+  VmId vm;
   /// libvirt's id of the running domain. Negative: unknown (the order was journalled by a version
   /// that did not record it) and not compared.
   std::int32_t domain_id = -1;
@@ -41,24 +41,24 @@ class DomainControl {
   /// have), permission-denied, unavailable (no connection), busy (a job holds the VM), unsupported,
   /// io.
   [[nodiscard]] virtual Result<void> pin_vcpu(const DomainRun& run, std::int32_t vcpu,
-                                              const std::vector<placement::CpuId>& cpus) = 0;
+                                              const std::vector<CpuId>& cpus) = 0;
   [[nodiscard]] virtual Result<void> pin_emulator(const DomainRun& run,
-                                                  const std::vector<placement::CpuId>& cpus) = 0;
+                                                  const std::vector<CpuId>& cpus) = 0;
   [[nodiscard]] virtual Result<void> pin_io_thread(const DomainRun& run, std::int32_t io_thread,
-                                                   const std::vector<placement::CpuId>& cpus) = 0;
+                                                   const std::vector<CpuId>& cpus) = 0;
 
   /// Sets the nodes the VM's memory may use (libvirt numatune, always with mode `restrictive`,
   /// because a call without a mode makes libvirt record `strict` and refuse every later change).
   /// Only for VMs without <numatune> or with mode restrictive; others: unsupported. Narrowing
   /// copies memory before it returns.
-  [[nodiscard]] virtual Result<void> set_memory_nodes(
-      const DomainRun& run, const std::vector<placement::NodeId>& nodes) = 0;
+  [[nodiscard]] virtual Result<void> set_memory_nodes(const DomainRun& run,
+                                                      const std::vector<NodeId>& nodes) = 0;
 
   /// Adds `nodes` to those that the VM's memory may use at that moment, whatever they are, so no
   /// node that it has is removed and nothing is copied. Nothing changes if it may use all.
   /// Otherwise as set_memory_nodes().
-  [[nodiscard]] virtual Result<void> widen_memory_nodes(
-      const DomainRun& run, const std::vector<placement::NodeId>& nodes) = 0;
+  [[nodiscard]] virtual Result<void> widen_memory_nodes(const DomainRun& run,
+                                                        const std::vector<NodeId>& nodes) = 0;
 
   /// Whether the calls above would be carried out at once. Error: busy, if a job (a dump, a
   /// snapshot, a migration) holds the VM, so that each of them would wait for long and then fail.
@@ -69,9 +69,9 @@ class DomainControl {
   /// also in the VM's definition, which is unsupported for a transient VM. Applies to whichever run
   /// there is: it is the administrator's wish for the VM. Any thread. Errors: not-found,
   /// permission-denied, unavailable, unsupported, io; nothing has changed then.
-  [[nodiscard]] virtual Result<void> set_policy(
-      const placement::VmId& vm, const std::vector<placement::PolicySetting>& settings,
-      bool persistent) = 0;
+  [[nodiscard]] virtual Result<void> set_policy(const VmId& vm,
+                                                const std::vector<PolicySetting>& settings,
+                                                bool persistent) = 0;
 };
 
 }  // namespace vmnuma::migration

@@ -10,10 +10,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::Microseconds;
-using placement::VmId;
-
 namespace {
 
 constexpr Microseconds kRoomLookInterval{1'000'000};
@@ -212,7 +208,7 @@ Executor::Candidate Executor::choose(const std::vector<Candidate>& ready) {
     if (mid_window) {
       return candidate;
     }
-    const placement::Prediction& predicted = candidate.run->order().predicted;
+    const Prediction& predicted = candidate.run->order().predicted;
     Bytes remaining;
     for (const MemoryWork& work : candidate.run->memory()) {
       remaining += work.transfer().remaining();

@@ -51,7 +51,7 @@ struct ExecutorStep {
   /// When to call again: at once if not later than now; later for pacing or a back-off. Includes
   /// the duration of the call, so that simulated time passes correctly. Empty: only after submit,
   /// cancel, resume or recover.
-  std::optional<placement::Microseconds> next_at;
+  std::optional<Microseconds> next_at;
 };
 
 /// Members: the orders by stage, their shared state, and the current turn.
@@ -64,7 +64,7 @@ class Executor {
   void submit(Order order);
   /// The VM ended or must not be moved: a waiting order is dropped, a settling one is taken back,
   /// page moves stop where they are. Of an exchange that moves memory, only this VM's part.
-  void cancel(const placement::VmId& vm);
+  void cancel(const VmId& vm);
   /// Begins no order and moves no page until resume(). Settling orders are completed.
   void pause() { paused_ = true; }
   void resume() { paused_ = false; }
@@ -77,7 +77,7 @@ class Executor {
   void set_memory_pressure(bool high) { pacer_.set_memory_pressure(high); }
 
   /// At most one blocking call. `now` is monotonic.
-  [[nodiscard]] ExecutorStep step(placement::Microseconds now);
+  [[nodiscard]] ExecutorStep step(Microseconds now);
 
   /// Memory in flight, by action and VM.
   [[nodiscard]] std::vector<TransferProgress> transfers() const;
@@ -88,15 +88,14 @@ class Executor {
   struct Candidate {
     ActionRun* run = nullptr;
     MemoryWork* work = nullptr;
-    placement::Bytes allowed;
+    Bytes allowed;
   };
 
-  bool step_runs(placement::Microseconds now, std::optional<placement::Microseconds>& next);
-  bool begin_next(placement::Microseconds now);
-  std::optional<placement::Microseconds> move_pages(placement::Microseconds now,
-                                                    std::optional<placement::Microseconds>& next);
-  void step_run(ActionRun& run, placement::Microseconds now);
-  void look_for_room(MemoryWork& work, placement::Microseconds now);
+  bool step_runs(Microseconds now, std::optional<Microseconds>& next);
+  bool begin_next(Microseconds now);
+  std::optional<Microseconds> move_pages(Microseconds now, std::optional<Microseconds>& next);
+  void step_run(ActionRun& run, Microseconds now);
+  void look_for_room(MemoryWork& work, Microseconds now);
   [[nodiscard]] Candidate choose(const std::vector<Candidate>& ready);
   void supersede_older(const ActionRun& newer);
   void drop_waiting(const Order& order, const std::string& why);
@@ -110,11 +109,11 @@ class Executor {
   std::list<ActionRun> runs_;  ///< a list keeps their addresses stable; in order of begin
   std::vector<ActionEvent> events_;
   bool paused_ = false;
-  placement::Microseconds now_;
+  Microseconds now_;
   std::int64_t turn_ = 0;
   std::int64_t last_action_ = 0;  ///< its window is being worked on
-  placement::VmId last_vm_;
-  placement::Bytes moved_by_all_;
+  VmId last_vm_;
+  Bytes moved_by_all_;
 };
 
 }  // namespace vmnuma::migration

@@ -5,17 +5,17 @@
 
 namespace vmnuma::migration {
 
-Limits limits_from(const placement::Options& options, const placement::Topology& topology) {
+Limits limits_from(const Options& options, const Topology& topology) {
   // The page rates count 4 KiB pages on every host.
-  const placement::Bytes page = placement::kKiB * 4;
+  const Bytes page = kKiB * 4;
   Limits limits{.move_memory = options.page_mig_enable != 0,
                 .bytes_per_second = page * options.page_mig_rate_max,
                 .vm_bytes_per_second = page * options.page_mig_vm_rate_max,
                 .stall_target = {options.page_mig_stall_target},
                 .node_reserve = {options.node_reserve_pct * 10},
                 .all_cpus = {}};
-  for (const placement::Node& node : topology.nodes) {
-    for (const placement::Cpu& cpu : node.cpus) {
+  for (const Node& node : topology.nodes) {
+    for (const Cpu& cpu : node.cpus) {
       limits.all_cpus.push_back(cpu.id);
     }
   }

@@ -13,17 +13,16 @@
 namespace vmnuma::migration {
 
 struct Limits {
-  bool move_memory = true;                     ///< Numa.PageMigEnable
-  placement::Bytes bytes_per_second;           ///< of the whole host; zero = unlimited
-  placement::Bytes vm_bytes_per_second;        ///< of one VM; zero = unlimited
-  placement::Microseconds stall_target{5000};  ///< longest that one page migration call should take
-  placement::Permille node_reserve{20};    ///< share of a node's memory that moves leave available
-  std::vector<placement::CpuId> all_cpus;  ///< what a pin to "any CPU of the host" means, ascending
+  bool move_memory = true;          ///< Numa.PageMigEnable
+  Bytes bytes_per_second;           ///< of the whole host; zero = unlimited
+  Bytes vm_bytes_per_second;        ///< of one VM; zero = unlimited
+  Microseconds stall_target{5000};  ///< longest that one page migration call should take
+  Permille node_reserve{20};        ///< share of a node's memory that moves leave available
+  std::vector<CpuId> all_cpus;      ///< what a pin to "any CPU of the host" means, ascending
   bool operator==(const Limits&) const = default;
 };
 
 /// The limits that follow from the administrator's options and the host's topology.
-[[nodiscard]] Limits limits_from(const placement::Options& options,
-                                 const placement::Topology& topology);
+[[nodiscard]] Limits limits_from(const Options& options, const Topology& topology);
 
 }  // namespace vmnuma::migration

@@ -9,9 +9,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::NodeId;
-
 MemoryParts::Survey MemoryParts::take(std::vector<MemoryRange> found) {
   const std::vector<std::size_t> parts = parts_of(found);
   std::vector<std::map<NodeId, Bytes>> resident(change_.cells.size() + 1);
@@ -60,19 +57,19 @@ std::vector<std::size_t> MemoryParts::parts_of(const std::vector<MemoryRange>& f
   for (const CellHome& cell : change_.cells) {
     sizes.push_back(cell.size);
   }
-  std::vector<placement::MappedMemory> mappings;
+  std::vector<MappedMemory> mappings;
   mappings.reserve(found.size());
   for (const MemoryRange& memory : found) {
     mappings.push_back({memory.start, memory.length});
   }
-  const auto mapping_of = placement::mappings_of_cells(sizes, mappings);
+  const auto mapping_of = mappings_of_cells(sizes, mappings);
   if (!mapping_of) {
     cells_unknown_because_ = mapping_of.error().message;
     return parts;
   }
   cells_unknown_because_.clear();
   for (std::size_t cell = 0; cell < mapping_of->size(); ++cell) {
-    if ((*mapping_of)[cell] != placement::kNoMapping) {
+    if ((*mapping_of)[cell] != kNoMapping) {
       parts[(*mapping_of)[cell]] = cell + 1;
     }
   }

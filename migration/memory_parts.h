@@ -36,9 +36,9 @@ inline constexpr std::int64_t kMuch = 64;
 struct PartRange {
   MemoryRange memory;
   std::size_t part = 0;
-  placement::Bytes resident;                ///< by the survey, which sees hidden pages, too
-  std::optional<placement::NodeId> all_on;  ///< nearly all of it is there, and has to go to the
-                                            ///< same other node
+  Bytes resident;                ///< by the survey, which sees hidden pages, too
+  std::optional<NodeId> all_on;  ///< nearly all of it is there, and has to go to the
+                                 ///< same other node
 };
 
 /// Not thread-safe; executor worker only.
@@ -47,9 +47,9 @@ class MemoryParts {
   explicit MemoryParts(MemoryChange change) : change_(std::move(change)) {}
 
   struct Survey {
-    std::vector<PartRange> ranges;     ///< to be searched
-    placement::Bytes total;            ///< resident
-    placement::Bytes bound_by_policy;  ///< of what is elsewhere
+    std::vector<PartRange> ranges;  ///< to be searched
+    Bytes total;                    ///< resident
+    Bytes bound_by_policy;          ///< of what is elsewhere
   };
   /// Interprets the mappings; forgets everything about earlier ones.
   [[nodiscard]] Survey take(std::vector<MemoryRange> found);
@@ -58,11 +58,11 @@ class MemoryParts {
   [[nodiscard]] bool has_homes() const { return !change_.quotas.empty(); }
   /// There was a survey.
   [[nodiscard]] bool surveyed() const { return !parts_.empty(); }
-  [[nodiscard]] bool is_home(std::size_t part, placement::NodeId node) const;
+  [[nodiscard]] bool is_home(std::size_t part, NodeId node) const;
   /// The part must come from a survey.
   [[nodiscard]] Destinations& destinations(std::size_t part) { return parts_[part]; }
   /// What still has to be moved and may be.
-  [[nodiscard]] placement::Bytes remaining() const;
+  [[nodiscard]] Bytes remaining() const;
   /// Why the cells could not be told apart in the last survey; empty if they could be, or did not
   /// need to be.
   [[nodiscard]] const std::string& cells_unknown_because() const { return cells_unknown_because_; }
@@ -75,7 +75,7 @@ class MemoryParts {
  private:
   [[nodiscard]] std::vector<std::size_t> parts_of(const std::vector<MemoryRange>& found);
   [[nodiscard]] std::vector<NodeQuota> quotas_of(std::size_t part) const;
-  [[nodiscard]] std::optional<placement::NodeId> all_on(const PartRange& range) const;
+  [[nodiscard]] std::optional<NodeId> all_on(const PartRange& range) const;
 
   MemoryChange change_;
   std::vector<Destinations> parts_;

@@ -12,17 +12,13 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::Microseconds;
-using placement::NodeId;
-
 namespace {
 
 /// What libvirt may be left to copy when the set of nodes is narrowed: it does so in one go, with
 /// its lock held. A little is no reason to stay wide, even for a small VM: the libraries that it
 /// shares with other VMs are some megabytes of every VM.
-constexpr Bytes kMostToNarrow = placement::kMiB * 256;
-constexpr Bytes kLittleToNarrow = placement::kMiB * 8;
+constexpr Bytes kMostToNarrow = kMiB * 256;
+constexpr Bytes kLittleToNarrow = kMiB * 8;
 constexpr std::int64_t kShareToNarrow = 32;
 
 constexpr std::int64_t kMostSetTries = 10;
@@ -40,7 +36,7 @@ std::vector<NodeId> sorted(std::vector<NodeId> nodes) {
 }
 
 std::vector<NodeId> final_nodes_of(const VmChange& change) {
-  if (!change.memory.allowed_after.empty() || change.memory_mode != placement::MemoryMode::kMask) {
+  if (!change.memory.allowed_after.empty() || change.memory_mode != MemoryMode::kMask) {
     return sorted(change.memory.allowed_after);
   }
   std::vector<NodeId> homes;
@@ -196,7 +192,7 @@ void MemoryWork::after_transfer() {
   }
   if (wide_nodes_ == final_nodes_) {
     if (widened_ && !change_.memory.quotas.empty()) {
-      note("it may use memory nodes " + placement::to_list(final_nodes_));
+      note("it may use memory nodes " + to_list(final_nodes_));
     }
     return;
   }

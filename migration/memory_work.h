@@ -42,9 +42,9 @@ class MemoryWork {
  public:
   /// `number` is its step number in the journal. `room` must outlive this object.
   MemoryWork(const VmChange& change, std::int64_t action, std::int32_t number, RoomBook& room,
-             placement::Microseconds now);
+             Microseconds now);
 
-  [[nodiscard]] const placement::VmId& vm() const { return change_.vm; }
+  [[nodiscard]] const VmId& vm() const { return change_.vm; }
   [[nodiscard]] bool done() const { return phase_ == Phase::kDone; }
   /// The next step belongs to the transfer, so pacing and fairness decide when.
   [[nodiscard]] bool moving() const { return phase_ == Phase::kTransfer; }
@@ -56,16 +56,13 @@ class MemoryWork {
   /// A change of the set of nodes failed for good.
   [[nodiscard]] bool set_failed() const { return set_failed_; }
   /// No step that is not a page move before this time.
-  [[nodiscard]] placement::Microseconds ready_at(placement::Microseconds now) {
-    return attempts_.ready_at(now);
-  }
+  [[nodiscard]] Microseconds ready_at(Microseconds now) { return attempts_.ready_at(now); }
   [[nodiscard]] Transfer& transfer() { return transfer_; }
   [[nodiscard]] const Transfer& transfer() const { return transfer_; }
-  [[nodiscard]] placement::Microseconds began_at() const { return began_at_; }
+  [[nodiscard]] Microseconds began_at() const { return began_at_; }
 
   /// At most one call. `allowed` as in Transfer::step.
-  TransferStep step(const Ports& ports, const Limits& limits, placement::Microseconds now,
-                    placement::Bytes allowed);
+  TransferStep step(const Ports& ports, const Limits& limits, Microseconds now, Bytes allowed);
   /// Stops it where it is; `why` becomes part of the summary.
   void stop(const std::string& why);
 
@@ -75,9 +72,9 @@ class MemoryWork {
   /// For the executor's turns.
   struct Turn {
     std::int64_t last_served = 0;
-    std::int64_t room_looks = 0;                            ///< unsuccessful, in a row
-    std::optional<placement::Microseconds> next_room_look;  ///< set while it waits for room
-    placement::Bytes moved_by_all;                          ///< when it last looked
+    std::int64_t room_looks = 0;                 ///< unsuccessful, in a row
+    std::optional<Microseconds> next_room_look;  ///< set while it waits for room
+    Bytes moved_by_all;                          ///< when it last looked
   };
   Turn turn;
 
@@ -97,11 +94,10 @@ class MemoryWork {
   void begin(const Ports& ports);
   /// True if the process is still the VM's.
   [[nodiscard]] bool still_runs(const Ports& ports);
-  void widen(const Ports& ports, placement::Microseconds now);
-  void narrow(const Ports& ports, placement::Microseconds now);
+  void widen(const Ports& ports, Microseconds now);
+  void narrow(const Ports& ports, Microseconds now);
   /// Notes a change of the set that failed, unless it is to be retried.
-  [[nodiscard]] bool succeeded(const Result<void>& set, const char* how,
-                               placement::Microseconds now);
+  [[nodiscard]] bool succeeded(const Result<void>& set, const char* how, Microseconds now);
   void after_widening();
   void after_transfer();
   void look_again(const Ports& ports);
@@ -109,11 +105,11 @@ class MemoryWork {
   void note(const std::string& text);
 
   VmChange change_;
-  std::vector<placement::NodeId> final_nodes_;  ///< the final set; empty: it is left alone
-  std::vector<placement::NodeId> wide_nodes_;   ///< while pages move; empty: left unchanged
+  std::vector<NodeId> final_nodes_;  ///< the final set; empty: it is left alone
+  std::vector<NodeId> wide_nodes_;   ///< while pages move; empty: left unchanged
   std::int64_t action_;
   std::int32_t number_;
-  placement::Microseconds began_at_;
+  Microseconds began_at_;
   Phase phase_ = Phase::kBegin;
   Transfer transfer_;
   std::string notes_;

@@ -24,22 +24,22 @@ struct PinChange {
   }
   Thread thread{};
   std::int32_t number = 0;  ///< vCPU or I/O thread number; 0 for the emulator
-  std::vector<placement::CpuId> before;
-  std::vector<placement::CpuId> after;
+  std::vector<CpuId> before;
+  std::vector<CpuId> after;
   bool operator==(const PinChange&) const = default;
 };
 
 /// How much of a VM's memory should be on a node.
 struct NodeQuota {
-  placement::NodeId node;
-  placement::Bytes bytes;
+  NodeId node;
+  Bytes bytes;
   bool operator==(const NodeQuota&) const = default;
 };
 
 /// The memory of one guest NUMA cell, and its home.
 struct CellHome {
-  placement::Bytes size;  ///< of the whole cell, as the domain defines it
-  placement::NodeId node;
+  Bytes size;  ///< of the whole cell, as the domain defines it
+  NodeId node;
   bool operator==(const CellHome&) const = default;
 };
 
@@ -51,10 +51,10 @@ struct MemoryChange {
   std::vector<CellHome> cells;    ///< ascending cell; empty if all have one home
   /// If its set of nodes is changed: the nodes that libvirt allows the VM's memory at present;
   /// empty = all.
-  std::vector<placement::NodeId> allowed_before;
+  std::vector<NodeId> allowed_before;
   /// If not empty, the nodes it may use in the end; nodes that it may not use yet are added before
   /// pages move, the others are removed afterwards. Empty in mode kMask: the nodes of `quotas`.
-  std::vector<placement::NodeId> allowed_after;
+  std::vector<NodeId> allowed_after;
   bool operator==(const MemoryChange&) const = default;
 };
 
@@ -62,23 +62,23 @@ struct MemoryChange {
 /// equals `to` if only its CPUs within the home change.
 struct HomeChange {
   std::int32_t client = 0;
-  placement::NodeId from;
-  placement::NodeId to;
-  placement::NodeId spills_to = {};  ///< it may use this node's CPUs as well as those of `to`
+  NodeId from;
+  NodeId to;
+  NodeId spills_to = {};  ///< it may use this node's CPUs as well as those of `to`
   bool operator==(const HomeChange&) const = default;
 };
 
 /// One VM's part of an action.
 struct VmChange {
-  placement::VmId vm;
+  VmId vm;
   std::string vm_name;
-  placement::VmProcess process;   ///< identity that must still match at every change
+  VmProcess process;              ///< identity that must still match at every change
   std::int32_t domain_id = -1;    ///< likewise, in libvirt; negative: unknown
   std::vector<HomeChange> homes;  ///< empty if only memory is pulled
   std::vector<PinChange>
       pins;  ///< in the order in which they are made: vCPUs, emulator, I/O threads
   MemoryChange memory;
-  placement::MemoryMode memory_mode = placement::MemoryMode::kSoft;
+  MemoryMode memory_mode = MemoryMode::kSoft;
   bool operator==(const VmChange&) const = default;
 };
 
@@ -101,9 +101,9 @@ struct VmChange {
 struct Order {
   std::int64_t action = 0;  ///< its number, assigned by the controller, unique in the history
   std::int64_t epoch = 0;   ///< the epoch in which it was decided
-  placement::Reason reason{};
+  Reason reason{};
   std::vector<VmChange> changes;  ///< one, or two for a swap
-  placement::Prediction predicted;
+  Prediction predicted;
   bool operator==(const Order&) const = default;
 };
 

@@ -16,8 +16,6 @@ namespace vmnuma::migration {
 namespace {
 
 using nlohmann::json;
-using placement::CpuId;
-using placement::NodeId;
 using text::MaybeConst;
 
 /// More than any real order: only 4096 pins with sets of 8192 scattered CPUs before and after would
@@ -69,7 +67,7 @@ void visit_fields(Fields& fields, T& change) {
   fields("allowed_after", change.memory.allowed_after);
 }
 
-template <class Fields, MaybeConst<placement::Prediction> T>
+template <class Fields, MaybeConst<Prediction> T>
 void visit_fields(Fields& fields, T& predicted) {
   fields("lost_before_us", predicted.lost_before);
   fields("lost_after_us", predicted.lost_after);
@@ -101,12 +99,8 @@ class OrderWriter : public text::FieldWriter<OrderWriter, json> {
   void added(std::string_view name, const T& value) {
     (*this)(name, value);
   }
-  [[nodiscard]] static json leaf(const std::vector<CpuId>& cpus) {
-    return placement::to_list(cpus);
-  }
-  [[nodiscard]] static json leaf(const std::vector<NodeId>& nodes) {
-    return placement::to_list(nodes);
-  }
+  [[nodiscard]] static json leaf(const std::vector<CpuId>& cpus) { return to_list(cpus); }
+  [[nodiscard]] static json leaf(const std::vector<NodeId>& nodes) { return to_list(nodes); }
 };
 
 class OrderReader : public text::FieldReader<OrderReader, json> {
@@ -128,7 +122,7 @@ class OrderReader : public text::FieldReader<OrderReader, json> {
     if (!usual(list, text)) {
       return false;
     }
-    auto parsed = placement::parse_cpu_list(text);
+    auto parsed = parse_cpu_list(text);
     if (!parsed || parsed->size() > cpus_left_) {
       return false;
     }
@@ -141,7 +135,7 @@ class OrderReader : public text::FieldReader<OrderReader, json> {
     if (!usual(list, text)) {
       return false;
     }
-    auto parsed = placement::parse_node_list(text);
+    auto parsed = parse_node_list(text);
     nodes = std::move(parsed).value_or(std::vector<NodeId>{});
     return parsed.has_value();
   }

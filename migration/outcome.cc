@@ -8,8 +8,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-
 Bytes Outcome::unmovable() const {
   return std::accumulate(left_by_reason.begin(), left_by_reason.end(), Bytes{});
 }
@@ -31,11 +29,11 @@ Outcome& Outcome::operator+=(const Outcome& other) {
 
 std::string to_text(Bytes bytes) {
   constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
-  if (bytes < placement::kKiB) {
+  if (bytes < kKiB) {
     return fmt::format("{} B", bytes.value);
   }
   std::size_t unit = 0;
-  std::int64_t scale = placement::kKiB.value;
+  std::int64_t scale = kKiB.value;
   while (unit + 1 < std::size(kUnits) && bytes.value / 1024 >= scale) {
     scale *= 1024;
     ++unit;

@@ -30,25 +30,25 @@ enum class Leftover {
 inline constexpr std::size_t kLeftoverCount = kValuesOf<Leftover>.size();
 
 struct Outcome {
-  placement::Bytes moved;
-  placement::Bytes already_home;  ///< found where it belongs
-  placement::Bytes absent;        ///< given back by the guest between survey and move
-  std::array<placement::Bytes, kLeftoverCount> left_by_reason{};  ///< indexed by Leftover
-  placement::Bytes left;            ///< elsewhere at the end, for reasons known or not
-  std::int64_t calls = 0;           ///< page migration calls
-  std::int64_t stalls = 0;          ///< of them, those that took longer than the target
-  std::int64_t long_stalls = 0;     ///< of these, those that took longer than twice the target
-  placement::Microseconds longest;  ///< of the calls
+  Bytes moved;
+  Bytes already_home;  ///< found where it belongs
+  Bytes absent;        ///< given back by the guest between survey and move
+  std::array<Bytes, kLeftoverCount> left_by_reason{};  ///< indexed by Leftover
+  Bytes left;                    ///< elsewhere at the end, for reasons known or not
+  std::int64_t calls = 0;        ///< page migration calls
+  std::int64_t stalls = 0;       ///< of them, those that took longer than the target
+  std::int64_t long_stalls = 0;  ///< of these, those that took longer than twice the target
+  Microseconds longest;          ///< of the calls
   bool operator==(const Outcome&) const = default;
 
-  [[nodiscard]] placement::Bytes& left_because(Leftover reason) {
+  [[nodiscard]] Bytes& left_because(Leftover reason) {
     return left_by_reason[static_cast<std::size_t>(reason)];
   }
-  [[nodiscard]] placement::Bytes left_because(Leftover reason) const {
+  [[nodiscard]] Bytes left_because(Leftover reason) const {
     return left_by_reason[static_cast<std::size_t>(reason)];
   }
   /// Everything that could not be moved, whatever the reason.
-  [[nodiscard]] placement::Bytes unmovable() const;
+  [[nodiscard]] Bytes unmovable() const;
   Outcome& operator+=(const Outcome& other);
 };
 
@@ -57,6 +57,6 @@ struct Outcome {
 [[nodiscard]] std::string describe(const Outcome& outcome);
 
 /// "1.9 GiB"; whole numbers below 1 KiB.
-[[nodiscard]] std::string to_text(placement::Bytes bytes);
+[[nodiscard]] std::string to_text(Bytes bytes);
 
 }  // namespace vmnuma::migration

@@ -6,9 +6,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::Microseconds;
-
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000;
@@ -94,11 +91,11 @@ void Pacer::set_rates(Bytes bytes_per_second, Bytes vm_bytes_per_second) {
   }
 }
 
-TokenBucket& Pacer::bucket_of(const placement::VmId& vm) {
+TokenBucket& Pacer::bucket_of(const VmId& vm) {
   return vms_.try_emplace(vm, vm_rate_).first->second;
 }
 
-Allowance Pacer::allow(Microseconds now, const placement::VmId& vm, Bytes want) {
+Allowance Pacer::allow(Microseconds now, const VmId& vm, Bytes want) {
   if (pressure_) {
     return now + kAskAgain;
   }
@@ -118,7 +115,7 @@ Allowance Pacer::allow(Microseconds now, const placement::VmId& vm, Bytes want) 
   return allowed;
 }
 
-void Pacer::charge(Microseconds now, const placement::VmId& vm, Bytes moved) {
+void Pacer::charge(Microseconds now, const VmId& vm, Bytes moved) {
   host_.take(now, moved);
   bucket_of(vm).take(now, moved);
 }

@@ -28,57 +28,56 @@ namespace vmnuma::migration {
 /// Bounds of one call's work: 512 to 16384 pages of 4 KiB. Below that, the fixed cost of a call
 /// (draining every CPU's page lists) dominates; at 16 MiB it was still a tenth of a call (Linux
 /// 6.1). The largest is only reached where the target stall is far above the default.
-inline constexpr placement::Bytes kSmallestChunk = placement::kMiB * 2;
-inline constexpr placement::Bytes kLargestChunk = placement::kMiB * 64;
+inline constexpr Bytes kSmallestChunk = kMiB * 2;
+inline constexpr Bytes kLargestChunk = kMiB * 64;
 /// If there is a rate, this much may be moved at once: more than a call at the default target.
-inline constexpr placement::Bytes kSmallestBucket = placement::kMiB * 24;
+inline constexpr Bytes kSmallestBucket = kMiB * 24;
 
 /// Fills with `rate` bytes per second.
 class TokenBucket {
  public:
-  explicit TokenBucket(placement::Bytes bytes_per_second) : rate_(bytes_per_second) {}
+  explicit TokenBucket(Bytes bytes_per_second) : rate_(bytes_per_second) {}
 
   /// Zero = unlimited. The content of the bucket stays, up to the new size.
-  void set_rate(placement::Bytes bytes_per_second);
+  void set_rate(Bytes bytes_per_second);
   /// What may be taken now; the bucket starts full. Negative while in debt.
-  [[nodiscard]] placement::Bytes available(placement::Microseconds now);
+  [[nodiscard]] Bytes available(Microseconds now);
   /// When `bytes` will be available; at the latest when the bucket will be full.
-  [[nodiscard]] placement::Microseconds when(placement::Microseconds now, placement::Bytes bytes);
-  void take(placement::Microseconds now, placement::Bytes bytes);
-  [[nodiscard]] bool unlimited() const { return rate_ <= placement::Bytes{}; }
+  [[nodiscard]] Microseconds when(Microseconds now, Bytes bytes);
+  void take(Microseconds now, Bytes bytes);
+  [[nodiscard]] bool unlimited() const { return rate_ <= Bytes{}; }
 
  private:
-  [[nodiscard]] placement::Bytes size() const;
-  void fill(placement::Microseconds now);
+  [[nodiscard]] Bytes size() const;
+  void fill(Microseconds now);
 
-  placement::Bytes rate_;
+  Bytes rate_;
   bool started_ = false;
-  placement::Microseconds filled_at_;
-  placement::Bytes level_;
+  Microseconds filled_at_;
+  Bytes level_;
 };
 
 /// Either that many bytes now, or nothing before that time.
-using Allowance = std::variant<placement::Bytes, placement::Microseconds>;
+using Allowance = std::variant<Bytes, Microseconds>;
 
 class Pacer {
  public:
-  void set_rates(placement::Bytes bytes_per_second, placement::Bytes vm_bytes_per_second);
+  void set_rates(Bytes bytes_per_second, Bytes vm_bytes_per_second);
   /// While set, nothing is allowed, and callers are told to ask again after a second.
   void set_memory_pressure(bool high) { pressure_ = high; }
 
-  [[nodiscard]] Allowance allow(placement::Microseconds now, const placement::VmId& vm,
-                                placement::Bytes want);
+  [[nodiscard]] Allowance allow(Microseconds now, const VmId& vm, Bytes want);
   /// What was actually moved.
-  void charge(placement::Microseconds now, const placement::VmId& vm, placement::Bytes moved);
+  void charge(Microseconds now, const VmId& vm, Bytes moved);
   /// Drops the VM's bucket when its last transfer has ended.
-  void forget(const placement::VmId& vm) { vms_.erase(vm); }
+  void forget(const VmId& vm) { vms_.erase(vm); }
 
  private:
-  [[nodiscard]] TokenBucket& bucket_of(const placement::VmId& vm);
+  [[nodiscard]] TokenBucket& bucket_of(const VmId& vm);
 
-  TokenBucket host_{placement::Bytes{}};
-  placement::Bytes vm_rate_;
-  std::map<placement::VmId, TokenBucket> vms_;
+  TokenBucket host_{Bytes{}};
+  Bytes vm_rate_;
+  std::map<VmId, TokenBucket> vms_;
   bool pressure_ = false;
 };
 

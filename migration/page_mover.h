@@ -21,14 +21,12 @@
 
 namespace vmnuma::migration {
 
-using placement::NodeBytes;
-
 /// One mapping of a process with movable memory.
 struct MemoryRange {
-  std::uint64_t start = 0;     ///< first address, a multiple of page_size
-  placement::Bytes length;     ///< a multiple of page_size
-  placement::Bytes page_size;  ///< what one address stands for: 4 KiB, or the hugetlb page size
-  placement::Bytes
+  std::uint64_t start = 0;  ///< first address, a multiple of page_size
+  Bytes length;             ///< a multiple of page_size
+  Bytes page_size;          ///< what one address stands for: 4 KiB, or the hugetlb page size
+  Bytes
       huge_page_size;  ///< of transparent huge pages that may back it; zero = none, as for hugetlb
   bool hugetlb = false;  ///< its pages come from the nodes' pools of page_size
   bool shared = false;   ///< other processes may map the same pages (memfd, /dev/shm)
@@ -49,19 +47,19 @@ struct MoveResult {
   /// process and SharedPages::kLeave, -EBUSY, -EFAULT or -ENOENT no page there, or
   /// kStatusNotWritten.
   std::vector<int> statuses;
-  placement::Microseconds elapsed;  ///< how long the call took
+  Microseconds elapsed;  ///< how long the call took
 };
 
 /// Free pages of one size in a node's hugetlb pool.
 struct PoolFree {
-  placement::Bytes page_size;
+  Bytes page_size;
   std::int64_t pages = 0;
   bool operator==(const PoolFree&) const = default;
 };
 
 struct NodeMemory {
-  placement::Bytes total;
-  placement::Bytes available;   ///< free, or clean file cache not used recently
+  Bytes total;
+  Bytes available;              ///< free, or clean file cache not used recently
   std::vector<PoolFree> pools;  ///< ascending page size
   bool operator==(const NodeMemory&) const = default;
 };
@@ -78,19 +76,18 @@ class PageMover {
   virtual ~PageMover() = default;
 
   /// Succeeds if the process is still running. Needs no rights.
-  [[nodiscard]] virtual Result<void> check(const placement::VmProcess& process) = 0;
+  [[nodiscard]] virtual Result<void> check(const VmProcess& process) = 0;
 
   /// The mappings that hold memory of its own: anonymous, hugetlb, memfd, other shared memory.
   /// Program text and libraries are left out: they belong to every process that runs them. Includes
   /// mappings without a page yet if they are writable. Ascending address. Walks the page tables:
   /// about 10 ms per GiB of 4 KiB pages. Error also: corrupt.
-  [[nodiscard]] virtual Result<std::vector<MemoryRange>> find_ranges(
-      const placement::VmProcess& process) = 0;
+  [[nodiscard]] virtual Result<std::vector<MemoryRange>> find_ranges(const VmProcess& process) = 0;
 
   /// Where each page is: its node, or a negative errno (-ENOENT or -EFAULT: no page there). Moves
   /// nothing.
   [[nodiscard]] virtual Result<std::vector<int>> query(
-      const placement::VmProcess& process, std::span<const std::uint64_t> addresses) = 0;
+      const VmProcess& process, std::span<const std::uint64_t> addresses) = 0;
 
   /// Makes pages visible that the kernel's NUMA balancing has hidden to learn which threads touch
   /// them: query and move report them as absent until a thread does (Linux 6.1, mm/gup.c: -ENOENT,
@@ -100,20 +97,20 @@ class PageMover {
   /// huge page size: it is verified that it is a huge page, and nothing is touched otherwise (needs
   /// CAP_SYS_NICE, does nothing without). Never moves a page. Does nothing on kernels that hide
   /// none, nor for single pages of a process that has some in swap, which a read would bring in.
-  [[nodiscard]] virtual Result<void> reveal(const placement::VmProcess& process,
+  [[nodiscard]] virtual Result<void> reveal(const VmProcess& process,
                                             std::span<const std::uint64_t> addresses,
-                                            placement::Bytes unit) = 0;
+                                            Bytes unit) = 0;
 
   /// Moves the pages at these addresses to `node`. One address moves a whole huge page; that of a
   /// hugetlb page must be its first (Linux 6.1 refuses any other, 6.12 moves the page). Errors
   /// also: unsupported (the process's cpuset does not allow the node), not-found (no such node, or
   /// it has no memory), no-space (the node is full; some pages may have moved).
-  [[nodiscard]] virtual Result<MoveResult> move(const placement::VmProcess& process,
+  [[nodiscard]] virtual Result<MoveResult> move(const VmProcess& process,
                                                 std::span<const std::uint64_t> addresses,
-                                                placement::NodeId node, SharedPages shared) = 0;
+                                                NodeId node, SharedPages shared) = 0;
 
   /// What a node has free now. Error also: not-found, corrupt.
-  [[nodiscard]] virtual Result<NodeMemory> node_memory(placement::NodeId node) = 0;
+  [[nodiscard]] virtual Result<NodeMemory> node_memory(NodeId node) = 0;
 };
 
 }  // namespace vmnuma::migration

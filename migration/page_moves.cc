@@ -7,10 +7,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::Microseconds;
-using placement::NodeId;
-
 namespace {
 
 void note_unqueued(TransferState& state, const PageQueue::NotQueued& not_queued) {

@@ -30,22 +30,22 @@ namespace vmnuma::migration {
 
 /// What one step cost.
 struct TransferStep {
-  placement::Bytes moved;
-  placement::Microseconds elapsed;  ///< duration of a page migration call
+  Bytes moved;
+  Microseconds elapsed;  ///< duration of a page migration call
 };
 
 /// State that searching and moving share.
 struct TransferState {
-  placement::VmProcess process;
+  VmProcess process;
   MemoryParts parts;
   PageScan scan;
   Setbacks setbacks;
   Outcome outcome;
-  placement::Bytes moved_in_pass;
+  Bytes moved_in_pass;
 
   [[nodiscard]] Destinations& destinations() { return parts.destinations(scan.range().part); }
-  void count_left(Leftover reason, placement::Bytes size) { outcome.left_because(reason) += size; }
-  void count_moved(placement::Bytes size) {
+  void count_left(Leftover reason, Bytes size) { outcome.left_because(reason) += size; }
+  void count_moved(Bytes size) {
     outcome.moved += size;
     moved_in_pass += size;
   }
@@ -64,13 +64,13 @@ class PageMoves {
   /// No home has room for the next pages; continues after retry_room or give_up_room.
   [[nodiscard]] bool waits_for_room() const { return phase_ == Phase::kBlocked; }
   /// How much the next step would like to move. Zero: it needs no allowance.
-  [[nodiscard]] placement::Bytes wants() const;
+  [[nodiscard]] Bytes wants() const;
   /// Counted as moved by the parts' Destinations, but not moved yet.
-  [[nodiscard]] placement::Bytes planned() const { return queue_.planned(); }
+  [[nodiscard]] Bytes planned() const { return queue_.planned(); }
 
   /// At most one call. Neither when done() nor when waiting for room.
-  TransferStep step(TransferState& state, PageMover& mover, const Limits& limits,
-                    placement::Microseconds now, placement::Bytes allowed);
+  TransferStep step(TransferState& state, PageMover& mover, const Limits& limits, Microseconds now,
+                    Bytes allowed);
 
   /// Only when waiting for room.
   void retry_room(TransferState& state);
@@ -78,8 +78,7 @@ class PageMoves {
   [[nodiscard]] std::vector<PageScan::Retry> give_up_room(TransferState& state);
 
   /// A page came to a home along with its huge page, without a call of its own.
-  void note_arrival(placement::NodeId from, placement::NodeId to, placement::Bytes size,
-                    const TransferState& state) {
+  void note_arrival(NodeId from, NodeId to, Bytes size, const TransferState& state) {
     room_.arrived(holder_, from, to, state.scan.pool(), size);
   }
   /// No more pages are moved.
@@ -89,10 +88,10 @@ class PageMoves {
   enum class Phase { kRoom, kMove, kVerify, kBlocked, kDone };
   /// The call in progress.
   struct Call {
-    placement::Bytes granted;
+    Bytes granted;
     std::vector<PageUnit> units;
     MoveResult result;
-    placement::Microseconds stall_target;
+    Microseconds stall_target;
     bool no_space = false;  ///< it ended because the target is full
   };
   /// The locations of its units, and of the last pages of those that may be huge.
@@ -102,15 +101,14 @@ class PageMoves {
   };
 
   TransferStep look_for_room(TransferState& state, PageMover& mover, const Limits& limits,
-                             placement::Microseconds now, placement::Bytes allowed);
-  TransferStep move(TransferState& state, PageMover& mover, const Limits& limits,
-                    placement::Microseconds now);
-  void move_failed(TransferState& state, const Error& error, placement::Microseconds now);
-  TransferStep verify(TransferState& state, PageMover& mover, placement::Microseconds now);
+                             Microseconds now, Bytes allowed);
+  TransferStep move(TransferState& state, PageMover& mover, const Limits& limits, Microseconds now);
+  void move_failed(TransferState& state, const Error& error, Microseconds now);
+  TransferStep verify(TransferState& state, PageMover& mover, Microseconds now);
   [[nodiscard]] bool is_certain() const;
-  placement::Bytes settle(TransferState& state, const Places& places);
-  placement::Bytes settle_moved(TransferState& state, const PageUnit& unit, bool whole,
-                                std::vector<PageUnit>& again);
+  Bytes settle(TransferState& state, const Places& places);
+  Bytes settle_moved(TransferState& state, const PageUnit& unit, bool whole,
+                     std::vector<PageUnit>& again);
   void settle_failed(TransferState& state, const PageUnit& unit, int status,
                      std::vector<PageUnit>& again) const;
 

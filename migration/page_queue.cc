@@ -7,8 +7,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-
 PageQueue::NotQueued PageQueue::add(std::vector<PageUnit> units, const Mapping& mapping) {
   const auto block = static_cast<std::uint64_t>(mapping.block.value);
   NotQueued not_queued;

@@ -29,14 +29,14 @@ class PageQueue {
   /// The mapping that the pages belong to.
   struct Mapping {
     Destinations& destinations;
-    placement::Bytes pool;
-    placement::Bytes block;  ///< the size within which pages go to one home
+    Bytes pool;
+    Bytes block;  ///< the size within which pages go to one home
     bool given_up = false;
   };
   /// What could not be queued and does not wait for room.
   struct NotQueued {
     std::vector<PageUnit> to_ask_about;
-    std::array<placement::Bytes, kLeftoverCount> left{};  ///< by Leftover
+    std::array<Bytes, kLeftoverCount> left{};  ///< by Leftover
   };
 
   /// Units in ascending order.
@@ -48,10 +48,10 @@ class PageQueue {
   /// Not empty() only.
   [[nodiscard]] const PageUnit& front() const { return queue_.front(); }
   /// The size of what goes to the first unit's node, up to the unit that reaches `enough`.
-  [[nodiscard]] placement::Bytes size_of_next(placement::Bytes enough) const;
+  [[nodiscard]] Bytes size_of_next(Bytes enough) const;
   /// Units for one node, at least one, and at most `most` bytes unless the first one alone is
   /// larger.
-  [[nodiscard]] std::vector<PageUnit> take(placement::Bytes most);
+  [[nodiscard]] std::vector<PageUnit> take(Bytes most);
   /// Units that were taken and not moved.
   void put_back(const std::vector<PageUnit>& units);
   /// A taken unit has arrived or failed.
@@ -60,12 +60,12 @@ class PageQueue {
   [[nodiscard]] bool waits_for_room() const { return !parked_.empty(); }
   [[nodiscard]] std::vector<PageUnit> take_waiting() { return std::exchange(parked_, {}); }
   /// Counted as moved by Destinations, but not moved yet.
-  [[nodiscard]] placement::Bytes planned() const { return planned_; }
+  [[nodiscard]] Bytes planned() const { return planned_; }
 
  private:
   std::vector<PageUnit> queue_;   ///< by target, then address
   std::vector<PageUnit> parked_;  ///< no home has room
-  placement::Bytes planned_;
+  Bytes planned_;
 };
 
 }  // namespace vmnuma::migration

@@ -10,9 +10,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::Microseconds;
-
 namespace {
 
 constexpr std::int64_t kMostRetryRounds = 3;

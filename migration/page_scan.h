@@ -43,7 +43,7 @@ class PageScan {
   struct Retry {
     std::size_t range = 0;
     std::uint64_t address = 0;
-    placement::NodeId from;
+    NodeId from;
     Leftover reason{};
   };
   struct Window {
@@ -55,7 +55,7 @@ class PageScan {
     bool assumed = false;       ///< all is where PartRange::all_on says, if a spot check agrees
     std::vector<int> statuses;  ///< of the last query
     std::vector<std::uint64_t> hidden;  ///< to be revealed
-    placement::Bytes hidden_unit;
+    Bytes hidden_unit;
     bool revealed = false;
     [[nodiscard]] bool is_retry() const { return !retries.empty(); }
   };
@@ -65,7 +65,7 @@ class PageScan {
 
   /// Advances to the next window. Returns how long to wait before querying it, usually zero;
   /// nothing if no window is left.
-  [[nodiscard]] std::optional<placement::Microseconds> next_window();
+  [[nodiscard]] std::optional<Microseconds> next_window();
   /// Makes the pages of these retries, all in the window's mapping, the next window.
   void look_again(std::vector<Retry> retries);
 
@@ -73,7 +73,7 @@ class PageScan {
   [[nodiscard]] Window& window() { return window_; }
   [[nodiscard]] const PartRange& range() const { return ranges_[window_.range]; }
   /// The pool that its pages come from: their size for hugetlb, else zero.
-  [[nodiscard]] placement::Bytes pool() const;
+  [[nodiscard]] Bytes pool() const;
   /// Its pages were tried for the last time: all that remains is to count what became of them.
   [[nodiscard]] bool is_last_look() const;
   /// True if something in the window must be revealed first; then determines what. A second look
@@ -93,7 +93,7 @@ class PageScan {
   /// How many blocks turned out to be huge pages, and how many did not.
   void note_blocks(std::int64_t whole, std::int64_t small);
   /// A call moved that much; `in_vain`: it could have moved something.
-  void note_call(placement::Bytes moved, bool in_vain);
+  void note_call(Bytes moved, bool in_vain);
   /// Several calls in a row have moved nothing of the mapping.
   [[nodiscard]] bool given_up() const;
 
@@ -101,7 +101,7 @@ class PageScan {
   struct Range : PartRange {
     explicit Range(PartRange found) : PartRange(std::move(found)) {}
 
-    placement::Bytes seen;                ///< by queries
+    Bytes seen;                           ///< by queries
     bool second_look = false;             ///< for huge pages that NUMA balancing has hidden
     std::int64_t stuck_calls = 0;         ///< in a row in which the kernel tried and nothing moved
     std::int64_t windows_not_probed = 0;  ///< left before blocks are taken for huge pages again
@@ -114,13 +114,13 @@ class PageScan {
   [[nodiscard]] Range& current() { return ranges_[window_.range]; }
   [[nodiscard]] bool has_window_left();
   void take_window(Range& range);
-  [[nodiscard]] placement::Microseconds begin_retry_round();
+  [[nodiscard]] Microseconds begin_retry_round();
   void take_retries();
   [[nodiscard]] bool may_be_hidden(int status) const;
 
   std::vector<Range> ranges_;  ///< largest first
   std::size_t next_range_ = 0;
-  placement::Bytes next_offset_;
+  Bytes next_offset_;
   Window window_;
   std::vector<Retry> retry_;     ///< for the next round
   std::vector<Retry> retrying_;  ///< of this round, not queried yet, in descending order

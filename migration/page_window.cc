@@ -6,9 +6,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::NodeId;
-
 namespace {
 
 std::uint64_t unsigned_of(Bytes bytes) {

@@ -29,9 +29,9 @@ namespace vmnuma::migration {
 /// The smallest thing that is submitted: a page, or a block presumed to be one huge page.
 struct PageUnit {
   std::uint64_t address = 0;
-  placement::Bytes size;
-  placement::NodeId from;
-  placement::NodeId to;      ///< set when planned
+  Bytes size;
+  NodeId from;
+  NodeId to;                 ///< set when planned
   bool may_be_huge = false;  ///< `size` is a block's; only its first page is submitted
   bool sampled = false;      ///< only its first and its last page were queried
   bool assumed = false;      ///< not queried itself, only some pages of its window
@@ -40,17 +40,15 @@ struct PageUnit {
 
 /// Length of a window that begins `offset` bytes into the range: at most `size` bytes, at least one
 /// page, zero at the end of the range.
-[[nodiscard]] placement::Bytes window_length(const MemoryRange& range, placement::Bytes offset,
-                                             placement::Bytes size);
+[[nodiscard]] Bytes window_length(const MemoryRange& range, Bytes offset, Bytes size);
 
 /// All pages of that window.
-[[nodiscard]] std::vector<std::uint64_t> window_addresses(const MemoryRange& range,
-                                                          placement::Bytes offset,
-                                                          placement::Bytes size);
+[[nodiscard]] std::vector<std::uint64_t> window_addresses(const MemoryRange& range, Bytes offset,
+                                                          Bytes size);
 
 struct WindowPages {
   std::vector<PageUnit> units;  ///< ascending address
-  placement::Bytes absent;
+  Bytes absent;
 };
 /// Every kSpotCheckApart-th page of a window.
 inline constexpr std::size_t kSpotCheckApart = 64;
@@ -63,9 +61,8 @@ inline constexpr std::size_t kSpotCheckApart = 64;
                                       std::span<const int> statuses, bool look_for_huge);
 
 /// The first and last page of each block of the window, and all pages that are in no whole block.
-[[nodiscard]] std::vector<std::uint64_t> sample_addresses(const MemoryRange& range,
-                                                          placement::Bytes offset,
-                                                          placement::Bytes size);
+[[nodiscard]] std::vector<std::uint64_t> sample_addresses(const MemoryRange& range, Bytes offset,
+                                                          Bytes size);
 
 struct SampledPages {
   std::vector<PageUnit> units;
@@ -87,7 +84,6 @@ struct SampledPages {
                                                         std::uint64_t block);
 
 /// The pages of a block that turned out to be small, without its first one.
-[[nodiscard]] std::vector<PageUnit> rest_of_block(const PageUnit& block,
-                                                  placement::Bytes page_size);
+[[nodiscard]] std::vector<PageUnit> rest_of_block(const PageUnit& block, Bytes page_size);
 
 }  // namespace vmnuma::migration

@@ -8,8 +8,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Microseconds;
-
 namespace {
 
 constexpr std::int64_t kMostUndoTries = 10;

@@ -53,12 +53,9 @@ class PinWork {
   [[nodiscard]] bool all_vanished() const;
 
   /// No step before this time.
-  [[nodiscard]] placement::Microseconds ready_at(placement::Microseconds now) {
-    return attempts_.ready_at(now);
-  }
+  [[nodiscard]] Microseconds ready_at(Microseconds now) { return attempts_.ready_at(now); }
   /// At most one call. Not when made or taken back.
-  void step(const Order& order, const Ports& ports, const Limits& limits,
-            placement::Microseconds now);
+  void step(const Order& order, const Ports& ports, const Limits& limits, Microseconds now);
   /// Takes back whatever was begun so far.
   void take_back(std::string cause) { take_back(index_, std::move(cause)); }
   /// The first `pins_begun` may have been made.
@@ -86,8 +83,7 @@ class PinWork {
   void next_undo();
   void undo_begin(const Order& order, const Ports& ports);
   void undo_check(const Order& order, const Ports& ports);
-  void undo(const Order& order, const Ports& ports, const Limits& limits,
-            placement::Microseconds now);
+  void undo(const Order& order, const Ports& ports, const Limits& limits, Microseconds now);
   void undo_end(const Order& order, const Ports& ports);
 
   std::vector<PinStep> pins_;

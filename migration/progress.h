@@ -23,23 +23,23 @@ struct ActionEvent {
   }
   Kind kind{};
   std::int64_t action = 0;
-  std::vector<placement::VmId> vms;
-  ActionState state{};           ///< kFinished only, as all below
-  std::string detail;            ///< a sentence: why it ended so, and what became of the memory
-  Outcome outcome;               ///< of all its VMs together
-  placement::Microseconds took;  ///< since it began, or was resumed after a restart
-  bool set_failed = false;       ///< a set of memory nodes is not what it was to be
+  std::vector<VmId> vms;
+  ActionState state{};      ///< kFinished only, as all below
+  std::string detail;       ///< a sentence: why it ended so, and what became of the memory
+  Outcome outcome;          ///< of all its VMs together
+  Microseconds took;        ///< since it began, or was resumed after a restart
+  bool set_failed = false;  ///< a set of memory nodes is not what it was to be
   bool operator==(const ActionEvent&) const = default;
 };
 
 /// One VM's memory in flight.
 struct TransferProgress {
-  placement::VmId vm;
+  VmId vm;
   std::int64_t action = 0;
-  placement::Bytes done;
-  placement::Bytes remaining;   ///< zero until the first survey
-  placement::Bytes per_second;  ///< average since it began
-  Outcome outcome;              ///< so far: stalls, and unmovable bytes by reason
+  Bytes done;
+  Bytes remaining;   ///< zero until the first survey
+  Bytes per_second;  ///< average since it began
+  Outcome outcome;   ///< so far: stalls, and unmovable bytes by reason
   bool waits_for_room = false;
   std::string problem =
       {};  ///< why its set of nodes could not be changed yet, a sentence; or empty

@@ -13,9 +13,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::NodeId;
-
 std::vector<RoomNeed> room_needs(const std::vector<NodeQuota>& quotas,
                                  const std::vector<MemoryRange>& ranges) {
   std::map<Bytes, std::map<NodeId, Bytes>> pools;
@@ -50,7 +47,7 @@ std::vector<RoomNeed> room_needs(const std::vector<NodeQuota>& quotas,
   return needs;
 }
 
-Bytes room_on(const NodeMemory& node, Bytes pool, placement::Permille reserve) {
+Bytes room_on(const NodeMemory& node, Bytes pool, Permille reserve) {
   if (pool > Bytes{}) {
     for (const PoolFree& free : node.pools) {
       if (free.page_size == pool) {
@@ -63,8 +60,8 @@ Bytes room_on(const NodeMemory& node, Bytes pool, placement::Permille reserve) {
 }
 
 std::optional<std::string> why_no_room(const std::vector<RoomNeed>& needs,
-                                       const std::map<NodeId, NodeMemory>& nodes,
-                                       placement::Permille reserve, const PromisedRoom& promised) {
+                                       const std::map<NodeId, NodeMemory>& nodes, Permille reserve,
+                                       const PromisedRoom& promised) {
   std::map<std::pair<Bytes, NodeId>, RoomNeed> sums;
   for (const RoomNeed& need : needs) {
     RoomNeed& sum = sums[{need.pool, need.node}];

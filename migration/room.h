@@ -22,10 +22,10 @@ namespace vmnuma::migration {
 
 /// What arrives on a node and what leaves it, in one pool (zero = ordinary memory).
 struct RoomNeed {
-  placement::NodeId node;
-  placement::Bytes pool;
-  placement::Bytes in;
-  placement::Bytes out;
+  NodeId node;
+  Bytes pool;
+  Bytes in;
+  Bytes out;
   bool operator==(const RoomNeed&) const = default;
 };
 
@@ -34,16 +34,16 @@ struct RoomNeed {
                                                const std::vector<MemoryRange>& ranges);
 
 /// What a node has left for moves: above the reserve, or in the huge page pool of that size.
-[[nodiscard]] placement::Bytes room_on(const NodeMemory& node, placement::Bytes pool,
-                                       placement::Permille reserve);
+[[nodiscard]] Bytes room_on(const NodeMemory& node, Bytes pool, Permille reserve);
 
 /// How much of a node's room, per pool, is claimed by other actions.
-using PromisedRoom = std::map<std::pair<placement::NodeId, placement::Bytes>, placement::Bytes>;
+using PromisedRoom = std::map<std::pair<NodeId, Bytes>, Bytes>;
 
 /// `needs` of all changes together; `nodes` has every node that receives memory. Nothing if it
 /// fits, otherwise a sentence that says where it does not.
-[[nodiscard]] std::optional<std::string> why_no_room(
-    const std::vector<RoomNeed>& needs, const std::map<placement::NodeId, NodeMemory>& nodes,
-    placement::Permille reserve, const PromisedRoom& promised);
+[[nodiscard]] std::optional<std::string> why_no_room(const std::vector<RoomNeed>& needs,
+                                                     const std::map<NodeId, NodeMemory>& nodes,
+                                                     Permille reserve,
+                                                     const PromisedRoom& promised);
 
 }  // namespace vmnuma::migration

@@ -7,10 +7,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::Microseconds;
-using placement::NodeId;
-
 namespace {
 
 constexpr Microseconds kReadingIsGoodFor{1'000'000};
@@ -47,7 +43,7 @@ void RoomBook::release(std::int64_t action) {
   std::erase_if(accounts_, [action](const auto& entry) { return entry.first.action == action; });
 }
 
-void RoomBook::note_reading(NodeId node, const NodeMemory& memory, placement::Permille reserve,
+void RoomBook::note_reading(NodeId node, const NodeMemory& memory, Permille reserve,
                             Microseconds now) {
   Reading reading{
       .room = {{Bytes{}, room_on(memory, Bytes{}, reserve)}}, .moved_since = {}, .at = now};

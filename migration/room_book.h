@@ -41,62 +41,55 @@ class RoomBook {
  public:
   struct Holder {
     std::int64_t action = 0;
-    placement::VmId vm;
+    VmId vm;
     auto operator<=>(const Holder&) const = default;
   };
 
   /// Replaces what was promised to the holder.
   void promise(const Holder& holder, const std::vector<RoomNeed>& needs);
   /// Pages of the holder have arrived from the other node, so they are no longer promised.
-  void arrived(const Holder& holder, placement::NodeId from, placement::NodeId to,
-               placement::Bytes pool, placement::Bytes size);
+  void arrived(const Holder& holder, NodeId from, NodeId to, Bytes pool, Bytes size);
   /// The holder will move no more pages.
   void release(const Holder& holder);
   void release(std::int64_t action);
 
   /// What a node has left was just read.
-  void note_reading(placement::NodeId node, const NodeMemory& memory, placement::Permille reserve,
-                    placement::Microseconds now);
+  void note_reading(NodeId node, const NodeMemory& memory, Permille reserve, Microseconds now);
   /// How much the holder may move there. Nothing: a new reading is needed first, because none is
   /// valid for `size` more.
-  [[nodiscard]] std::optional<placement::Bytes> room_for(const Holder& holder,
-                                                         placement::NodeId node,
-                                                         placement::Bytes pool,
-                                                         placement::Bytes size,
-                                                         placement::Microseconds now) const;
+  [[nodiscard]] std::optional<Bytes> room_for(const Holder& holder, NodeId node, Bytes pool,
+                                              Bytes size, Microseconds now) const;
   /// The holder is going to move that much there with its next call.
-  void grant(const Holder& holder, placement::NodeId node, placement::Bytes pool,
-             placement::Bytes size);
+  void grant(const Holder& holder, NodeId node, Bytes pool, Bytes size);
   /// That call has ended and moved at most that much.
-  void settle(const Holder& holder, placement::NodeId node, placement::Bytes pool,
-              placement::Bytes size);
+  void settle(const Holder& holder, NodeId node, Bytes pool, Bytes size);
   /// The amount moved may differ from what was granted: the node must be read again.
-  void doubt(placement::NodeId node) { readings_.erase(node); }
+  void doubt(NodeId node) { readings_.erase(node); }
 
   /// What other actions claim.
   [[nodiscard]] PromisedRoom promised_to_others(std::int64_t action) const;
 
  private:
-  using Place = std::pair<placement::NodeId, placement::Bytes>;  ///< node and pool
+  using Place = std::pair<NodeId, Bytes>;  ///< node and pool
   struct Grant {
     Place place;
-    placement::Bytes size;
+    Bytes size;
   };
   struct Account {
     std::map<Place, RoomNeed> promised;
     std::optional<Grant> granted;
   };
   struct Reading {
-    std::map<placement::Bytes, placement::Bytes> room;  ///< by pool; a pool that is not there: none
-    std::map<placement::Bytes, placement::Bytes> moved_since;  ///< by pool
-    placement::Microseconds at;
+    std::map<Bytes, Bytes> room;         ///< by pool; a pool that is not there: none
+    std::map<Bytes, Bytes> moved_since;  ///< by pool
+    Microseconds at;
   };
 
   /// Claims other than the holder's.
-  [[nodiscard]] placement::Bytes claimed_by_others(const Holder& holder, const Place& place) const;
+  [[nodiscard]] Bytes claimed_by_others(const Holder& holder, const Place& place) const;
 
   std::map<Holder, Account> accounts_;
-  std::map<placement::NodeId, Reading> readings_;
+  std::map<NodeId, Reading> readings_;
 };
 
 }  // namespace vmnuma::migration

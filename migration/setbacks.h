@@ -21,10 +21,10 @@ class Setbacks {
   enum class Call { kRead, kMove };
 
   void note_success(Call call) { in_a_row(call) = 0; }
-  void note(const Error& error, Call call, placement::Microseconds now) {
+  void note(const Error& error, Call call, Microseconds now) {
     constexpr std::int64_t kMost = 3;
-    constexpr placement::Microseconds kFirstWait{100'000};
-    constexpr placement::Microseconds kLongestWait{400'000};
+    constexpr Microseconds kFirstWait{100'000};
+    constexpr Microseconds kLongestWait{400'000};
     const bool hopeless =
         error.code == ErrorCode::kVanished || error.code == ErrorCode::kPermissionDenied;
     if (hopeless || in_a_row(call) == kMost) {
@@ -34,10 +34,10 @@ class Setbacks {
     wait_until(now + back_off(kFirstWait, in_a_row(call), kLongestWait));
     ++in_a_row(call);
   }
-  void wait_until(placement::Microseconds time) { ready_at_ = time; }
+  void wait_until(Microseconds time) { ready_at_ = time; }
 
   /// No call before this time.
-  [[nodiscard]] placement::Microseconds ready_at() const { return ready_at_; }
+  [[nodiscard]] Microseconds ready_at() const { return ready_at_; }
   /// The error that ended the retries.
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
@@ -47,7 +47,7 @@ class Setbacks {
   }
 
   std::array<std::int64_t, 2> in_a_row_{};  ///< by Call
-  placement::Microseconds ready_at_;
+  Microseconds ready_at_;
   std::optional<Error> error_;
 };
 

@@ -23,8 +23,8 @@ std::string thread_name(const VmChange& change, const PinChange& pin) {
   return {};
 }
 
-std::string cpus_name(const std::vector<placement::CpuId>& cpus) {
-  return cpus.empty() ? "any CPU" : "CPUs " + placement::to_list(cpus);
+std::string cpus_name(const std::vector<CpuId>& cpus) {
+  return cpus.empty() ? "any CPU" : "CPUs " + to_list(cpus);
 }
 
 }  // namespace
@@ -67,15 +67,15 @@ std::string undo_text(const Order& order, PinStep step) {
 std::string memory_text(const VmChange& change) {
   if (change.memory.quotas.empty()) {
     return fmt::format("memory of '{}' may use nodes {}", change.vm_name,
-                       placement::to_list(change.memory.allowed_after));
+                       to_list(change.memory.allowed_after));
   }
-  std::vector<placement::NodeId> nodes;
+  std::vector<NodeId> nodes;
   for (const NodeQuota& quota : change.memory.quotas) {
     nodes.push_back(quota.node);
   }
   std::sort(nodes.begin(), nodes.end());
   return fmt::format("memory of '{}' to node{} {}", change.vm_name, nodes.size() == 1 ? "" : "s",
-                     placement::to_list(nodes));
+                     to_list(nodes));
 }
 
 ResumePoint resume_point(const OpenAction& open) {

@@ -6,17 +6,13 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::Microseconds;
-using placement::NodeId;
-
 namespace {
 
 constexpr std::int64_t kMostPasses = 3;
 
 }  // namespace
 
-Transfer::Transfer(placement::VmProcess process, MemoryChange change, RoomBook& room,
+Transfer::Transfer(VmProcess process, MemoryChange change, RoomBook& room,
                    const RoomBook::Holder& holder)
     : state_{.process = process,
              .parts = MemoryParts(std::move(change)),

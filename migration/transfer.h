@@ -31,34 +31,30 @@ class Transfer {
  public:
   /// Without quotas there is nothing to step. `room` must outlive this object, which is `holder`
   /// there.
-  Transfer(placement::VmProcess process, MemoryChange change, RoomBook& room,
-           const RoomBook::Holder& holder);
+  Transfer(VmProcess process, MemoryChange change, RoomBook& room, const RoomBook::Holder& holder);
 
   [[nodiscard]] bool finished() const { return phase_ == Phase::kFinished; }
   /// Why it ended early: vanished, permission-denied, or a persistent error.
   [[nodiscard]] const std::optional<Error>& error() const { return state_.setbacks.error(); }
   /// No step before this time: the back-off after a failure or before the next round.
-  [[nodiscard]] placement::Microseconds ready_at() const { return state_.setbacks.ready_at(); }
+  [[nodiscard]] Microseconds ready_at() const { return state_.setbacks.ready_at(); }
   /// No home has room for the next pages; continues after retry_room or give_up_room.
   [[nodiscard]] bool waits_for_room() const {
     return phase_ == Phase::kMove && moves_.waits_for_room();
   }
   /// How much the next step but one would like to move. Zero: it needs no allowance.
-  [[nodiscard]] placement::Bytes wants() const {
-    return phase_ == Phase::kMove ? moves_.wants() : placement::Bytes{};
-  }
+  [[nodiscard]] Bytes wants() const { return phase_ == Phase::kMove ? moves_.wants() : Bytes{}; }
   /// True at the points where another VM's transfer may as well go on.
   [[nodiscard]] bool between_windows() const;
 
   /// At most one call. Only when neither finished nor waiting for room nor before ready_at.
   /// `allowed` is what pacing grants, requested if wants() is not zero.
-  TransferStep step(PageMover& mover, const Limits& limits, placement::Microseconds now,
-                    placement::Bytes allowed);
+  TransferStep step(PageMover& mover, const Limits& limits, Microseconds now, Bytes allowed);
 
   /// Room may have been made; looks again.
-  void retry_room(placement::Microseconds now);
+  void retry_room(Microseconds now);
   /// No room will be made: pages that fit nowhere are left, the others proceed.
-  void give_up_room(placement::Microseconds now);
+  void give_up_room(Microseconds now);
   /// Stops it where it is.
   void stop();
 
@@ -67,7 +63,7 @@ class Transfer {
   /// remain.
   [[nodiscard]] bool surveyed() const { return state_.parts.surveyed(); }
   /// What still has to be moved, as far as is known.
-  [[nodiscard]] placement::Bytes remaining() const;
+  [[nodiscard]] Bytes remaining() const;
   /// Why the memory of the guest's cells could not be told apart, so that all of it is shared out
   /// over the homes; empty if it could be, or did not need to be.
   [[nodiscard]] const std::string& cells_unknown_because() const {
@@ -77,21 +73,21 @@ class Transfer {
  private:
   enum class Phase { kSurvey, kQuery, kReveal, kMove, kFinished };
 
-  void survey(PageMover& mover, placement::Microseconds now);
+  void survey(PageMover& mover, Microseconds now);
   void begin_pass(MemoryParts::Survey survey);
-  [[nodiscard]] bool another_pass_pays(placement::Bytes left, placement::Bytes total) const;
-  void next_window(placement::Microseconds now);
-  placement::Bytes query(PageMover& mover, placement::Microseconds now);
-  placement::Bytes check_assumption(PageMover& mover, placement::Microseconds now);
-  void reveal(PageMover& mover, placement::Microseconds now);
-  placement::Bytes move_window(placement::Microseconds now);
-  placement::Bytes count_retried();
-  void after_moves(placement::Microseconds now);
+  [[nodiscard]] bool another_pass_pays(Bytes left, Bytes total) const;
+  void next_window(Microseconds now);
+  Bytes query(PageMover& mover, Microseconds now);
+  Bytes check_assumption(PageMover& mover, Microseconds now);
+  void reveal(PageMover& mover, Microseconds now);
+  Bytes move_window(Microseconds now);
+  Bytes count_retried();
+  void after_moves(Microseconds now);
   void finish();
 
   Phase phase_ = Phase::kSurvey;
   std::int64_t pass_ = 0;
-  placement::Bytes bound_by_policy_;
+  Bytes bound_by_policy_;
   TransferState state_;
   PageMoves moves_;
 };

@@ -16,9 +16,9 @@
 namespace vmnuma::migration {
 
 struct Contender {
-  placement::CpuTime gain;            ///< lost time that its action is predicted to save per epoch
-  placement::Bytes action_remaining;  ///< over all VMs of the action
-  std::int64_t last_served = 0;       ///< number of its last turn
+  CpuTime gain;                  ///< lost time that its action is predicted to save per epoch
+  Bytes action_remaining;        ///< over all VMs of the action
+  std::int64_t last_served = 0;  ///< number of its last turn
 };
 
 /// Index of the contender that gets turn number `turn`. `contenders` not empty.
@@ -27,7 +27,7 @@ struct Contender {
   constexpr std::int64_t kTurnOfTheLongestWaiting = 4;
   const bool by_gain = turn % kTurnOfTheLongestWaiting != 0;
   const auto mebibytes = [](const Contender& contender) {
-    return 1 + contender.action_remaining.value / placement::kMiB.value;
+    return 1 + contender.action_remaining.value / kMiB.value;
   };
   std::size_t best = 0;
   for (std::size_t i = 1; i < contenders.size(); ++i) {

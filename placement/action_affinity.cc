@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::vector<std::vector<Talk>> talks_of(const Snapshot& snapshot, const Options&
   return talks;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

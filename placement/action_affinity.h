@@ -23,7 +23,7 @@
 #include "placement/model/options.h"
 #include "placement/model/snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// The client talked to, and what is lost per epoch while the two live on different nodes.
 struct Talk {
@@ -37,4 +37,4 @@ struct Talk {
 [[nodiscard]] std::vector<std::vector<Talk>> talks_of(const Snapshot& snapshot,
                                                       const Options& options);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

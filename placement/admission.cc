@@ -13,7 +13,7 @@
 #include "placement/memory_room.h"
 #include "placement/model/text.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 /// Index in what request_of() makes. The resources of memory_by_page_size() follow, in its order.
@@ -105,7 +105,7 @@ class Search {
     return nodes;
   }
 
-  [[nodiscard]] bool gave_up() const { return steps_ >= kMostSteps; }
+  [[nodiscard]] bool gave_up() const { return steps_ >= kMostAdmissionSteps; }
 
  private:
   using Amounts = std::array<std::int64_t, kMostResources>;
@@ -465,4 +465,4 @@ std::string refusal_text(const Topology& topology, const AdmissionRequest& reque
   return text + shortage_text(topology, request);
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

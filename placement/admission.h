@@ -16,7 +16,8 @@
 /// different numbers of nodes: there the largest counts).
 /// Properties:
 ///  1. If any set of allowed nodes is enough, the answer is enough for every resource.
-///  2. No narrower set would be (up to kMostSteps of searching, which 16 nodes never need).
+///  2. No narrower set would be (up to kMostAdmissionSteps of searching, which 16 nodes never
+///  need).
 ///  3. Of equally narrow sets the closest wins if that is asked for, then the least loaded, then
 ///     the next in turn.
 ///  4. Renumbering the nodes renumbers the answer, except for the turn.
@@ -37,7 +38,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/topology.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// One resource that is asked for. Each has a unit of its own.
 struct NodeResource {
@@ -89,7 +90,7 @@ struct FreeForVm {
                                           const FreeForVm& free);
 
 /// How many sets are tried: more than 16 nodes have.
-inline constexpr std::int64_t kMostSteps = 70'000;
+inline constexpr std::int64_t kMostAdmissionSteps = 70'000;
 /// CPUs, cores, ordinary memory, and more sizes of huge pages than any architecture has. A request
 /// with more is never met.
 inline constexpr std::size_t kMostResources = 12;
@@ -130,4 +131,4 @@ using CompleteRequest = std::function<void(AdmissionRequest&, const VmDescriptio
 [[nodiscard]] VmAdmission admit_vm(const Topology& topology, const VmDescription& vm,
                                    bool prefer_ht, FreeForVm free, const CompleteRequest& complete);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

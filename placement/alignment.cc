@@ -6,7 +6,7 @@
 
 #include "placement/admission.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 bool is_to_be_aligned(const VmPolicy& policy, const Topology& topology) {
   return policy.topology_policy != TopologyPolicy::kNone &&
@@ -70,4 +70,4 @@ std::optional<Alignment> alignment_of(const Snapshot& snapshot, std::size_t vm,
   return alignment;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -26,7 +26,7 @@
 #include "placement/model/options.h"
 #include "placement/model/snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// True if anything is to be kept together on such a host.
 [[nodiscard]] bool is_to_be_aligned(const VmPolicy& policy, const Topology& topology);
@@ -61,4 +61,4 @@ struct Alignment {
 [[nodiscard]] std::optional<Alignment> alignment_of(const Snapshot& snapshot, std::size_t vm,
                                                     const VmDescription& description);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

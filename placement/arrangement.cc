@@ -12,7 +12,7 @@
 #include "placement/group_loss.h"
 #include "placement/model/forecast.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 Supply supply_of(const NodeState& node, const Options& options) {
@@ -134,7 +134,7 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
       options_(&options),
       basis_(basis),
       has_forecasts_(something_is_forecast(snapshot)),
-      longest_horizon_(placement::longest_horizon(snapshot, options)),
+      longest_horizon_(vmnuma::longest_horizon(snapshot, options)),
       residents_(snapshot.nodes.size()),
       room_(snapshot),
       untouched_(MemoryRoom::none(snapshot)) {
@@ -609,4 +609,4 @@ void Arrangement::account_memory(ClientIndex client, NodeIndex home, std::int64_
   }
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -35,7 +35,7 @@
 #include "placement/model/snapshot.h"
 #include "placement/node_load.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// Moves one client to one node.
 struct Rehoming {
@@ -203,4 +203,4 @@ class Arrangement {
 /// What the client brings to a node on that basis.
 [[nodiscard]] Load load_of(const ClientState& client, Arrangement::Basis basis);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

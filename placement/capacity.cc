@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 CpuTime service(const Supply& supply, CpuTime demand) {
   if (demand <= supply.cores) {
@@ -27,4 +27,4 @@ CpuTime capacity(const Supply& supply) {
   return service_beside_others(supply, threads_left(supply));
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -22,7 +22,7 @@
 
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// A node's size for one epoch, in time.
 struct Supply {
@@ -44,4 +44,4 @@ struct Supply {
 /// The most that clients can get: the worth of all threads that other work leaves.
 [[nodiscard]] CpuTime capacity(const Supply& supply);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 Result<std::vector<std::size_t>> mappings_of_cells(const std::vector<Bytes>& cells,
                                                    const std::vector<MappedMemory>& mappings) {
@@ -42,4 +42,4 @@ Result<std::vector<std::size_t>> mappings_of_cells(const std::vector<Bytes>& cel
   return result;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

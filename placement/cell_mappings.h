@@ -23,7 +23,7 @@
 #include "placement/base/result.h"
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 struct MappedMemory {
   std::uint64_t start = 0;
@@ -37,4 +37,4 @@ inline constexpr std::size_t kNoMapping = static_cast<std::size_t>(-1);
 [[nodiscard]] Result<std::vector<std::size_t>> mappings_of_cells(
     const std::vector<Bytes>& cells, const std::vector<MappedMemory>& mappings);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

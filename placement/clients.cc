@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using Vcpus = std::vector<std::int32_t>;
@@ -393,4 +393,4 @@ std::vector<ClientShape> split_into_clients(const VmDescription& vm, const Topol
   return shapes;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -31,7 +31,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/topology.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// A client to be made: its vCPUs, the guest cells it holds (empty without guest NUMA or where a
 /// cell was too large for a node) and its part of the VM's memory.
@@ -84,4 +84,4 @@ void keep_its_sockets(const Topology& topology, const VmDescription& vm,
 [[nodiscard]] std::vector<ClientShape> split_into_clients(const VmDescription& vm,
                                                           const Topology& topology, bool prefer_ht);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

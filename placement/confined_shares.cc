@@ -5,7 +5,7 @@
 #include <iterator>
 #include <optional>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::size_t kMostPools = 64;
@@ -198,4 +198,4 @@ std::vector<CpuTime> confined_shares(std::span<const Supply> nodes,
   return Shares(nodes, confinements, with_floors_that_fit(nodes, confinements, claims)).find();
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

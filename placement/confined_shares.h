@@ -33,7 +33,7 @@
 #include "placement/fair_share.h"
 #include "placement/model/topology.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// In ascending order.
 using NodeSet = std::vector<NodeIndex>;
@@ -50,4 +50,4 @@ struct ConfinedClaim {
                                                    std::span<const NodeSet> confinements,
                                                    std::span<const ConfinedClaim> claims);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -7,7 +7,7 @@
 
 #include "placement/exclusive_cores.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr int kMostLooks = 8;
@@ -541,4 +541,4 @@ std::vector<CpuGrant> assign_cpus(const Node& node, const std::vector<CpuRequest
   return grants;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

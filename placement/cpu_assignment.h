@@ -41,7 +41,7 @@
 #include "placement/model/ids.h"
 #include "placement/model/topology.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// A client at home on the node, and what it asks for.
 struct CpuRequest {
@@ -74,4 +74,4 @@ using FormerCpus = std::map<ClientId, Former>;
                                                 const std::vector<CpuRequest>& requests,
                                                 const FormerCpus& former);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

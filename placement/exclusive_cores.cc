@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 bool is_exclusive(const Snapshot& snapshot, const ClientState& client) {
@@ -72,4 +72,4 @@ bool lacks_cores(const Arrangement& arrangement, ClientIndex client, NodeIndex n
          cores_asked(snapshot, state, node) > free_cores(arrangement, node, client, changes);
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -19,7 +19,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/topology.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// Cores of each node that no VM gets alone.
 inline constexpr std::int32_t kCoresForOthers = 1;
@@ -42,4 +42,4 @@ inline constexpr std::int32_t kCoresForOthers = 1;
 [[nodiscard]] bool lacks_cores(const Arrangement& arrangement, ClientIndex client, NodeIndex node,
                                std::span<const Rehoming> changes = {});
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 /// A level as a fraction: what `weight` units of weight get is `amount`.
@@ -132,4 +132,4 @@ std::vector<CpuTime> fair_shares(CpuTime supply, std::span<const Claim> claims) 
   return shares;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

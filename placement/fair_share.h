@@ -23,7 +23,7 @@
 
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 struct Claim {
   std::int64_t weight = 1;  ///< at least 1
@@ -34,4 +34,4 @@ struct Claim {
 /// The shares, one per claim, in the order of the claims. Negative supply counts as none.
 [[nodiscard]] std::vector<CpuTime> fair_shares(CpuTime supply, std::span<const Claim> claims);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

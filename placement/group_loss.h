@@ -15,7 +15,7 @@
 
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 inline constexpr std::size_t kMostInFull = 3;
 
@@ -36,4 +36,4 @@ inline constexpr std::size_t kMostInFull = 3;
   return epoch * vcpus * weight / 100;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -8,7 +8,7 @@
 #include "placement/exclusive_cores.h"
 #include "placement/strategy.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::int64_t kMuchLoadPermille = 200;
@@ -363,4 +363,4 @@ std::vector<HomeChoice> choose_homes(Arrangement& arrangement, ClientIndex first
   return best.choices;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -37,7 +37,7 @@
 
 #include "placement/arrangement.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// How one node looked for one client, for the explanation.
 struct NodeChoice {
@@ -63,4 +63,4 @@ struct HomeChoice {
 [[nodiscard]] std::vector<HomeChoice> choose_homes(Arrangement& arrangement, ClientIndex first,
                                                    std::size_t count, NodeIndex& round_robin);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::size_t kNoPromise = static_cast<std::size_t>(-1);
@@ -98,4 +98,4 @@ Bytes KeptMemory::push_once(std::size_t promise, Bytes most) {
   return amount;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

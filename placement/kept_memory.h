@@ -18,7 +18,7 @@
 #include "placement/model/amounts.h"
 #include "placement/model/topology.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// For one page size. All nodes are indices below the capacity's size.
 class KeptMemory {
@@ -42,4 +42,4 @@ class KeptMemory {
   std::vector<Promise> promises_;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 LargestVm largest_on(const Topology& topology, NodeIndex index, const FreeForVm& free) {
@@ -54,4 +54,4 @@ NodeIndex node_of_largest(const std::vector<LargestVm>& by_node) {
   return best;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -19,7 +19,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/topology.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 struct LargestVm {
   std::int32_t vcpus = 0;
@@ -40,4 +40,4 @@ struct LargestVm {
 /// first; kNoNode if none has memory for one.
 [[nodiscard]] NodeIndex node_of_largest(const std::vector<LargestVm>& by_node);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

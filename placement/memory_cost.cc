@@ -5,7 +5,7 @@
 
 #include "placement/memory_room.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 /// demand x stall x locality weight x extra / 10, where `extra` is (distance - 10) weighted by
@@ -148,4 +148,4 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   return cost;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

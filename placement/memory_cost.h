@@ -29,7 +29,7 @@
 #include "placement/model/options.h"
 #include "placement/model/snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// Where a client's resident memory of its kind of pages lies (placement/memory_room.h), without
 /// the empty nodes.
@@ -112,4 +112,4 @@ struct MemoryCost {
                                      const MemoryProfile& memory, NodeIndex node, Bytes room,
                                      const Options& options);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

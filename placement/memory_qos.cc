@@ -5,7 +5,7 @@
 
 #include "placement/model/held_memory.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 namespace {
 
@@ -68,4 +68,4 @@ std::optional<MemoryProtection> protection_of(const VmDescription& vm, Bytes swa
   return protection;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -36,7 +36,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/options.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// 64 KiB pages, as arm64 and ppc64 kernels may have.
 inline constexpr Bytes kLargestPage{65536};
@@ -58,4 +58,4 @@ struct MemoryProtection {
 [[nodiscard]] std::optional<MemoryProtection> protection_of(const VmDescription& vm, Bytes swap,
                                                             const Options& options);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

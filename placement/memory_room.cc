@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 Bytes pool_of(const Node& node, Bytes page_size) {
@@ -111,4 +111,4 @@ MemoryRoom::MemoryRoom(const Snapshot& snapshot) : MemoryRoom(none(snapshot)) {
   }
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

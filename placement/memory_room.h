@@ -19,7 +19,7 @@
 
 #include "placement/model/snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// Where the client's memory of its own kind of pages lies, per node. QEMU's other memory is not in
 /// a pool: for a client with huge pages no more counts than the VM's definition says.
@@ -61,4 +61,4 @@ class MemoryRoom {
   std::vector<std::vector<Bytes>> amounts_;  ///< per kind and node
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::vector<Bytes> effective_protection(std::vector<Bytes> claimed, Bytes availa
   return claimed;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -23,7 +23,7 @@
 
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 struct MemoryUser {
   Bytes guest;  ///< anonymous and shared
@@ -65,4 +65,4 @@ struct KillPlace {
 /// sum fits, else each its part (cgroup-v2.rst, "memory.min").
 [[nodiscard]] std::vector<Bytes> effective_protection(std::vector<Bytes> claimed, Bytes available);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

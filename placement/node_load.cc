@@ -7,7 +7,7 @@
 
 #include "placement/base/result.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 /// a x b in units of 2^-24. Weights and levels of very different clients can be far apart; a
@@ -78,7 +78,7 @@ std::int64_t Pace::owed_by_thousandths(std::span<const WeighedLoad> loads) const
 NodeLoad::NodeLoad(const Supply& supply, const std::vector<Load>& loads)
     : supply_(supply),
       threads_left_(threads_left(supply)),
-      capacity_(placement::capacity(supply)),
+      capacity_(vmnuma::capacity(supply)),
       busy_efficiency_(efficiency_of(supply, std::max(supply.threads, supply.non_vm))),
       by_demand_(points_of(loads, Key::kDemand)),
       by_entitled_(points_of(loads, Key::kEntitled)),
@@ -316,4 +316,4 @@ void NodeLoad::apply(const Exchange& exchange) {
   take_totals();
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

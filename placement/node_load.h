@@ -32,7 +32,7 @@
 #include "placement/capacity.h"
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// What one client brings to the node it lives on.
 struct Load {
@@ -149,4 +149,4 @@ class NodeLoad {
   CpuTime owed_;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include "placement/exclusive_cores.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 /// CPUs that the client takes on that node.
@@ -62,4 +62,4 @@ StrategyRank strategy_rank(const Arrangement& arrangement, ClientIndex client, N
           .allocated_permille = packs ? -share : share};
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

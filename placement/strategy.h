@@ -28,7 +28,7 @@
 
 #include "placement/arrangement.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// CPUs of a node that its clients take, without `except`.
 [[nodiscard]] std::int64_t allocated_cpus(const Arrangement& arrangement, NodeIndex node,
@@ -49,4 +49,4 @@ struct StrategyRank {
 [[nodiscard]] StrategyRank strategy_rank(const Arrangement& arrangement, ClientIndex client,
                                          NodeIndex node);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

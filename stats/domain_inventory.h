@@ -19,7 +19,7 @@ class DomainInventory {
   /// meanwhile are left out. May block as long as libvirt does: to be called from the inventory
   /// worker only, never within an epoch. Errors: unavailable (no connection now; the next call
   /// tries again), permission-denied.
-  [[nodiscard]] virtual Result<std::vector<placement::VmDescription>> refresh() = 0;
+  [[nodiscard]] virtual Result<std::vector<VmDescription>> refresh() = 0;
 };
 
 }  // namespace vmnuma::stats

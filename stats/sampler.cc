@@ -16,11 +16,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::CpuSample;
-using placement::Sample;
-using placement::VmDescription;
-using placement::VmId;
-
 bool is_over(const Error& error) {
   return error.code == ErrorCode::kVanished || error.code == ErrorCode::kNotFound;
 }
@@ -54,7 +49,7 @@ void read_optional(const files::Directory& root, std::string_view path,
 
 }  // namespace
 
-void Sampler::set_topology(placement::Topology topology) {
+void Sampler::set_topology(Topology topology) {
   topology_ = std::move(topology);
   meminfo_.clear();
   vms_.clear();
@@ -105,7 +100,7 @@ std::set<VmId> Sampler::whose_turn(const std::map<VmId, const VmDescription*>& r
 }
 
 void Sampler::read_nodes(Sample& sample) {
-  for (const placement::Node& node : topology_.nodes) {
+  for (const Node& node : topology_.nodes) {
     const std::string path =
         "sys/devices/system/node/node" + std::to_string(node.id.value) + "/meminfo";
     auto kept = meminfo_.find(node.id);
@@ -131,7 +126,7 @@ void Sampler::read_nodes(Sample& sample) {
 }
 
 /// The sizes are fixed at boot; the number of pages of each may change at any time.
-void Sampler::read_huge_pages(placement::NodeSample& node) {
+void Sampler::read_huge_pages(NodeSample& node) {
   auto known = pools_.find(node.id);
   if (known == pools_.end()) {
     auto files = open_pools(node.id);
@@ -140,7 +135,7 @@ void Sampler::read_huge_pages(placement::NodeSample& node) {
     }
     known = pools_.emplace(node.id, std::move(*files)).first;
   }
-  std::vector<placement::HugePagePool> pools;
+  std::vector<HugePagePool> pools;
   for (const PoolFile& file : known->second) {
     const auto pages = read_parsed(file.nr_hugepages, scratch_, parse_page_count);
     if (!pages) {
@@ -157,7 +152,7 @@ void Sampler::read_huge_pages(placement::NodeSample& node) {
 }
 
 /// By page size; none on a kernel without hugetlbfs.
-Result<std::vector<Sampler::PoolFile>> Sampler::open_pools(placement::NodeId node) const {
+Result<std::vector<Sampler::PoolFile>> Sampler::open_pools(NodeId node) const {
   const auto directory =
       root_.directory("sys/devices/system/node/node" + std::to_string(node.value));
   const auto pools = directory ? huge_page_pools(*directory) : tl::unexpected(directory.error());
@@ -191,11 +186,11 @@ void Sampler::read_cpus(Sample& sample) {
     proc_stat_.reset();
     return missing(cpus.error().message);
   }
-  for (const placement::Node& node : topology_.nodes) {
-    for (const placement::Cpu& cpu : node.cpus) {
-      const auto found = std::lower_bound(
-          cpus->begin(), cpus->end(), cpu.id,
-          [](const CpuIdleTime& time, placement::CpuId id) { return time.id < id; });
+  for (const Node& node : topology_.nodes) {
+    for (const Cpu& cpu : node.cpus) {
+      const auto found =
+          std::lower_bound(cpus->begin(), cpus->end(), cpu.id,
+                           [](const CpuIdleTime& time, CpuId id) { return time.id < id; });
       if (found != cpus->end() && found->id == cpu.id) {
         sample.cpus.push_back({cpu.id, busy_time(*found, sample.taken_at)});
       } else {
@@ -226,9 +221,9 @@ void Sampler::read_protection_inherited(Sample& sample) {
 /// The slices that VMs are in. An unreadable one is left out; what needs it reports that.
 void Sampler::read_slices(Sample& sample) {
   std::set<std::string> paths;
-  for (const placement::VmSample& vm : sample.vms) {
+  for (const VmSample& vm : sample.vms) {
     if (vm.memory_state) {
-      for (std::string& path : placement::slices_above(vm.memory_state->scope)) {
+      for (std::string& path : slices_above(vm.memory_state->scope)) {
         paths.insert(std::move(path));
       }
     }
@@ -260,7 +255,7 @@ void Sampler::read_wakeups(Sample& sample) {
 /// The kernel counts busy time by the tick and misses what ends before one, and what runs while
 /// ticks are late; idle time it takes from the clock. Time that a hypervisor below us takes from a
 /// CPU counts as busy, as it should: the CPU could not run anything of ours.
-std::int64_t Sampler::busy_time(const CpuIdleTime& cpu, placement::Microseconds now) {
+std::int64_t Sampler::busy_time(const CpuIdleTime& cpu, Microseconds now) {
   const std::int64_t busy_us = now.value - cpu.idle_us;
   // Idle time is in ticks of 10 ms, so the difference may go back by one.
   const auto last = busy_us_.try_emplace(cpu.id, busy_us).first;

@@ -42,10 +42,10 @@ struct SamplerOptions {
 
 struct SampleRequest {
   std::int64_t sequence = 0;
-  placement::Microseconds now;                           ///< monotonic
-  const std::vector<placement::VmDescription>& running;  ///< any order
-  const std::set<placement::VmId>& moving;    ///< these get a full reading in every epoch
-  const std::set<placement::VmId>& spilling;  ///< for these also the last CPUs
+  Microseconds now;                           ///< monotonic
+  const std::vector<VmDescription>& running;  ///< any order
+  const std::set<VmId>& moving;               ///< these get a full reading in every epoch
+  const std::set<VmId>& spilling;             ///< for these also the last CPUs
 };
 
 /// One thread at a time; reading blocks for as long as the kernel takes to produce the files. Needs
@@ -54,43 +54,41 @@ struct SampleRequest {
 class Sampler {
  public:
   /// `root` is the host's root directory.
-  Sampler(files::Directory root, placement::Topology topology, SamplerOptions options)
+  Sampler(files::Directory root, Topology topology, SamplerOptions options)
       : root_(std::move(root)), topology_(std::move(topology)), options_(options) {}
 
-  [[nodiscard]] placement::Sample sample(const SampleRequest& request);
+  [[nodiscard]] Sample sample(const SampleRequest& request);
   /// The host has changed: everything is read anew from now on, in the order of these nodes.
-  void set_topology(placement::Topology topology);
+  void set_topology(Topology topology);
 
  private:
-  void read_nodes(placement::Sample& sample);
+  void read_nodes(Sample& sample);
   struct PoolFile {
-    placement::Bytes page_size;
+    Bytes page_size;
     files::KeptFile nr_hugepages;
   };
-  void read_huge_pages(placement::NodeSample& node);
-  [[nodiscard]] Result<std::vector<PoolFile>> open_pools(placement::NodeId node) const;
-  void read_cpus(placement::Sample& sample);
-  void read_kernel_scheduling(placement::Sample& sample);
-  void read_protection_inherited(placement::Sample& sample);
-  void read_slices(placement::Sample& sample);
-  void read_wakeups(placement::Sample& sample);
-  [[nodiscard]] std::int64_t busy_time(const CpuIdleTime& cpu, placement::Microseconds now);
-  void read_vm(const placement::VmDescription& vm, Extent extent, bool last_cpus,
-               placement::Sample& sample);
-  [[nodiscard]] std::set<placement::VmId> whose_turn(
-      const std::map<placement::VmId, const placement::VmDescription*>& running);
+  void read_huge_pages(NodeSample& node);
+  [[nodiscard]] Result<std::vector<PoolFile>> open_pools(NodeId node) const;
+  void read_cpus(Sample& sample);
+  void read_kernel_scheduling(Sample& sample);
+  void read_protection_inherited(Sample& sample);
+  void read_slices(Sample& sample);
+  void read_wakeups(Sample& sample);
+  [[nodiscard]] std::int64_t busy_time(const CpuIdleTime& cpu, Microseconds now);
+  void read_vm(const VmDescription& vm, Extent extent, bool last_cpus, Sample& sample);
+  [[nodiscard]] std::set<VmId> whose_turn(const std::map<VmId, const VmDescription*>& running);
 
   files::Directory root_;
-  placement::Topology topology_;
+  Topology topology_;
   SamplerOptions options_;
   std::string scratch_;
   std::optional<files::KeptFile> proc_stat_;
-  std::map<placement::CpuId, std::int64_t> busy_us_;  ///< as last reported
-  std::map<placement::NodeId, files::KeptFile> meminfo_;
-  std::map<placement::NodeId, std::vector<PoolFile>> pools_;
+  std::map<CpuId, std::int64_t> busy_us_;  ///< as last reported
+  std::map<NodeId, files::KeptFile> meminfo_;
+  std::map<NodeId, std::vector<PoolFile>> pools_;
   std::optional<bool> has_cache_scheduling_;  ///< absent: not checked yet
-  std::map<placement::VmId, VmReader> vms_;
-  placement::VmId last_turn_;  ///< the last VM that had its turn
+  std::map<VmId, VmReader> vms_;
+  VmId last_turn_;  ///< the last VM that had its turn
   WakeupTotals wakeups_;
 };
 

@@ -3,10 +3,6 @@
 
 namespace vmnuma::stats {
 
-using placement::VmId;
-using placement::VmSample;
-using placement::WakeupSample;
-
 std::vector<WakeupSample> WakeupTotals::advance(const WakeupCounts& counts,
                                                 const std::vector<VmSample>& vms) {
   std::map<std::int64_t, const VmSample*> by_pid;

@@ -20,21 +20,21 @@ namespace vmnuma::stats {
 class WakeupTotals {
  public:
   /// Adds a reading. Returns, by a, b, what is known about the VMs that were read this epoch.
-  [[nodiscard]] std::vector<placement::WakeupSample> advance(
-      const WakeupCounts& counts, const std::vector<placement::VmSample>& vms);
+  [[nodiscard]] std::vector<WakeupSample> advance(const WakeupCounts& counts,
+                                                  const std::vector<VmSample>& vms);
 
   /// Forgets all other VMs.
-  void keep_only(const std::set<placement::VmId>& running);
+  void keep_only(const std::set<VmId>& running);
 
  private:
   struct Pair {
-    placement::VmProcess a;
-    placement::VmProcess b;
+    VmProcess a;
+    VmProcess b;
     std::int64_t last = 0;  ///< as counted
     std::int64_t total = 0;
   };
 
-  std::map<std::pair<placement::VmId, placement::VmId>, Pair> pairs_;
+  std::map<std::pair<VmId, VmId>, Pair> pairs_;
 };
 
 }  // namespace vmnuma::stats

@@ -97,20 +97,20 @@ struct Config {
   std::string state_dir = "/var/lib/vmnuma";
   Mode mode = Mode::kDryRun;                          ///< kObserve, kDryRun or kActive
   AdmissionMode admission = AdmissionMode::kEnforce;  ///< only in mode active
-  placement::ReservedMemory reserved_memory;
-  std::vector<placement::DevicePool> device_pools;
+  ReservedMemory reserved_memory;
+  std::vector<DevicePool> device_pools;
   OnStop on_stop = OnStop::kLeave;
   ForeignPins foreign_pins = ForeignPins::kRespect;
   /// For VMs without a strategy in their policy; never kHost.
-  placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
+  PlacementStrategy strategy = PlacementStrategy::kLeastLostTime;
   Distances distances = Distances::kMeasured;
-  placement::Preset preset = placement::Preset::kVmnuma;  ///< for options that nothing sets
+  Preset preset = Preset::kVmnuma;  ///< for options that nothing sets
   LogLevel log_level = LogLevel::kInfo;
   bool metadata_wins = true;  ///< a policy in the domain's metadata overrides `vms`
   HistoryLimits history;
-  placement::Options options;
+  Options options;
   /// `[vm."NAME"]` by name or by UUID (in libvirt's lower-case form).
-  std::map<std::string, placement::VmPolicy, std::less<>> vms;
+  std::map<std::string, VmPolicy, std::less<>> vms;
   /// Origins of values, by key ("mode", "history.max_mib", "Numa.MigThreshold"); absent = default.
   std::map<std::string, Origin, std::less<>> origins;
   /// What the administrator should know about how this was read: sentences.
@@ -119,8 +119,7 @@ struct Config {
 
   [[nodiscard]] Origin origin_of(std::string_view key) const;
   /// The file's policy for this VM; a UUID takes precedence over a name. Null if there is none.
-  [[nodiscard]] const placement::VmPolicy* policy_of(const placement::VmId& vm,
-                                                     std::string_view name) const;
+  [[nodiscard]] const VmPolicy* policy_of(const VmId& vm, std::string_view name) const;
 };
 
 /// For people: the URI of libvirt, or what is used instead or in addition.

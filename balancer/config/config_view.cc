@@ -22,13 +22,13 @@ ConfigView config_view(const Config& config) {
   for (const auto& key : history_keys()) {
     add("history." + std::string(key.name), key.get(config.history));
   }
-  for (const placement::OptionInfo& option : placement::option_table()) {
+  for (const OptionRow& option : option_table()) {
     add(std::string(option.name), std::to_string(config.options.*option.value));
   }
   for (const auto& [vm, policy] : config.vms) {
     for (const auto& key : policy_keys()) {
       const std::string value = key.get(policy);
-      const bool is_set = value != key.get(placement::VmPolicy{});
+      const bool is_set = value != key.get(VmPolicy{});
       view.settings.push_back({"vm." + vm + "." + std::string(key.name), value,
                                is_set ? Origin::kFile : Origin::kDefault});
     }

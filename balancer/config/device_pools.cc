@@ -10,8 +10,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::DevicePool;
-
 Result<void> set_device_pools(std::vector<DevicePool>& target, std::string_view text) {
   const auto wrong = [all = text] {
     return refuse("is " + in_quotes(all) +
@@ -24,13 +22,13 @@ Result<void> set_device_pools(std::vector<DevicePool>& target, std::string_view 
   while (!text.empty()) {
     std::string_view devices = take_part(text, ';');
     const std::string_view name = take_part(devices, '=');
-    if (!placement::is_pool_name(name) || !names.insert(name).second || devices.empty()) {
+    if (!is_pool_name(name) || !names.insert(name).second || devices.empty()) {
       return wrong();
     }
     DevicePool pool{std::string(name), {}};
     while (!devices.empty()) {
       const std::string_view address = take_part(devices, ',');
-      if (!placement::is_pci_address(address) || !addresses.insert(address).second) {
+      if (!is_pci_address(address) || !addresses.insert(address).second) {
         return wrong();
       }
       pool.devices.push_back({std::string(address), {}});
@@ -46,7 +44,7 @@ std::string device_pools_text(const std::vector<DevicePool>& pools) {
   for (const DevicePool& pool : pools) {
     text += (text.empty() ? "" : ";") + pool.name;
     char separator = '=';
-    for (const placement::PciDevice& device : pool.devices) {
+    for (const PciDevice& device : pool.devices) {
       text += std::exchange(separator, ',') + device.address;
     }
   }

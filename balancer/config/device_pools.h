@@ -16,8 +16,7 @@
 namespace vmnuma::balancer {
 
 /// Error: invalid-argument, saying what is allowed; `target` is then unchanged.
-[[nodiscard]] Result<void> set_device_pools(std::vector<placement::DevicePool>& target,
-                                            std::string_view text);
-[[nodiscard]] std::string device_pools_text(const std::vector<placement::DevicePool>& pools);
+[[nodiscard]] Result<void> set_device_pools(std::vector<DevicePool>& target, std::string_view text);
+[[nodiscard]] std::string device_pools_text(const std::vector<DevicePool>& pools);
 
 }  // namespace vmnuma::balancer

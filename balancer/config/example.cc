@@ -38,7 +38,7 @@ std::string value_of(const KeyInfo<Target>& key, const Target& target) {
   return key.kind == KeyKind::kText ? toml_string(text) : text;
 }
 
-std::string allowed_values(const placement::OptionInfo& option) {
+std::string allowed_values(const OptionRow& option) {
   return fmt::format("{} to {}{}{}", option.smallest, option.largest,
                      option.unit.empty() ? "" : " ", option.unit);
 }
@@ -85,10 +85,9 @@ std::string example_config() {
           "The configuration of vmnumad. Lines that begin with '#' and no blank show the defaults. "
           "vmnuma.toml(5) explains more; `vmnumad --check-config` checks this file.") +
       example_keys(top_keys()) + "\n[history]\n" + example_keys(history_keys()) + "\n[options]\n";
-  for (const auto& option : placement::option_table()) {
-    out += example_setting(toml_string(option.name),
-                           std::to_string(placement::Options{}.*option.value), option.help,
-                           allowed_values(option));
+  for (const auto& option : option_table()) {
+    out += example_setting(toml_string(option.name), std::to_string(Options{}.*option.value),
+                           option.help, allowed_values(option));
   }
   return out + "\n" +
          comment("One table for each VM that is to be treated differently, by its name or UUID.") +

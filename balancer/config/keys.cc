@@ -41,8 +41,8 @@ Result<void> set_socket_path(Config& config, std::string_view text) {
 
 constexpr std::array kModes{Mode::kObserve, Mode::kDryRun, Mode::kActive};
 constexpr std::array kStrategies{
-    placement::PlacementStrategy::kLeastLostTime, placement::PlacementStrategy::kMostAllocated,
-    placement::PlacementStrategy::kLeastAllocated, placement::PlacementStrategy::kDistributeEvenly};
+    PlacementStrategy::kLeastLostTime, PlacementStrategy::kMostAllocated,
+    PlacementStrategy::kLeastAllocated, PlacementStrategy::kDistributeEvenly};
 constexpr KeyInfo<Config> kTop[] = {
     choice_key<&Config::hypervisor>(
         "hypervisor",
@@ -91,7 +91,7 @@ constexpr KeyInfo<Config> kTop[] = {
      "least-lost-time, MostAllocated, LeastAllocated or DistributeEvenly",
      "Which of the nodes with room a VM starts on, unless its policy has a strategy of its own",
      [](Config& config, std::string_view text) {
-       return set_choice<placement::PlacementStrategy>(config.strategy, text, kStrategies);
+       return set_choice<PlacementStrategy>(config.strategy, text, kStrategies);
      },
      [](const Config& config) { return std::string(name_of(config.strategy)); }},
     choice_key<&Config::distances>(

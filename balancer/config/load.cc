@@ -19,9 +19,8 @@ Origin Config::origin_of(std::string_view key) const {
   return found == origins.end() ? Origin::kDefault : found->second;
 }
 
-const placement::VmPolicy* Config::policy_of(const placement::VmId& vm,
-                                             std::string_view name) const {
-  auto found = vms.find(placement::to_text(vm));
+const VmPolicy* Config::policy_of(const VmId& vm, std::string_view name) const {
+  auto found = vms.find(to_text(vm));
   if (found == vms.end()) {
     found = vms.find(name);
   }

@@ -68,7 +68,7 @@ template <class Target>
 void unknown_key(TomlProblems& problems, const toml::key& key, std::string_view where,
                  std::span<const KeyInfo<Target>> rows) {
   problems.add(line_of(key), fmt::format("there is no key '{}'{}{}", key.str(), where,
-                                         placement::did_you_mean(key.str(), names_of(rows))));
+                                         did_you_mean(key.str(), names_of(rows))));
 }
 
 /// The table below `key`, or null with a problem noted.
@@ -82,14 +82,14 @@ const toml::table* table_of(TomlProblems& problems, const toml::key& key, const 
 
 void read_option(TomlProblems& problems, OptionValues& values, const std::string& name,
                  const toml::key& key, const toml::node& node) {
-  if (!node.is_integer() && placement::find_option(name) != nullptr) {
+  if (!node.is_integer() && find_option(name) != nullptr) {
     problems.add(line_of(key),
                  fmt::format("'{}' is {}, but must be an integer", name, kind_of(node)));
     return;
   }
   const std::int64_t value = node.is_integer() ? node.as_integer()->get() : 0;
-  placement::Options scratch;
-  if (auto set = placement::set_option(scratch, name, value); !set) {
+  Options scratch;
+  if (auto set = set_option(scratch, name, value); !set) {
     problems.add(line_of(key), set.error().message);
   } else if (!values.emplace(name, value).second) {
     problems.add(line_of(key), fmt::format("'{}' is given twice", name));
@@ -122,7 +122,7 @@ void read_history(TomlProblems& problems, Config& config, const toml::table& tab
   }
 }
 
-void read_policy(TomlProblems& problems, const Config& config, placement::VmPolicy& policy,
+void read_policy(TomlProblems& problems, const Config& config, VmPolicy& policy,
                  const toml::table& table) {
   for (const auto& [key, node] : table) {
     const auto* row = find_key(policy_keys(), key.str());
@@ -148,8 +148,8 @@ void read_vms(TomlProblems& problems, Config& config, const toml::table& table) 
     if (policy_table == nullptr) {
       continue;
     }
-    if (const auto id = placement::parse_vm_id(name)) {
-      name = placement::to_text(*id);
+    if (const auto id = parse_vm_id(name)) {
+      name = to_text(*id);
     }
     const auto [policy, is_new] = config.vms.try_emplace(name);
     if (!is_new) {
@@ -177,7 +177,7 @@ void read_top(TomlProblems& problems, Config& config, const toml::table& table) 
       auto known = names_of(top_keys());
       known.insert(known.end(), {"options", "history", "vm"});
       problems.add(line_of(key), fmt::format("there is no key '{}'{}", key.str(),
-                                             placement::did_you_mean(key.str(), known)));
+                                             did_you_mean(key.str(), known)));
       continue;
     }
     const toml::table* inner = table_of(problems, key, node);
@@ -195,7 +195,7 @@ void read_top(TomlProblems& problems, Config& config, const toml::table& table) 
   if (vms != nullptr) {
     read_vms(problems, config, *vms);
   }
-  config.options = placement::options_of(config.preset);
+  config.options = options_of(config.preset);
   apply_options(config, values, Origin::kFile);
 }
 
@@ -212,7 +212,7 @@ Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
 
 void apply_options(Config& config, const OptionValues& values, Origin origin) {
   for (const auto& [name, value] : values) {
-    VMNUMA_CHECK(placement::set_option(config.options, name, value));
+    VMNUMA_CHECK(set_option(config.options, name, value));
     config.origins[name] = origin;
   }
 }

@@ -97,8 +97,8 @@ void apply_persisted_options(Config& config, Damaged damaged) {
 
 Result<void> persist_option(const std::string& state_dir, std::string_view name,
                             std::int64_t value) {
-  placement::Options scratch;
-  if (auto valid = placement::set_option(scratch, name, value); !valid) {
+  Options scratch;
+  if (auto valid = set_option(scratch, name, value); !valid) {
     return valid;
   }
   ParsedOptions persisted = read_persisted(path_in(state_dir));

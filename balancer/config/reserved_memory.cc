@@ -14,11 +14,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
-using placement::NodeId;
-using placement::ReservedMemory;
-using placement::ReservedOnNode;
-
 constexpr std::string_view kMemory = "memory";
 constexpr std::string_view kHugePages = "hugepages-";
 constexpr std::int64_t kMostMemory = std::int64_t{1} << 50;

@@ -17,8 +17,7 @@
 namespace vmnuma::balancer {
 
 /// Error: invalid-argument, saying what is allowed; `target` is then unchanged.
-[[nodiscard]] Result<void> set_reserved_memory(placement::ReservedMemory& target,
-                                               std::string_view text);
-[[nodiscard]] std::string reserved_memory_text(const placement::ReservedMemory& reserved);
+[[nodiscard]] Result<void> set_reserved_memory(ReservedMemory& target, std::string_view text);
+[[nodiscard]] std::string reserved_memory_text(const ReservedMemory& reserved);
 
 }  // namespace vmnuma::balancer

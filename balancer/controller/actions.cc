@@ -15,12 +15,6 @@
 namespace vmnuma::balancer {
 
 using migration::ActionEvent;
-using placement::Action;
-using placement::ClientId;
-using placement::NodeId;
-using placement::Reason;
-using placement::Relocation;
-using placement::VmId;
 
 namespace {
 
@@ -47,7 +41,7 @@ LogLine about_order(std::int64_t number, const Action& action, const Ledger& led
 /// Updates homes and CPUs as if the order had been carried out.
 UnderWay note_given(ControllerState& state, const Action& action, const migration::Order& order,
                     const CpuPins& pins, Effects& effects) {
-  const placement::Snapshot& snapshot = state.last.snapshot;
+  const Snapshot& snapshot = state.last.snapshot;
   const std::string text = action_text(snapshot, action);
   Homes homes(state.ledger, state.vms, effects);
   UnderWay under_way{.action = action};
@@ -70,7 +64,7 @@ UnderWay note_given(ControllerState& state, const Action& action, const migratio
           fmt::format("{} in epoch {}", text, snapshot.epoch);
     }
     if (changes_spill) {
-      state.ledger.set_spill(client, relocation.spills_to == placement::kNoNode
+      state.ledger.set_spill(client, relocation.spills_to == kNoNode
                                          ? NodeId{}
                                          : snapshot.topology.nodes[relocation.spills_to].id);
     }
@@ -121,7 +115,7 @@ void note_pinned(ControllerState& state, const UnderWay& order) {
 /// Reverts what was updated.
 void take_back(ControllerState& state, const UnderWay& order, Effects& effects) {
   Homes homes(state.ledger, state.vms, effects);
-  const placement::Topology& topology = state.ledger.topology();
+  const Topology& topology = state.ledger.topology();
   for (const auto& [client, home] : order.homes_before) {
     if (state.ledger.find(client.vm) == nullptr || state.vms.of(client.vm).released) {
       continue;
@@ -228,7 +222,7 @@ void note_recovered(ControllerState& state, const ActionEvent& event, Effects& e
 
 void give_order(ControllerState& state, const Action& action, const CpuPins& pins,
                 Effects& effects) {
-  const placement::Snapshot& snapshot = state.last.snapshot;
+  const Snapshot& snapshot = state.last.snapshot;
   migration::Order order =
       make_order(state.orders.next(), action, snapshot, state.ledger, pins.subsets);
   if (order.changes.empty()) {
@@ -284,7 +278,7 @@ DoneView restore_vm(ControllerState& state, const VmRecord& vm, Effects& effects
   if (state.orders.involves(id)) {
     effects.cancelled.push_back(id);
   }
-  const placement::VmProcess process = vm.last->process;
+  const VmProcess process = vm.last->process;
   const Original untouched{process, {}, {}};
   const std::optional<Original> noted = managed.original;
   const Original* original = noted && noted->process == process ? &*noted
@@ -297,7 +291,7 @@ DoneView restore_vm(ControllerState& state, const VmRecord& vm, Effects& effects
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     const ClientId client{id, static_cast<std::int32_t>(index)};
     change.homes.push_back({client.index, vm.clients[index].home, NodeId{}});
-    order.action.relocations.push_back({client, placement::kNoNode, placement::kNoNode, {}});
+    order.action.relocations.push_back({client, kNoNode, kNoNode, {}});
     managed.why_here.erase(client.index);
     homes.give_up(client);
   }
@@ -320,7 +314,7 @@ DoneView restore_vm(ControllerState& state, const VmRecord& vm, Effects& effects
   if (!change.memory.quotas.empty()) {
     done.message +=
         fmt::format("; its memory is moved back to nodes {}, to which it is limited after that",
-                    placement::to_list(change.memory.allowed_after));
+                    to_list(change.memory.allowed_after));
     state.ledger.transfer_began(id);
   }
   if (state.memory.has_changed(id)) {

@@ -18,9 +18,9 @@ namespace vmnuma::balancer {
 
 /// Orders what the action asks for, if there is anything to do. `pins` are those after its
 /// relocations.
-void give_order(ControllerState& state, const placement::Action& action, const CpuPins& pins,
+void give_order(ControllerState& state, const Action& action, const CpuPins& pins,
                 Effects& effects);
-inline void give_order(ControllerState& state, const placement::Action& action, Effects& effects) {
+inline void give_order(ControllerState& state, const Action& action, Effects& effects) {
   give_order(state, action, state.cpu_pins(action.relocations), effects);
 }
 

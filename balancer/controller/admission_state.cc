@@ -13,9 +13,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
-using placement::NodeId;
-
 constexpr std::string_view kFirstLine = "vmnuma-admission 1";
 constexpr std::string_view kNone = "-";
 constexpr std::int32_t kMostVcpusOfAVm = 4096;
@@ -58,10 +55,10 @@ class Words {
     }
     return nodes;
   }
-  placement::VmId vm() {
-    const Result<placement::VmId> id = placement::parse_vm_id(word());
+  VmId vm() {
+    const Result<VmId> id = parse_vm_id(word());
     good_ = good_ && id.has_value();
-    return id ? *id : placement::VmId{};
+    return id ? *id : VmId{};
   }
   /// The rest of the line; may be empty.
   std::string_view rest() { return std::exchange(rest_, {}); }
@@ -96,7 +93,7 @@ StartingVm read_expected(Words& words) {
   StartingVm vm;
   vm.description.id = words.vm();
   // Its name is unknown; it must not match a VM that asks without one.
-  vm.description.name = placement::to_text(vm.description.id);
+  vm.description.name = to_text(vm.description.id);
   const std::int32_t vcpus = words.number(kMostVcpusOfAVm);
   words.must_be(vcpus > 0);
   for (std::int32_t vcpu = 0; vcpu < vcpus; ++vcpu) {
@@ -107,7 +104,7 @@ StartingVm read_expected(Words& words) {
   vm.description.huge_page_size = words.bytes();
   if (words.word() == "guaranteed") {
     vm.description.own_policy = {{"memory_class", "guaranteed"}};
-    vm.description.policy.memory_class = placement::MemoryClass::kGuaranteed;
+    vm.description.policy.memory_class = MemoryClass::kGuaranteed;
   }
   vm.homes = words.nodes();
   vm.nodes = words.nodes();
@@ -191,8 +188,7 @@ std::string to_text(const AdmissionState& state, const AdmissionStamp& stamp) {
     }
   }
   for (const StartingVm& vm : state.expected) {
-    const bool guaranteed =
-        vm.description.policy.memory_class == placement::MemoryClass::kGuaranteed;
+    const bool guaranteed = vm.description.policy.memory_class == MemoryClass::kGuaranteed;
     text += fmt::format("expected {} {} {} {} {} {} {}\n", to_text(vm.description.id),
                         vm.description.vcpus.size(), vm.description.max_memory.value,
                         vm.description.huge_page_size.value, guaranteed ? "guaranteed" : "plain",
@@ -241,7 +237,7 @@ Result<StampedAdmission> parse_admission(std::string_view text) {
       read.state.expected.push_back(read_expected(words));
       words.must_be(read.state.expected.size() <= StartingVms::kMostStarting);
     } else if (kind == "promised") {
-      const placement::VmId vm = words.vm();
+      const VmId vm = words.vm();
       const NodeId node = words.node();
       const Bytes page_size = words.bytes();
       const Bytes memory = words.bytes();

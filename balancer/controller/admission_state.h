@@ -51,17 +51,17 @@ inline constexpr std::int64_t kAdmissionFreshFor_s = 180;
 
 struct AdmissionState {
   struct Pool {
-    placement::Bytes page_size;
-    placement::Bytes promised;  ///< to VMs that do not have it yet
+    Bytes page_size;
+    Bytes promised;  ///< to VMs that do not have it yet
     bool operator==(const Pool&) const = default;
   };
   struct Node {
-    placement::NodeId id;
+    NodeId id;
     std::int32_t cpus = 0;        ///< that VMs may use
     std::int32_t free_cores = 0;  ///< that one VM could still get for itself
     std::int32_t cores = 0;       ///< of these, if no VM had any
-    placement::Bytes reserve;     ///< ordinary memory that is to stay free
-    placement::Bytes promised;    ///< ordinary memory, to VMs that do not have it yet
+    Bytes reserve;                ///< ordinary memory that is to stay free
+    Bytes promised;               ///< ordinary memory, to VMs that do not have it yet
     std::vector<Pool> pools;      ///< by page size; only those with promises
     bool operator==(const Node&) const = default;
   };

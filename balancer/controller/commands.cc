@@ -17,18 +17,14 @@
 
 namespace vmnuma::balancer {
 
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::VmState;
-
 namespace {
 
 std::string_view or_none(std::string_view text) {
   return text.empty() ? "nothing yet" : text;
 }
 
-OptionView option_view(const placement::OptionInfo& info, const Settings& settings) {
-  const placement::Options defaults = options_of(settings.preset);
+OptionView option_view(const OptionRow& info, const Settings& settings) {
+  const Options defaults = options_of(settings.preset);
   OptionView view;
   view.name = info.name;
   view.unit = info.unit;
@@ -44,12 +40,12 @@ OptionView option_view(const placement::OptionInfo& info, const Settings& settin
 }
 
 Result<OptionView> one_option(const std::string& name, const Settings& settings) {
-  if (const placement::OptionInfo* info = placement::find_option(name); info != nullptr) {
+  if (const OptionRow* info = find_option(name); info != nullptr) {
     return option_view(*info, settings);
   }
-  placement::Options scratch = settings.options;
+  Options scratch = settings.options;
   // Fails because of the name alone; the error names the closest match.
-  return tl::unexpected(placement::set_option(scratch, name, 0).error());
+  return tl::unexpected(set_option(scratch, name, 0).error());
 }
 
 /// While nothing is ordered, a home that no pins show is assumed.
@@ -73,7 +69,7 @@ AdmissionMode admission_now(const ControllerState& state) {
   return refuses_starts(state.setup) ? AdmissionMode::kEnforce : AdmissionMode::kAdvise;
 }
 
-void explain_cpus(const ControllerState& state, const placement::VmId& id, ExplainView& view) {
+void explain_cpus(const ControllerState& state, const VmId& id, ExplainView& view) {
   const CpuPins pins = state.cpu_pins({});
   const auto subset = pins.subsets.find(id);
   const std::vector<ClientRecord>& clients = state.ledger.find(id)->clients;
@@ -85,11 +81,11 @@ void explain_cpus(const ControllerState& state, const placement::VmId& id, Expla
     const auto home = state.ledger.topology().index_of(client.home);
     if (subset != pins.subsets.end() && index < subset->second.clients.size() && home &&
         subset->second.clients[index] != cpus_of(state.ledger.topology().nodes[*home])) {
-      client.cpus = placement::to_list(subset->second.clients[index]);
+      client.cpus = to_list(subset->second.clients[index]);
     }
     client.spills_to = clients[index].spills_to;
-    for (const placement::Spill& spill : state.last.plan.spills) {
-      if (client.spills_to.value >= 0 && spill.client == placement::ClientId{id, client.index}) {
+    for (const Spill& spill : state.last.plan.spills) {
+      if (client.spills_to.value >= 0 && spill.client == ClientId{id, client.index}) {
         client.spill_saves_ms = spill.saves.value / 1000;
       }
     }
@@ -112,14 +108,14 @@ tl::unexpected<Error> not_answered(std::string_view command) {
 
 /// Problems in the definitions of running VMs: how much is free now is irrelevant to them.
 void show_advice(const ControllerState& state, HostView& view) {
-  const placement::AdviceHost host{.topology = state.last.snapshot.topology,
-                                   .prefer_ht = state.setup.options.prefer_ht != 0};
+  const AdviceHost host{.topology = state.last.snapshot.topology,
+                        .prefer_ht = state.setup.options.prefer_ht != 0};
   for (std::size_t i = 0; i < view.vms.size(); ++i) {
     const VmRecord* vm = state.ledger.find(state.last.snapshot.vms[i].id);
     if (vm == nullptr) {
       continue;
     }
-    for (placement::AdviceWarned& warned : warnings_about(vm->description, host)) {
+    for (AdviceWarned& warned : warnings_about(vm->description, host)) {
       view.vms[i].advice.push_back({std::string(name_of(warned.kind)), std::move(warned.text),
                                     calls_for_change(warned.kind)});
     }
@@ -169,7 +165,7 @@ Result<PlanView> reply_to(const ControllerState& state, const PlanRequest& /*req
 
 Result<OptionsView> reply_to(const ControllerState& state, const OptionsListRequest& /*request*/) {
   OptionsView view;
-  for (const placement::OptionInfo& info : placement::option_table()) {
+  for (const OptionRow& info : option_table()) {
     view.options.push_back(option_view(info, state.setup));
   }
   return view;
@@ -206,7 +202,7 @@ Result<HostView> reply_to(const ControllerState& state, const HostRequest& /*req
 }
 
 Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /*request*/) {
-  const placement::Snapshot& snapshot = state.last.snapshot;
+  const Snapshot& snapshot = state.last.snapshot;
   const auto& missing = state.health.missing();
   StatusView view;
   view.mode = state.mode();
@@ -252,7 +248,7 @@ Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /
   view.kernel_numa_balancing = state.last.kernel_numa_balancing;
   view.sched_ext = state.last.sched_ext;
   view.cache_scheduling = state.last.cache_scheduling;
-  for (const placement::Node& node : snapshot.topology.nodes) {
+  for (const Node& node : snapshot.topology.nodes) {
     view.isolated_cpus.insert(view.isolated_cpus.end(), node.isolated_cpus.begin(),
                               node.isolated_cpus.end());
   }
@@ -284,7 +280,7 @@ Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /
 }
 
 Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest& request) {
-  const placement::Snapshot& snapshot = state.last.snapshot;
+  const Snapshot& snapshot = state.last.snapshot;
   const Result<const VmRecord*> vm = state.find_vm(request.vm);
   if (!vm) {
     return tl::unexpected(vm.error());
@@ -345,8 +341,8 @@ Result<DoneView> carry_out(ControllerState& state, const ResumeRequest& /*reques
 /// With `persist` it has already been kept for the next start.
 Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& request,
                            Effects& effects) {
-  placement::Options options = state.setup.options;
-  if (Result<void> set = placement::set_option(options, request.name, request.value); !set) {
+  Options options = state.setup.options;
+  if (Result<void> set = set_option(options, request.name, request.value); !set) {
     return tl::unexpected(std::move(set).error());
   }
   state.setup.options = options;
@@ -365,8 +361,7 @@ Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& requ
 Result<AnnouncedView> carry_out(ControllerState& state, const AnnounceRequest& request,
                                 Effects& effects) {
   HostNow now = state.host_now();
-  const auto may_wait = [&](const HostNow& then, const placement::VmDescription& vm,
-                            std::string& why) {
+  const auto may_wait = [&](const HostNow& then, const VmDescription& vm, std::string& why) {
     return wait_for_room(state, then, vm, request.waits_s, why, effects);
   };
   Result<AnnouncedView> view = state.starts.announce(now, request, may_wait, effects);
@@ -374,7 +369,7 @@ Result<AnnouncedView> carry_out(ControllerState& state, const AnnounceRequest& r
   for (StartNotAdmitted& start : effects.not_admitted) {
     start.action = state.orders.take_number();
   }
-  if (const auto id = placement::parse_vm_id(request.vm_uuid); id && view && !view->ask_again_ms) {
+  if (const auto id = parse_vm_id(request.vm_uuid); id && view && !view->ask_again_ms) {
     end_wait_for_room(state, *id, "it starts", effects);
   }
   return view;
@@ -382,7 +377,7 @@ Result<AnnouncedView> carry_out(ControllerState& state, const AnnounceRequest& r
 
 Result<DoneView> carry_out(ControllerState& state, const WithdrawRequest& request,
                            Effects& effects) {
-  if (const auto id = placement::parse_vm_id(request.vm_uuid)) {
+  if (const auto id = parse_vm_id(request.vm_uuid)) {
     end_wait_for_room(state, *id, "it does not start", effects);
     if (!state.vms.of(*id).room_made.empty()) {
       state.vms[*id].room_made.clear();

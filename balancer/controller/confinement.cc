@@ -12,10 +12,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::ClientId;
-using placement::CpuId;
-using placement::NodeId;
-
 namespace {
 
 bool has_cpu(const std::vector<CpuId>& cpus, CpuId cpu) {
@@ -27,12 +23,11 @@ struct Reach {
   std::vector<NodeId> nodes;
   bool is_whole = true;
 };
-Reach reach_of(const std::vector<CpuId>& allowed, const placement::Topology& topology) {
+Reach reach_of(const std::vector<CpuId>& allowed, const Topology& topology) {
   Reach reach;
-  for (const placement::Node& node : topology.nodes) {
-    const auto count =
-        std::count_if(node.cpus.begin(), node.cpus.end(),
-                      [&](const placement::Cpu& cpu) { return has_cpu(allowed, cpu.id); });
+  for (const Node& node : topology.nodes) {
+    const auto count = std::count_if(node.cpus.begin(), node.cpus.end(),
+                                     [&](const Cpu& cpu) { return has_cpu(allowed, cpu.id); });
     if (count > 0) {
       reach.nodes.push_back(node.id);
     }
@@ -58,9 +53,9 @@ void settle(const VmRecord& vm, const std::vector<NodeId>& nodes, const std::str
 
 }  // namespace
 
-void note_confined(const placement::Sample& sample, const Ledger& ledger, ManagedVms& vms,
-                   Homes& homes, Effects& effects) {
-  for (const placement::VmSample& reading : sample.vms) {
+void note_confined(const Sample& sample, const Ledger& ledger, ManagedVms& vms, Homes& homes,
+                   Effects& effects) {
+  for (const VmSample& reading : sample.vms) {
     const VmRecord* vm = ledger.find(reading.id);
     if (vm == nullptr) {
       continue;
@@ -78,8 +73,7 @@ void note_confined(const placement::Sample& sample, const Ledger& ledger, Manage
       }
       continue;
     }
-    std::string why =
-        fmt::format("its cgroup lets it run on CPUs {} only", placement::to_list(*reading.cpus));
+    std::string why = fmt::format("its cgroup lets it run on CPUs {} only", to_list(*reading.cpus));
     if (vms.of(reading.id).confined != why) {
       effects.log.push_back(
           {Severity::kNotice, fmt::format("VM '{}' is left alone: {}", name, why), {{"VM", name}}});

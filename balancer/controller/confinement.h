@@ -21,7 +21,7 @@
 namespace vmnuma::balancer {
 
 /// Checks all VMs of the sample, before the ledger takes it in.
-void note_confined(const placement::Sample& sample, const Ledger& ledger, ManagedVms& vms,
-                   Homes& homes, Effects& effects);
+void note_confined(const Sample& sample, const Ledger& ledger, ManagedVms& vms, Homes& homes,
+                   Effects& effects);
 
 }  // namespace vmnuma::balancer

@@ -23,16 +23,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::kNoNode;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Reason;
-using placement::Relocation;
-using placement::Snapshot;
-using placement::VmId;
-using placement::VmState;
-
 namespace {
 
 /// True if the VM's homes have changed since the snapshot was made.
@@ -60,11 +50,11 @@ void mark_out_of_bounds(Snapshot& snapshot, const Ledger& ledger, const ManagedV
 /// True if the action is proposed for the first time. What is planned only in every few epochs, as
 /// it is only due then, is one proposal.
 bool is_new(Proposals& proposals, const Action& action, std::int64_t epoch) {
-  const placement::Relocation& first = action.relocations.front();
+  const Relocation& first = action.relocations.front();
   return proposals.insert_or_assign({action.reason, first.client, first.to}, epoch).second;
 }
 
-void forget_proposals(Proposals& proposals, const placement::Options& options, std::int64_t epoch) {
+void forget_proposals(Proposals& proposals, const Options& options, std::int64_t epoch) {
   const std::int64_t longest = std::max({options.swap_migrate_only, options.swap_interval,
                                          options.lterm_fairness_interval, std::int64_t{1}});
   std::erase_if(proposals,
@@ -129,7 +119,7 @@ void widen_memory_sets(ControllerState& state, Effects& effects) {
     effects.log.push_back(
         {Severity::kNotice,
          fmt::format("VM '{}' has memory mode mask no longer, its memory may use nodes {}",
-                     vm.description.name, placement::to_list(change->memory.allowed_after)),
+                     vm.description.name, to_list(change->memory.allowed_after)),
          {{"VM", vm.description.name}}});
     give_order(state, UnderWay{.action = {Reason::kAdministrator, {}, {}}}, std::move(*change),
                effects);
@@ -139,7 +129,7 @@ void widen_memory_sets(ControllerState& state, Effects& effects) {
 /// Options that were set until the daemon ends outlive a reload of its configuration.
 void keep_runtime_options(const Settings& before, Settings& settings) {
   for (const auto& [name, origin] : before.origins) {
-    const placement::OptionInfo* option = placement::find_option(name);
+    const OptionRow* option = find_option(name);
     if (origin == Origin::kRuntime && option != nullptr) {
       settings.options.*option->value = before.options.*option->value;
       settings.origins[name] = origin;
@@ -150,8 +140,8 @@ void keep_runtime_options(const Settings& before, Settings& settings) {
 /// The CPUs that libvirt was advised for a VM cannot be read once its threads have pins: what is
 /// known of them is kept, and orders of earlier runs of the daemon say what they found.
 void keep_advised_cpus(const Ledger& ledger, const ManagedVms& vms,
-                       std::vector<placement::VmDescription>& running) {
-  for (placement::VmDescription& vm : running) {
+                       std::vector<VmDescription>& running) {
+  for (VmDescription& vm : running) {
     if (!vm.placement_auto || !vm.advised_cpus.empty()) {
       continue;
     }
@@ -185,7 +175,7 @@ void note_problems(const Ledger& ledger, const std::vector<migration::TransferPr
 }
 
 /// libvirt counts a domain's runs; without libvirt there is no such number.
-bool is_another_run(const placement::VmDescription& before, const placement::VmDescription& now) {
+bool is_another_run(const VmDescription& before, const VmDescription& now) {
   return before.domain_id >= 0 && now.domain_id >= 0 && before.domain_id != now.domain_id;
 }
 
@@ -213,7 +203,7 @@ Result<Outlook> Controller::outlook() const {
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
   }
   HostNow now = state_.host_now();
-  placement::FreeForVm free = state_.starts.free_for_any(now);
+  FreeForVm free = state_.starts.free_for_any(now);
   return Outlook{std::move(now.snapshot), state_.setup.options, state_.circumstances(),
                  std::move(free)};
 }
@@ -226,8 +216,8 @@ Result<Answer> Controller::answer(const Command& question) const {
 
 /// A VM that was started anew between two listings has ended first.
 void Controller::handle(const DomainsChanged& event, Effects& effects) {
-  std::vector<placement::VmDescription> going_on = event.running;
-  std::erase_if(going_on, [this](const placement::VmDescription& vm) {
+  std::vector<VmDescription> going_on = event.running;
+  std::erase_if(going_on, [this](const VmDescription& vm) {
     const VmRecord* before = state_.ledger.find(vm.id);
     return before != nullptr && is_another_run(before->description, vm);
   });
@@ -237,7 +227,7 @@ void Controller::handle(const DomainsChanged& event, Effects& effects) {
   take_domains(event.running, effects);
 }
 
-void Controller::take_domains(std::vector<placement::VmDescription> running, Effects& effects) {
+void Controller::take_domains(std::vector<VmDescription> running, Effects& effects) {
   std::set<VmId> known;
   for (const auto& [id, vm] : state_.ledger.vms()) {
     known.insert(id);
@@ -404,7 +394,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
 
 /// From the sample to the epoch's snapshot.
 void Controller::take_in(const SampleTaken& event, Effects& effects) {
-  const placement::Sample& sample = event.sample;
+  const Sample& sample = event.sample;
   LastEpoch& last = state_.last;
   const bool is_first = !state_.is_epoch_measured();
   const std::int64_t wall_unix_s_before = std::exchange(last.wall_unix_s, event.wall_unix_s);
@@ -446,7 +436,7 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
 /// From the snapshot to the plan and its orders.
 void Controller::plan_and_act(Effects& effects) {
   LastEpoch& last = state_.last;
-  const placement::Options& options = state_.setup.options;
+  const Options& options = state_.setup.options;
   const bool breaker_open = state_.outcomes.breaker_open(last.snapshot.epoch);
   if (breaker_open != last.breaker_was_open) {
     last.breaker_was_open = breaker_open;

@@ -51,10 +51,10 @@ namespace vmnuma::balancer {
 
 /// The input of the next plan.
 struct Outlook {
-  placement::Snapshot snapshot;  ///< the last epoch, with the homes given since its plan
-  placement::Options options;
+  Snapshot snapshot;  ///< the last epoch, with the homes given since its plan
+  Options options;
   Circumstances circumstances;
-  placement::FreeForVm free;  ///< for a VM that is about to start
+  FreeForVm free;  ///< for a VM that is about to start
 };
 
 class Controller {
@@ -64,14 +64,14 @@ class Controller {
   [[nodiscard]] Effects on(const Event& event);
 
   [[nodiscard]] const Ledger& ledger() const { return state_.ledger; }
-  [[nodiscard]] const placement::Snapshot& snapshot() const { return state_.last.snapshot; }
-  [[nodiscard]] const placement::Plan& plan() const { return state_.last.plan; }
+  [[nodiscard]] const Snapshot& snapshot() const { return state_.last.snapshot; }
+  [[nodiscard]] const Plan& plan() const { return state_.last.plan; }
   /// What was wrong with the last plan; if anything was, none of it was carried out.
   [[nodiscard]] const std::vector<std::string>& plan_violations() const {
     return state_.last.plan_violations;
   }
   /// The CPUs of VMs that do not have their homes whole.
-  [[nodiscard]] std::map<placement::VmId, VmCpus> cpu_subsets() const {
+  [[nodiscard]] std::map<VmId, VmCpus> cpu_subsets() const {
     return state_.vms.each(&ManagedVm::cpu_subset);
   }
   /// As configured, with the options set since.
@@ -94,7 +94,7 @@ class Controller {
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
 
   void handle(const DomainsChanged& event, Effects& effects);
-  void take_domains(std::vector<placement::VmDescription> running, Effects& effects);
+  void take_domains(std::vector<VmDescription> running, Effects& effects);
   void handle(const SampleTaken& event, Effects& effects);
   void handle(const ActionProgressed& event, Effects& effects);
   void handle(const TransfersReported& event, Effects& effects);

@@ -15,34 +15,30 @@
 
 namespace vmnuma::balancer {
 
-using placement::Relocation;
-using placement::VmState;
-
 namespace {
 
 /// Where the client lives and runs by the orders given since the snapshot was made. Its memory has
 /// only just begun to move.
-void take_up(const ClientRecord& record, const placement::Topology& topology,
-             placement::ClientState& client) {
+void take_up(const ClientRecord& record, const Topology& topology, ClientState& client) {
   client.moving = record.moving;
-  const std::optional<placement::NodeIndex> home = topology.index_of(record.home);
+  const std::optional<NodeIndex> home = topology.index_of(record.home);
   if (!home) {
     return;
   }
-  client.spills_to = topology.index_of(record.spills_to).value_or(placement::kNoNode);
+  client.spills_to = topology.index_of(record.spills_to).value_or(kNoNode);
   if (client.home != *home) {
     client.home = *home;
-    client.came_from = topology.index_of(record.came_from).value_or(placement::kNoNode);
+    client.came_from = topology.index_of(record.came_from).value_or(kNoNode);
     client.epochs_here = record.epochs_here;
     client.epochs_since_swap = record.epochs_since_swap;
   }
 }
 
 /// Whether the VM's clients are still those of the snapshot: it may have been divided anew since.
-bool has_clients_of(const placement::Snapshot& snapshot, const VmState& state, const VmRecord& vm) {
+bool has_clients_of(const Snapshot& snapshot, const VmState& state, const VmRecord& vm) {
   const auto clients = std::span(snapshot.clients).subspan(state.first_client, state.client_count);
   return std::equal(clients.begin(), clients.end(), vm.clients.begin(), vm.clients.end(),
-                    [](const placement::ClientState& client, const ClientRecord& record) {
+                    [](const ClientState& client, const ClientRecord& record) {
                       return client.vcpus == record.shape.vcpus;
                     });
 }
@@ -73,8 +69,8 @@ CpuPins ControllerState::cpu_pins(const std::vector<Relocation>& relocations) co
   return balancer::cpu_pins(ledger, vms, relocations);
 }
 
-placement::Snapshot ControllerState::since_the_plan() const {
-  placement::Snapshot snapshot = last.snapshot;
+Snapshot ControllerState::since_the_plan() const {
+  Snapshot snapshot = last.snapshot;
   for (VmState& state : snapshot.vms) {
     const VmRecord* vm = ledger.find(state.id);
     if (vm == nullptr) {
@@ -96,7 +92,7 @@ placement::Snapshot ControllerState::since_the_plan() const {
 }
 
 HostNow ControllerState::host_now() const {
-  placement::Snapshot snapshot = is_epoch_measured() ? since_the_plan() : last.snapshot;
+  Snapshot snapshot = is_epoch_measured() ? since_the_plan() : last.snapshot;
   for (const VmState& state : last.snapshot.vms) {
     if (ledger.find(state.id) == nullptr) {
       remove_vm(snapshot, state.id);
@@ -107,7 +103,7 @@ HostNow ControllerState::host_now() const {
 
 Result<const VmRecord*> ControllerState::find_vm(const std::string& name_or_uuid) const {
   // A VM may have the UUID of another one as its name.
-  if (const Result<placement::VmId> id = placement::parse_vm_id(name_or_uuid)) {
+  if (const Result<VmId> id = parse_vm_id(name_or_uuid)) {
     if (const VmRecord* vm = ledger.find(*id)) {
       return vm;
     }
@@ -119,7 +115,7 @@ Result<const VmRecord*> ControllerState::find_vm(const std::string& name_or_uuid
     }
     names.push_back(vm.description.name);
   }
-  const std::string_view nearest = placement::nearest_name(name_or_uuid, names);
+  const std::string_view nearest = nearest_name(name_or_uuid, names);
   return failure(ErrorCode::kNotFound,
                  fmt::format("there is no running VM '{}'{}", name_or_uuid,
                              nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));

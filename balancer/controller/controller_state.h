@@ -38,42 +38,40 @@ struct ControllerSetup : Settings {
   std::string host_name;
   std::string history_path;
   std::string history_notice;  ///< what had to be set aside at startup; empty if nothing
-  placement::Topology topology;
+  Topology topology;
   std::optional<MeasuredMemory> measured_memory;  ///< absent: distances are from the firmware
   /// VMs that were told where to start before the daemon started.
   std::vector<StartingVm> expected;
-  std::int64_t last_action = 0;  ///< the highest number in the history
-  std::map<placement::ClientId, placement::NodeId> remembered_homes;  ///< from the history
-  Originals originals;          ///< collected from all past orders
-  bool originals_known = true;  ///< none of those orders is missing
-  std::map<placement::VmId, placement::VmProcess> released;
+  std::int64_t last_action = 0;                 ///< the highest number in the history
+  std::map<ClientId, NodeId> remembered_homes;  ///< from the history
+  Originals originals;                          ///< collected from all past orders
+  bool originals_known = true;                  ///< none of those orders is missing
+  std::map<VmId, VmProcess> released;
   std::vector<Reservation> reservations;
   MemoryOriginals memory_originals;
   /// Makes the plans; replaced only in tests of what happens to a broken plan.
-  placement::Plan (*make_plan)(const placement::Snapshot&, const placement::Options&,
-                               const Circumstances&) = balancer::make_plan;
+  Plan (*make_plan)(const Snapshot&, const Options&, const Circumstances&) = balancer::make_plan;
 };
 
 /// Results of the last epoch.
 struct LastEpoch {
-  placement::Snapshot snapshot;
-  placement::Plan plan;
+  Snapshot snapshot;
+  Plan plan;
   std::vector<std::string> plan_violations;
-  placement::NodeIndex last_placed_on = placement::kNoNode;
+  NodeIndex last_placed_on = kNoNode;
   std::vector<migration::TransferProgress> transfers;  ///< as last reported
   std::int64_t wall_unix_s = 0;
-  placement::Microseconds late;
-  placement::Microseconds late_most;  ///< of all epochs
+  Microseconds late;
+  Microseconds late_most;  ///< of all epochs
   bool breaker_was_open = false;
   std::optional<std::int32_t> kernel_numa_balancing;
-  std::optional<placement::SchedExt> sched_ext;
-  placement::CacheScheduling cache_scheduling = placement::CacheScheduling::kNone;
+  std::optional<SchedExt> sched_ext;
+  CacheScheduling cache_scheduling = CacheScheduling::kNone;
   std::optional<std::int64_t> wakeup_pairs;
 };
 
 /// What was logged as what would be done, and the last epoch in whose plan it was.
-using Proposals = std::map<std::tuple<placement::Reason, placement::ClientId, placement::NodeIndex>,
-                           std::int64_t>;
+using Proposals = std::map<std::tuple<Reason, ClientId, NodeIndex>, std::int64_t>;
 
 /// State that is only displayed.
 struct Figures {
@@ -87,7 +85,7 @@ struct ControllerState {
 
   ControllerSetup setup;  ///< without what the parts below took over from it
   Ledger ledger;
-  std::vector<placement::VmDescription> running;  ///< as libvirt reports them
+  std::vector<VmDescription> running;  ///< as libvirt reports them
   ManagedVms vms;
   LastEpoch last;
   OrdersUnderWay orders;
@@ -109,10 +107,10 @@ struct ControllerState {
   [[nodiscard]] Circumstances circumstances() const {
     return {last.last_placed_on, outcomes.breaker_open(last.snapshot.epoch + 1)};
   }
-  [[nodiscard]] CpuPins cpu_pins(const std::vector<placement::Relocation>& relocations) const;
+  [[nodiscard]] CpuPins cpu_pins(const std::vector<Relocation>& relocations) const;
   /// The last epoch, with what has been decided since: homes and second nodes by orders of the plan
   /// and by commands, and VMs that are left alone.
-  [[nodiscard]] placement::Snapshot since_the_plan() const;
+  [[nodiscard]] Snapshot since_the_plan() const;
   [[nodiscard]] HostNow host_now() const;
   /// Error: not-found, naming the closest match.
   [[nodiscard]] Result<const VmRecord*> find_vm(const std::string& name_or_uuid) const;

@@ -9,14 +9,6 @@
 namespace vmnuma::balancer {
 
 using migration::PinChange;
-using placement::Action;
-using placement::ClientId;
-using placement::CpuId;
-using placement::NodeId;
-using placement::Reason;
-using placement::Relocation;
-using placement::VmId;
-using placement::VmState;
 
 namespace {
 
@@ -32,12 +24,11 @@ bool was_ordered(const Original& original, const ClientRecord& client,
 
 /// The home of a client pinned to these nodes but remembered on another one: a move that was
 /// interrupted by the daemon's death has been undone since.
-NodeId with_most_memory(const VmRecord& vm, const placement::Topology& topology,
+NodeId with_most_memory(const VmRecord& vm, const Topology& topology,
                         const std::vector<NodeId>& nodes) {
   const auto memory_on = [&](NodeId node) {
     const auto index = topology.index_of(node);
-    return vm.memory && index && *index < vm.memory->size() ? (*vm.memory)[*index]
-                                                            : placement::Bytes{};
+    return vm.memory && index && *index < vm.memory->size() ? (*vm.memory)[*index] : Bytes{};
   };
   return *std::max_element(nodes.begin(), nodes.end(),
                            [&](NodeId a, NodeId b) { return memory_on(a) < memory_on(b); });
@@ -55,7 +46,7 @@ bool may_be_pinned(const VmRecord& vm, const ManagedVm& managed, std::int64_t ep
 }
 
 std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t index,
-                                         const placement::Topology& topology, ManagedVm& managed) {
+                                         const Topology& topology, ManagedVm& managed) {
   const ClientRecord& client = vm.clients[index];
   const std::vector<CpuId> cpus = common_pin(vm, client);
   if (cpus.empty() || !managed.original || !was_ordered(*managed.original, client, cpus)) {
@@ -81,7 +72,7 @@ std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t index,
   return found;
 }
 
-void note_cpu_subset(const Action& action, const VmRecord& vm, const placement::Topology& topology,
+void note_cpu_subset(const Action& action, const VmRecord& vm, const Topology& topology,
                      const CpuPins& pins, ManagedVm& managed) {
   const VmId& id = vm.description.id;
   const VmCpus whole = whole_homes(vm, topology);
@@ -105,7 +96,7 @@ void note_cpu_subset(const Action& action, const VmRecord& vm, const placement::
   }
 }
 
-std::vector<Action> cpu_assignments(const placement::Snapshot& snapshot, const Ledger& ledger,
+std::vector<Action> cpu_assignments(const Snapshot& snapshot, const Ledger& ledger,
                                     const ManagedVms& vms, const CpuPins& pins) {
   std::vector<Action> actions;
   for (const VmState& state : snapshot.vms) {

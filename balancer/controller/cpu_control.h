@@ -25,31 +25,29 @@ namespace vmnuma::balancer {
 
 /// The pins of the host after these relocations.
 [[nodiscard]] CpuPins cpu_pins(const Ledger& ledger, const ManagedVms& vms,
-                               const std::vector<placement::Relocation>& relocations);
+                               const std::vector<Relocation>& relocations);
 
 /// True if the VM's pins may be changed in this epoch, provided that orders are given at all.
 [[nodiscard]] bool may_be_pinned(const VmRecord& vm, const ManagedVm& managed, std::int64_t epoch);
 
 /// Where a client lives according to pins that an order made.
 struct FoundHome {
-  placement::NodeId home;
-  placement::NodeId spills_to;  ///< value -1: it is pinned to (a part of) its home only
+  NodeId home;
+  NodeId spills_to;  ///< value -1: it is pinned to (a part of) its home only
 };
 /// For a client without a home that is pinned to what an order gave it: a part of one node, or its
 /// remembered home and a second node. That is recorded as its CPU subset.
 [[nodiscard]] std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t client,
-                                                       const placement::Topology& topology,
+                                                       const Topology& topology,
                                                        ManagedVm& managed);
 
 /// Records the effect of an action on a VM's threads. Its clients already have their new homes.
-void note_cpu_subset(const placement::Action& action, const VmRecord& vm,
-                     const placement::Topology& topology, const CpuPins& pins, ManagedVm& managed);
+void note_cpu_subset(const Action& action, const VmRecord& vm, const Topology& topology,
+                     const CpuPins& pins, ManagedVm& managed);
 
 /// For VMs that stay at home but are to run on other CPUs of it.
-[[nodiscard]] std::vector<placement::Action> cpu_assignments(const placement::Snapshot& snapshot,
-                                                             const Ledger& ledger,
-                                                             const ManagedVms& vms,
-                                                             const CpuPins& pins);
+[[nodiscard]] std::vector<Action> cpu_assignments(const Snapshot& snapshot, const Ledger& ledger,
+                                                  const ManagedVms& vms, const CpuPins& pins);
 
 /// Tells the ledger which cores belong to a single client: they are not capacity for any other.
 void count_exclusive_cores(const CpuPins& pins, Ledger& ledger);

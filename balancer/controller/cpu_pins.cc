@@ -9,21 +9,11 @@
 
 namespace vmnuma::balancer {
 
-using placement::ClientId;
-using placement::CpuGrant;
-using placement::CpuId;
-using placement::CpuRequest;
-using placement::NodeIndex;
-using placement::Relocation;
-using placement::VmId;
-using placement::VmPolicy;
-
 namespace {
 
 bool asks_for_cpus(const VmPolicy& policy) {
-  return policy.cpu_binding != placement::CpuBinding::kNode ||
-         policy.cpu_policy != placement::CpuPolicy::kNone ||
-         policy.cpu_class != placement::CpuClass::kNone;
+  return policy.cpu_binding != CpuBinding::kNode || policy.cpu_policy != CpuPolicy::kNone ||
+         policy.cpu_class != CpuClass::kNone;
 }
 
 std::vector<CpuId> sorted(std::vector<CpuId> cpus) {
@@ -40,7 +30,7 @@ HomeOf home_of_each_after(const Ledger& ledger, const std::vector<Relocation>& r
   HomeOf homes;
   for (const auto& [id, vm] : ledger.vms()) {
     for (std::size_t index = 0; index < vm.clients.size() && !left_alone.contains(id); ++index) {
-      const placement::NodeId home = vm.clients[index].home;
+      const NodeId home = vm.clients[index].home;
       if (const auto node = ledger.topology().index_of(home); home.value >= 0 && node) {
         homes[{id, static_cast<std::int32_t>(index)}] = *node;
       }
@@ -72,7 +62,7 @@ SecondNodes second_nodes_after(const Ledger& ledger, const std::vector<Relocatio
   }
   for (const Relocation& relocation : relocations) {
     nodes.erase(relocation.client);
-    if (relocation.spills_to != placement::kNoNode && !left_alone.contains(relocation.client.vm)) {
+    if (relocation.spills_to != kNoNode && !left_alone.contains(relocation.client.vm)) {
       nodes[relocation.client] = relocation.spills_to;
     }
   }
@@ -80,7 +70,7 @@ SecondNodes second_nodes_after(const Ledger& ledger, const std::vector<Relocatio
 }
 
 /// The reach of a VM with cores of its own extends further: one core is left for all.
-placement::Former former_of(const VmCpus& vm, std::size_t client, const placement::Node& node) {
+Former former_of(const VmCpus& vm, std::size_t client, const Node& node) {
   std::vector<CpuId> reach;
   for (const CpuId cpu : cpus_of(node)) {
     if (std::binary_search(vm.reach.begin(), vm.reach.end(), cpu)) {
@@ -93,7 +83,7 @@ placement::Former former_of(const VmCpus& vm, std::size_t client, const placemen
 std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node, const HomeOf& homes,
                                 const std::map<VmId, VmCpus>& former) {
   std::vector<CpuRequest> requests;
-  placement::FormerCpus had;
+  FormerCpus had;
   for (const auto& [id, home] : homes) {
     if (home != node) {
       continue;
@@ -114,11 +104,11 @@ std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node, const Home
 }
 
 /// The node's CPUs minus all threads of cores that belong to a single other VM.
-std::vector<CpuId> without_cores_of_others(const placement::Node& node,
-                                           const std::vector<CpuGrant>& grants, const VmId& vm) {
+std::vector<CpuId> without_cores_of_others(const Node& node, const std::vector<CpuGrant>& grants,
+                                           const VmId& vm) {
   std::set<std::int32_t> taken;
   for (const CpuGrant& grant : grants) {
-    for (const placement::Cpu& cpu : node.cpus) {
+    for (const Cpu& cpu : node.cpus) {
       if (grant.exclusive_cores > 0 && grant.client.vm != vm &&
           std::binary_search(grant.cpus.begin(), grant.cpus.end(), cpu.id)) {
         taken.insert(cpu.core);
@@ -126,7 +116,7 @@ std::vector<CpuId> without_cores_of_others(const placement::Node& node,
     }
   }
   std::vector<CpuId> cpus;
-  for (const placement::Cpu& cpu : node.cpus) {
+  for (const Cpu& cpu : node.cpus) {
     if (!taken.contains(cpu.core)) {
       cpus.push_back(cpu.id);
     }
@@ -150,20 +140,20 @@ void give_more(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus) {
 
 }  // namespace
 
-std::vector<CpuId> cpus_of(const placement::Node& node) {
+std::vector<CpuId> cpus_of(const Node& node) {
   std::vector<CpuId> cpus;
   cpus.reserve(node.cpus.size());
-  for (const placement::Cpu& cpu : node.cpus) {
+  for (const Cpu& cpu : node.cpus) {
     cpus.push_back(cpu.id);
   }
   return cpus;
 }
 
-VmCpus whole_homes(const VmRecord& vm, const placement::Topology& topology) {
+VmCpus whole_homes(const VmRecord& vm, const Topology& topology) {
   VmCpus whole;
   whole.clients.resize(vm.clients.size());
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
-    const placement::NodeId home = vm.clients[index].home;
+    const NodeId home = vm.clients[index].home;
     if (const auto node = topology.index_of(home); home.value >= 0 && node) {
       const std::vector<CpuId> all = cpus_of(topology.nodes[*node]);
       give(whole, index, all, all);
@@ -177,7 +167,7 @@ namespace {
 /// If no VM asks for CPUs, all have their homes whole, and their second nodes too.
 std::map<VmId, VmCpus> spread_over(const SecondNodes& second_nodes, const HomeOf& homes,
                                    const Ledger& ledger) {
-  const placement::Topology& topology = ledger.topology();
+  const Topology& topology = ledger.topology();
   std::map<VmId, VmCpus> subsets;
   for (const auto& [id, node] : second_nodes) {
     subsets[id.vm].clients.resize(ledger.find(id.vm)->clients.size());
@@ -213,7 +203,7 @@ CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& reloc
     return pins;
   }
   const HomeOf homes = home_of_each_after(ledger, relocations, left_alone);
-  const placement::Topology& topology = ledger.topology();
+  const Topology& topology = ledger.topology();
   std::map<VmId, VmCpus> given;
   std::map<VmId, VmCpus> whole;
   for (const auto& [id, vm] : ledger.vms()) {

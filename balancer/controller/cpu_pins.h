@@ -31,28 +31,28 @@ namespace vmnuma::balancer {
 
 /// The CPUs that one VM's threads are pinned to, ascending.
 struct VmCpus {
-  std::vector<std::vector<placement::CpuId>> clients;  ///< by client; empty: it has no home
-  std::vector<placement::CpuId> reach;
+  std::vector<std::vector<CpuId>> clients;  ///< by client; empty: it has no home
+  std::vector<CpuId> reach;
   bool operator==(const VmCpus&) const = default;
 };
 
 struct CpuPins {
-  std::map<placement::VmId, VmCpus> subsets;  ///< VMs that do not have their homes whole
-  std::map<placement::ClientId, std::int32_t> exclusive_cores;
-  std::map<placement::ClientId, std::string> refused;  ///< why the client has no cores of its own
+  std::map<VmId, VmCpus> subsets;  ///< VMs that do not have their homes whole
+  std::map<ClientId, std::int32_t> exclusive_cores;
+  std::map<ClientId, std::string> refused;  ///< why the client has no cores of its own
 };
 
 /// The usable CPUs of a node.
-[[nodiscard]] std::vector<placement::CpuId> cpus_of(const placement::Node& node);
+[[nodiscard]] std::vector<CpuId> cpus_of(const Node& node);
 
 /// The pins of a VM's threads to its current homes, whole.
-[[nodiscard]] VmCpus whole_homes(const VmRecord& vm, const placement::Topology& topology);
+[[nodiscard]] VmCpus whole_homes(const VmRecord& vm, const Topology& topology);
 
 /// The pins of the host after these relocations. `former`: current pins of VMs that do not have
 /// their homes whole.
 [[nodiscard]] CpuPins find_cpu_pins(const Ledger& ledger,
-                                    const std::vector<placement::Relocation>& relocations,
-                                    const std::map<placement::VmId, VmCpus>& former,
-                                    const std::set<placement::VmId>& left_alone);
+                                    const std::vector<Relocation>& relocations,
+                                    const std::map<VmId, VmCpus>& former,
+                                    const std::set<VmId>& left_alone);
 
 }  // namespace vmnuma::balancer

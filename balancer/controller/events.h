@@ -38,14 +38,14 @@ namespace vmnuma::balancer {
 
 /// All running VMs, after a change.
 struct DomainsChanged {
-  std::vector<placement::VmDescription> running;
+  std::vector<VmDescription> running;
 };
 
 /// The epoch's readings. Decisions are taken when they arrive.
 struct SampleTaken {
-  placement::Sample sample;
+  Sample sample;
   std::int64_t wall_unix_s = 0;
-  placement::Microseconds late;  ///< after the epoch was due; shown, but nothing depends on it
+  Microseconds late;  ///< after the epoch was due; shown, but nothing depends on it
 };
 
 /// Progress of an action.
@@ -74,18 +74,18 @@ struct CommandReceived {
 /// The part of the configuration that decisions depend on.
 struct Settings {
   Mode mode{};  ///< observe, dry-run or active
-  placement::Options options;
-  std::map<std::string, Origin> origins;  ///< of options that are not at their default
-  std::map<std::string, placement::VmPolicy> policies;  ///< by VM name or UUID
+  Options options;
+  std::map<std::string, Origin> origins;     ///< of options that are not at their default
+  std::map<std::string, VmPolicy> policies;  ///< by VM name or UUID
   bool metadata_wins = true;  ///< a policy in the domain's metadata overrides `policies`
   bool repairs_pins = false;  ///< VMs pinned elsewhere externally are pinned home again
   /// For VMs without a strategy in their policy.
-  placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
+  PlacementStrategy strategy = PlacementStrategy::kLeastLostTime;
   AdmissionMode admission = AdmissionMode::kEnforce;
-  placement::ReservedMemory reserved_memory;  ///< by node, for the system
+  ReservedMemory reserved_memory;    ///< by node, for the system
   std::vector<std::string> notices;  ///< what the administrator should know about how it was read
-  std::vector<placement::DevicePool> device_pools;        ///< that policies may name
-  placement::Preset preset = placement::Preset::kVmnuma;  ///< the defaults of `options`
+  std::vector<DevicePool> device_pools;  ///< that policies may name
+  Preset preset = Preset::kVmnuma;       ///< the defaults of `options`
 };
 
 /// The configuration was read again.
@@ -93,13 +93,13 @@ struct ConfigChanged : Settings {};
 
 /// A VM's usual load at busy times, from the history; assumed until the VM is measured.
 struct LoadExpected {
-  placement::VmId vm;
-  placement::Permille per_vcpu;
+  VmId vm;
+  Permille per_vcpu;
 };
 
 /// The expected demand of VMs in the next ten minutes; replaces all earlier forecasts.
 struct LoadsForecast {
-  placement::LoadForecasts forecasts;
+  LoadForecasts forecasts;
 };
 
 /// The result of a change of memory limits.
@@ -117,23 +117,23 @@ struct MeasuredMemory {
 
 /// The host's nodes, or the distances assumed for them, changed.
 struct TopologyChanged {
-  placement::Topology topology;  ///< with the distances that decisions are to use
+  Topology topology;  ///< with the distances that decisions are to use
   /// Absent: distances are from the firmware.
   std::optional<MeasuredMemory> measured;
 };
 
 /// A client that is to move to make room; it must still be on `from`.
 struct RoomMove {
-  placement::ClientId client;
-  placement::NodeId from;
-  placement::NodeId to;
+  ClientId client;
+  NodeId from;
+  NodeId to;
   bool operator==(const RoomMove&) const = default;
 };
 
 /// The result of a search for room (RoomSearch).
 struct RoomSearched {
-  placement::VmId vm;      ///< that it was made for
-  placement::NodeId node;  ///< where the VM fits after all steps; negative: nowhere
+  VmId vm;      ///< that it was made for
+  NodeId node;  ///< where the VM fits after all steps; negative: nowhere
   std::vector<std::vector<RoomMove>> steps;  ///< one after the other, each all at once
   std::string refused;                       ///< why it fits nowhere
 };
@@ -155,27 +155,27 @@ struct Reply {
 };
 
 struct HomeDecided {
-  placement::ClientId client;
-  placement::NodeId home;  ///< negative: all homes of the VM are given up
+  ClientId client;
+  NodeId home;  ///< negative: all homes of the VM are given up
 };
 
 /// The measured effect of an action, as opposed to its prediction.
 struct OutcomeMeasured {
   std::int64_t action = 0;
-  placement::CpuTime lost_before;
-  placement::CpuTime lost_after;
-  placement::Permille imbalance_before;
-  placement::Permille imbalance_after;
-  std::optional<placement::Permille> locality_before;
-  std::optional<placement::Permille> locality_after;
-  placement::Bytes moved;
-  placement::Microseconds took;
+  CpuTime lost_before;
+  CpuTime lost_after;
+  Permille imbalance_before;
+  Permille imbalance_after;
+  std::optional<Permille> locality_before;
+  std::optional<Permille> locality_after;
+  Bytes moved;
+  Microseconds took;
 };
 
 /// A completed epoch, for the history.
 struct EpochEnded {
-  placement::Snapshot snapshot;
-  placement::Plan plan;
+  Snapshot snapshot;
+  Plan plan;
 };
 
 struct LogLine {
@@ -188,7 +188,7 @@ struct LogLine {
 struct StartNotAdmitted {
   std::int64_t action = 0;  ///< its number in the history
   std::int64_t epoch = 0;
-  placement::VmId vm;
+  VmId vm;
   std::string name;
   std::string detail;  ///< whether it was refused, and why
 };
@@ -197,25 +197,25 @@ struct StartNotAdmitted {
 struct ReservationChanged {
   std::string reservation;
   ReservationStep step{};
-  std::optional<placement::VmId> vm;  ///< the VM concerned
-  std::string vm_name;                ///< empty without one
-  placement::Bytes memory;            ///< reserved, taken, back, or left when it ends
-  std::string detail;                 ///< a sentence, as the log has it
+  std::optional<VmId> vm;  ///< the VM concerned
+  std::string vm_name;     ///< empty without one
+  Bytes memory;            ///< reserved, taken, back, or left when it ends
+  std::string detail;      ///< a sentence, as the log has it
 };
 
 /// A VM's policy to be written into its metadata. The writer then answers `token`.
 struct PolicyWrite {
   std::int64_t token = 0;
-  placement::VmId vm;
-  std::string name;                                ///< of the VM, for messages
-  std::vector<placement::PolicySetting> settings;  ///< all of them; empty: no policy
-  bool persistent = false;                         ///< also into the definition
+  VmId vm;
+  std::string name;                     ///< of the VM, for messages
+  std::vector<PolicySetting> settings;  ///< all of them; empty: no policy
+  bool persistent = false;              ///< also into the definition
 };
 
 /// A request to search for the cheapest moves after which a VM finds room. Answered with
 /// RoomSearched, even if the search is impossible.
 struct RoomSearch {
-  placement::VmId vm;
+  VmId vm;
   RoomNeeded needed;
   std::int64_t seconds = 1;  ///< time limit
 };
@@ -226,10 +226,10 @@ struct RoomSearch {
 struct Effects {
   std::vector<migration::Order> orders;  ///< to be carried out, in this order
   /// VMs: their orders and transfers are to be given up before `orders` are submitted.
-  std::vector<placement::VmId> cancelled;
+  std::vector<VmId> cancelled;
   std::optional<bool> pause_transfers;
-  std::optional<placement::Options> options;  ///< to be used for page migration from now on
-  std::optional<bool> memory_pressure;        ///< true: page moves stop; false: they resume
+  std::optional<Options> options;       ///< to be used for page migration from now on
+  std::optional<bool> memory_pressure;  ///< true: page moves stop; false: they resume
   std::vector<Reply> replies;
   std::vector<HomeDecided> homes;
   std::vector<OutcomeMeasured> outcomes;
@@ -240,7 +240,7 @@ struct Effects {
   std::vector<PolicyWrite> policies;
   std::optional<RoomSearch> room_search;  ///< never while an earlier search is unanswered
   /// If set: all VMs now released, to be kept for the next start.
-  std::optional<std::map<placement::VmId, placement::VmProcess>> released;
+  std::optional<std::map<VmId, VmProcess>> released;
   /// If set: all current reservations, to be kept for the next start.
   std::optional<std::vector<Reservation>> reservations;
   std::vector<ReservationChanged> reservation_changes;

@@ -10,10 +10,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::ClientId;
-using placement::CpuId;
-using placement::VmId;
-
 namespace {
 
 using Kind = PinState::Kind;

@@ -42,7 +42,7 @@ struct PinDifference {
   bool homeless = false;  ///< some client has no home
   bool plugged = false;   ///< some client has vCPUs that have not been pinned yet
   /// Clients that are not pinned, or are pinned to a node other than their home.
-  std::vector<std::pair<placement::ClientId, PinState>> elsewhere;
+  std::vector<std::pair<ClientId, PinState>> elsewhere;
 };
 [[nodiscard]] PinDifference compare_pins(const VmRecord& vm, const ManagedVm& managed,
                                          const PinReader& reader);
@@ -58,7 +58,7 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
                                 Homes& homes, Effects& effects);
 
 /// By VM, then by vCPU: the index of its client.
-using ClientGroups = std::map<placement::VmId, std::map<std::int32_t, std::size_t>>;
+using ClientGroups = std::map<VmId, std::map<std::int32_t, std::size_t>>;
 [[nodiscard]] ClientGroups client_groups(const Ledger& ledger);
 /// VMs with vCPUs now grouped into other clients still have the pins of the former ones: these are
 /// outdated.

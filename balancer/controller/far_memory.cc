@@ -10,8 +10,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Permille;
-
 bool is_price_set(const Settings& settings) {
   const auto origin = settings.origins.find(kMemStallPct);
   return origin != settings.origins.end() && origin->second != Origin::kMeasured;
@@ -21,7 +19,7 @@ void apply_measured_stall(const std::optional<MeasuredMemory>& measured, Setting
   if (is_price_set(settings)) {
     return;
   }
-  settings.options.mem_stall_pct = placement::Options{}.mem_stall_pct;
+  settings.options.mem_stall_pct = Options{}.mem_stall_pct;
   settings.origins.erase(kMemStallPct);
   if (measured) {
     settings.options.mem_stall_pct = measured->stall_pct;
@@ -34,7 +32,7 @@ std::optional<std::int64_t> read_time_of_counters(const std::optional<MeasuredMe
   if (is_price_set(settings)) {
     return std::nullopt;
   }
-  return measured ? placement::usable_read_ns(measured->local_read_ns) : placement::kTypicalReadNs;
+  return measured ? usable_read_ns(measured->local_read_ns) : kTypicalReadNs;
 }
 
 std::string far_memory_text(const std::optional<MeasuredMemory>& measured, const Settings& settings,
@@ -46,9 +44,9 @@ std::string far_memory_text(const std::optional<MeasuredMemory>& measured, const
     return fmt::format("{}, and {} % of run time is configured as waiting for memory", distances,
                        pct);
   }
-  static_assert(placement::kMostTimesHost == 4, "the sentence below says so");
+  static_assert(kMostTimesHost == 4, "the sentence below says so");
   if (counted) {
-    const Permille used = placement::reckoned_stall(counted, settings.options);
+    const Permille used = reckoned_stall(counted, settings.options);
     const std::string why =
         used == *counted
             ? fmt::format("by what its CPUs counted (the host's figure is {} %)", pct)

@@ -30,6 +30,6 @@ void apply_measured_stall(const std::optional<MeasuredMemory>& measured, Setting
 /// about a VM and that is known.
 [[nodiscard]] std::string far_memory_text(const std::optional<MeasuredMemory>& measured,
                                           const Settings& settings,
-                                          std::optional<placement::Permille> counted);
+                                          std::optional<Permille> counted);
 
 }  // namespace vmnuma::balancer

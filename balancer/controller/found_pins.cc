@@ -13,11 +13,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::CpuId;
-using placement::NodeIndex;
-using placement::Pin;
-using placement::Topology;
-
 namespace {
 
 using Kind = PinState::Kind;
@@ -43,7 +38,7 @@ std::optional<NodeIndex> whole_node(const Topology& topology, const std::vector<
 }  // namespace
 
 PinReader::PinReader(const Topology& topology) : topology_(topology) {
-  for (const placement::Node& node : topology.nodes) {
+  for (const Node& node : topology.nodes) {
     const std::vector<CpuId> cpus = cpus_of(node);
     every_.insert(every_.end(), cpus.begin(), cpus.end());
   }
@@ -144,7 +139,7 @@ std::string differing_pins_text(const std::vector<CpuId>& given) {
   return given.empty()
              ? "its vCPUs are pinned to other than one whole node"
              : fmt::format("its vCPUs are pinned to other CPUs than {}, which it was given",
-                           placement::to_list(given));
+                           to_list(given));
 }
 
 VmCpus pins_as_given(const VmRecord& vm) {

@@ -34,36 +34,34 @@ struct PinState {
     kOther,
   };
   Kind kind = Kind::kFree;
-  placement::NodeId node;  ///< of kOneNode and kIncomplete
+  NodeId node;  ///< of kOneNode and kIncomplete
 };
 
 /// Reads pins on one host.
 class PinReader {
  public:
   /// `topology` must outlive it.
-  explicit PinReader(const placement::Topology& topology);
+  explicit PinReader(const Topology& topology);
 
   [[nodiscard]] PinState state_of(const VmRecord& vm, const ClientRecord& client,
-                                  const std::vector<placement::CpuId>& given) const;
+                                  const std::vector<CpuId>& given) const;
 
  private:
   struct Pins;
-  [[nodiscard]] std::vector<placement::CpuId> usable(
-      const std::vector<placement::CpuId>& cpus) const;
+  [[nodiscard]] std::vector<CpuId> usable(const std::vector<CpuId>& cpus) const;
   /// `part`: the usable CPUs that it was given.
   [[nodiscard]] Pins pins_of(const VmRecord& vm, const ClientRecord& client,
-                             const std::vector<placement::CpuId>& part) const;
+                             const std::vector<CpuId>& part) const;
 
-  const placement::Topology& topology_;
-  std::vector<placement::CpuId> every_;  ///< that VMs may use, ascending
+  const Topology& topology_;
+  std::vector<CpuId> every_;  ///< that VMs may use, ascending
 };
 
 /// The CPUs that all vCPUs of the client are pinned to; empty if their pins differ.
-[[nodiscard]] std::vector<placement::CpuId> common_pin(const VmRecord& vm,
-                                                       const ClientRecord& client);
+[[nodiscard]] std::vector<CpuId> common_pin(const VmRecord& vm, const ClientRecord& client);
 
 /// How pins differ that match neither one whole node nor what was given, as a sentence.
-[[nodiscard]] std::string differing_pins_text(const std::vector<placement::CpuId>& given);
+[[nodiscard]] std::string differing_pins_text(const std::vector<CpuId>& given);
 
 /// The current pins of the VM's threads, as if they had been given to it.
 [[nodiscard]] VmCpus pins_as_given(const VmRecord& vm);

@@ -12,20 +12,12 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::KeptMemory;
-using placement::kMiB;
-using placement::MemoryClass;
-using placement::NodeIndex;
-using placement::VmDescription;
-using placement::VmId;
-
 namespace {
 
 /// What the VM needs in pages of that size; for ordinary pages including QEMU's overhead.
-Bytes need_of(const VmDescription& vm, Bytes page_size, const placement::Options& options) {
+Bytes need_of(const VmDescription& vm, Bytes page_size, const Options& options) {
   Bytes need = page_size == Bytes{} ? kMiB * options.mem_qos_overhead : Bytes{};
-  for (const placement::PagesOfSize& pages : memory_by_page_size(vm)) {
+  for (const PagesOfSize& pages : memory_by_page_size(vm)) {
     need += pages.page_size == page_size ? pages.memory : Bytes{};
   }
   return need;
@@ -40,15 +32,15 @@ std::string pages_text(Bytes page_size) {
 
 std::vector<Bytes> Guarantees::capacity(Bytes page_size) const {
   std::vector<Bytes> capacity;
-  for (const placement::Node& node : ledger_.topology().nodes) {
+  for (const Node& node : ledger_.topology().nodes) {
     Bytes pool;
-    for (const placement::HugePagePool& one : node.huge_pages) {
+    for (const HugePagePool& one : node.huge_pages) {
       pool += one.page_size == page_size ? one.page_size * one.pages : Bytes{};
     }
     capacity.push_back(page_size == Bytes{}
-                           ? placement::outside_pools(node) - reserve_of(node.id, node.memory,
-                                                                         settings_.options,
-                                                                         settings_.reserved_memory)
+                           ? outside_pools(node) - reserve_of(node.id, node.memory,
+                                                              settings_.options,
+                                                              settings_.reserved_memory)
                            : pool - reserved_of(node.id, page_size, settings_.reserved_memory));
   }
   return capacity;
@@ -115,7 +107,7 @@ KeptMemory Guarantees::kept(Bytes page_size, const VmId& except) const {
 std::optional<std::string> Guarantees::refusal(const VmDescription& vm,
                                                const std::vector<NodeIndex>& nodes) const {
   std::vector<Bytes> sizes{Bytes{}};
-  for (const placement::PagesOfSize& pages : memory_by_page_size(vm)) {
+  for (const PagesOfSize& pages : memory_by_page_size(vm)) {
     if (pages.page_size > Bytes{}) {
       sizes.push_back(pages.page_size);
     }
@@ -127,7 +119,7 @@ std::optional<std::string> Guarantees::refusal(const VmDescription& vm,
     if (kept.keep(group, need)) {
       continue;
     }
-    std::vector<placement::NodeId> ids;
+    std::vector<NodeId> ids;
     for (const NodeIndex node : group) {
       ids.push_back(ledger_.topology().nodes[node].id);
     }
@@ -135,7 +127,7 @@ std::optional<std::string> Guarantees::refusal(const VmDescription& vm,
     return fmt::format(
         "memory_class is 'guaranteed', but of {} MiB of {} that it needs, nodes {} have {} MiB "
         "left beside what others are guaranteed and what the system keeps",
-        need.value / kMiB.value, pages_text(size), placement::to_list(ids),
+        need.value / kMiB.value, pages_text(size), to_list(ids),
         kept.most(group).value / kMiB.value);
   }
   return std::nullopt;

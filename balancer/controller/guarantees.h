@@ -30,20 +30,17 @@ class Guarantees {
       : settings_(settings), ledger_(ledger), starting_(starting) {}
 
   /// Per node, what may be promised there: everything except what the system keeps.
-  [[nodiscard]] std::vector<placement::Bytes> capacity(placement::Bytes page_size) const;
+  [[nodiscard]] std::vector<Bytes> capacity(Bytes page_size) const;
   /// The group of a VM with these homes.
-  [[nodiscard]] std::vector<placement::NodeIndex> group_of(
-      const std::vector<placement::NodeIndex>& homes, placement::Bytes page_size,
-      placement::Bytes memory) const;
+  [[nodiscard]] std::vector<NodeIndex> group_of(const std::vector<NodeIndex>& homes,
+                                                Bytes page_size, Bytes memory) const;
   /// What is guaranteed to all VMs except one.
-  [[nodiscard]] placement::KeptMemory kept(placement::Bytes page_size,
-                                           const placement::VmId& except) const;
+  [[nodiscard]] KeptMemory kept(Bytes page_size, const VmId& except) const;
   /// Adds what is guaranteed to VMs that were told where to start and have no home yet.
-  void keep_for_starting(placement::KeptMemory& kept, placement::Bytes page_size,
-                         const placement::VmId& except) const;
+  void keep_for_starting(KeptMemory& kept, Bytes page_size, const VmId& except) const;
   /// Why the VM cannot be guaranteed its memory on these nodes; nothing if it can.
-  [[nodiscard]] std::optional<std::string> refusal(
-      const placement::VmDescription& vm, const std::vector<placement::NodeIndex>& nodes) const;
+  [[nodiscard]] std::optional<std::string> refusal(const VmDescription& vm,
+                                                   const std::vector<NodeIndex>& nodes) const;
 
  private:
   const Settings& settings_;

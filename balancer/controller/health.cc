@@ -45,10 +45,10 @@ void Health::source_changed(const SourceChanged& change, Effects& effects) {
   }
 }
 
-void Health::sampled(const std::vector<placement::MissingSource>& missing, std::int64_t now_unix_s,
+void Health::sampled(const std::vector<MissingSource>& missing, std::int64_t now_unix_s,
                      Effects& effects) {
   std::set<std::string> unread;
-  for (const placement::MissingSource& source : missing) {
+  for (const MissingSource& source : missing) {
     if (!source.vm) {
       unread.insert(source.source);
       source_changed({source.source, source.reason, now_unix_s}, effects);

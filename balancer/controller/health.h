@@ -43,7 +43,7 @@ class Health {
   void set_paused(bool paused) { paused_ = paused; }
   void source_changed(const SourceChanged& change, Effects& effects);
   /// Sources that a sample could not read; those concerning a single VM are left to the ledger.
-  void sampled(const std::vector<placement::MissingSource>& missing, std::int64_t now_unix_s,
+  void sampled(const std::vector<MissingSource>& missing, std::int64_t now_unix_s,
                Effects& effects);
   /// The epoch's plan was checked; `violation` is the first rule that it breaks, or empty.
   void planned(std::int64_t epoch, const std::string& violation, std::int64_t now_unix_s,

@@ -14,24 +14,19 @@
 
 namespace vmnuma::balancer {
 
-using placement::ClientId;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::VmId;
-
 namespace {
 
 /// True if the client is pinned to isolated CPUs, which still exist, while its remembered home has
 /// CPUs for VMs: our pins would include those as well.
 bool is_given_isolated_cpus(const VmRecord& vm, const ClientRecord& client, NodeId remembered,
-                            const placement::Topology& topology) {
+                            const Topology& topology) {
   const std::optional<NodeIndex> home = topology.index_of(remembered);
   if (!home || topology.nodes[*home].cpus.empty()) {
     return false;
   }
   return std::any_of(topology.nodes.begin(), topology.nodes.end(), [&](const auto& node) {
     return std::any_of(client.shape.vcpus.begin(), client.shape.vcpus.end(), [&](auto vcpu) {
-      const auto pin = placement::pinned_cpus(vm.description.vcpu_pins, vcpu);
+      const auto pin = pinned_cpus(vm.description.vcpu_pins, vcpu);
       return std::find_first_of(pin.begin(), pin.end(), node.isolated_cpus.begin(),
                                 node.isolated_cpus.end()) != pin.end();
     });

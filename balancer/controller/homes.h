@@ -28,11 +28,11 @@ class Homes {
       : ledger_(ledger), vms_(vms), effects_(effects) {}
 
   /// Adopts the homes shown by the pins of a VM that was just discovered, or is managed again.
-  void adopt_found(const placement::VmId& vm, std::int64_t epoch);
+  void adopt_found(const VmId& vm, std::int64_t epoch);
   /// The same for a VM with pins that were half made when they were last read.
-  void adopt_recovered(const placement::VmId& vm, std::int64_t epoch);
-  void adopt(const placement::ClientId& client, placement::NodeId node, std::string why);
-  void give_up(const placement::ClientId& client) { ledger_.forget_home(client); }
+  void adopt_recovered(const VmId& vm, std::int64_t epoch);
+  void adopt(const ClientId& client, NodeId node, std::string why);
+  void give_up(const ClientId& client) { ledger_.forget_home(client); }
   void give_up_all_of(const VmRecord& vm);
   /// If only one node can be a home, every VM lives there, pinned or not. That is neither ordered,
   /// remembered nor logged.
@@ -48,9 +48,9 @@ class Homes {
   void leave_to_others(const VmRecord& vm, std::string because);
 
   // Homes in the history.
-  void remember(const placement::ClientId& client, placement::NodeId home);
-  void remember_all_of(const placement::VmId& vm);
-  void forget_all_of(const placement::VmId& vm);
+  void remember(const ClientId& client, NodeId home);
+  void remember_all_of(const VmId& vm);
+  void forget_all_of(const VmId& vm);
 
  private:
   Ledger& ledger_;

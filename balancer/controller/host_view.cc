@@ -11,14 +11,6 @@
 namespace vmnuma::balancer {
 
 using migration::ActionState;
-using placement::Bytes;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Reason;
-using placement::Snapshot;
-using placement::VmState;
 
 namespace {
 
@@ -27,7 +19,7 @@ CpuTotalView total_view(const CpuTotal& total) {
           milliseconds(total.owed)};
 }
 
-void show_cpu_time(const placement::NodeState& state, NodeView& view) {
+void show_cpu_time(const NodeState& state, NodeView& view) {
   view.capacity_ms = milliseconds(state.capacity);
   view.non_vm_ms = milliseconds(state.non_vm);
   view.used_ms = milliseconds(state.used);
@@ -48,8 +40,8 @@ void show_cpu_time(const placement::NodeState& state, NodeView& view) {
 }
 
 NodeView node_view(const Snapshot& snapshot, NodeIndex index, const Totals& totals) {
-  const placement::Topology& topology = snapshot.topology;
-  const placement::Node& node = topology.nodes[index];
+  const Topology& topology = snapshot.topology;
+  const Node& node = topology.nodes[index];
   NodeView view;
   view.node = node.id;
   view.cores = node.core_count();
@@ -60,7 +52,7 @@ NodeView node_view(const Snapshot& snapshot, NodeIndex index, const Totals& tota
   view.memory_bytes = node.memory.value;
   view.known = index < snapshot.nodes.size();
   if (view.known) {
-    const placement::NodeState& state = snapshot.nodes[index];
+    const NodeState& state = snapshot.nodes[index];
     view.known = state.known;
     view.vcpus = state.vcpus;
     if (state.cpu_measured) {
@@ -70,8 +62,8 @@ NodeView node_view(const Snapshot& snapshot, NodeIndex index, const Totals& tota
       view.memory_bytes = state.total.value;
       view.free_bytes = state.free.value;
       view.reserve_bytes = state.reserve.value;
-      placement::Bytes reserved;
-      for (const placement::PagesOfSize& kept : state.reservations) {
+      Bytes reserved;
+      for (const PagesOfSize& kept : state.reservations) {
         reserved += kept.memory;
       }
       view.reservation_bytes = reserved.value;
@@ -112,7 +104,7 @@ VmClientView client_view(const Snapshot& snapshot, const ClientState& client, co
     view.home = snapshot.topology.nodes[client.home].id;
     if (client.home < view.memory_bytes.size() && resident > Bytes{}) {
       view.locality_pct =
-          percent(placement::permille_of(view.memory_bytes[client.home], resident.value, {1000}));
+          percent(permille_of(view.memory_bytes[client.home], resident.value, {1000}));
     }
   }
   const auto index = static_cast<std::size_t>(client.id.index);

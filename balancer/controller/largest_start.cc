@@ -11,21 +11,12 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::HugePagePool;
-using placement::kNoNode;
-using placement::LargestVm;
-using placement::MemoryRoom;
-using placement::NodeIndex;
-using placement::Snapshot;
-
 namespace {
 
 /// Memory that running VMs have from a node's pool, for those that use its pages only.
 Bytes held_of(const Snapshot& snapshot, const MemoryRoom& room, NodeIndex node,
               const HugePagePool& pool) {
-  for (placement::ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
+  for (ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
     if (page_size_of(snapshot, snapshot.clients[i]) == pool.page_size) {
       // The room is what reservations leave, too.
       return pool.page_size * pool.pages - room.of(i, node) -
@@ -41,7 +32,7 @@ LargestOnPagesView largest_on_pages(const Snapshot& snapshot, const std::vector<
   LargestOnPagesView view;
   view.page_bytes = page_size.value;
   for (NodeIndex node = 0; node < by_node.size(); ++node) {
-    for (const placement::PagesOfSize& pages : by_node[node].huge_pages) {
+    for (const PagesOfSize& pages : by_node[node].huge_pages) {
       if (pages.page_size == page_size && pages.memory.value > view.memory_bytes) {
         view.node = snapshot.topology.nodes[node].id;
         view.memory_bytes = pages.memory.value;
@@ -54,14 +45,14 @@ LargestOnPagesView largest_on_pages(const Snapshot& snapshot, const std::vector<
 }  // namespace
 
 /// Pools are assumed to be used by VMs only, as the sample does not tell how much of one is free.
-placement::FreeForVm Starts::free_for_any(const HostNow& now) const {
+FreeForVm Starts::free_for_any(const HostNow& now) const {
   const Snapshot snapshot = with_starting_vms(now);
   const Arrangement arrangement(snapshot, now.settings.options, Arrangement::Basis::kLoad);
   const MemoryRoom room(now.snapshot);
   std::vector<std::map<Bytes, Bytes>> promised = promised_at_homes(now, snapshot);
-  placement::FreeForVm free;
+  FreeForVm free;
   for (NodeIndex index = 0; index < snapshot.nodes.size(); ++index) {
-    const placement::Node& node = snapshot.topology.nodes[index];
+    const Node& node = snapshot.topology.nodes[index];
     free.room.push_back(room_for_starts(arrangement, index));
     for (const HugePagePool& pool : node.huge_pages) {
       const Bytes taken = std::max(promised[index][pool.page_size],
@@ -114,7 +105,7 @@ LargestVmView Starts::largest_vm(const HostNow& now) const {
   std::set<Bytes> sizes;
   for (const LargestVm& largest : by_node) {
     room += largest.memory;
-    for (const placement::PagesOfSize& pages : largest.huge_pages) {
+    for (const PagesOfSize& pages : largest.huge_pages) {
       sizes.insert(pages.page_size);
     }
   }

@@ -7,14 +7,10 @@
 
 namespace vmnuma::balancer {
 
-using placement::ClientId;
-using placement::NodeId;
-using placement::VmId;
-
-std::vector<placement::CpuId> ManagedVm::cpu_subset_of(std::int32_t client) const {
+std::vector<CpuId> ManagedVm::cpu_subset_of(std::int32_t client) const {
   const auto index = static_cast<std::size_t>(client);
   return cpu_subset && index < cpu_subset->clients.size() ? cpu_subset->clients[index]
-                                                          : std::vector<placement::CpuId>{};
+                                                          : std::vector<CpuId>{};
 }
 
 std::int64_t ManagedVm::count_repair(std::int64_t epoch) {
@@ -63,7 +59,7 @@ std::string ManagedVm::why_left_alone(std::int64_t epoch) const {
   return "";
 }
 
-void leave_alone(placement::VmState& vm, std::string why) {
+void leave_alone(VmState& vm, std::string why) {
   if (!why.empty()) {
     vm.fresh = false;
     vm.epochs_stale = 0;

@@ -43,7 +43,7 @@ inline constexpr std::int64_t kRepairsFade = 1800;
 
 /// A VM's set of memory nodes is being widened back to what it was found with.
 struct Widening {
-  placement::VmProcess process;
+  VmProcess process;
   std::int64_t tries = 0;
   std::int64_t last_try = 0;  ///< epoch
 };
@@ -56,15 +56,15 @@ struct ManagedVm {
   std::optional<VmCpus> cpu_subset;
   std::optional<Rest> rest;
   std::optional<Original> original;  ///< how it was found
-  std::optional<placement::VmProcess> released;
+  std::optional<VmProcess> released;
   std::optional<std::int64_t> outdated_since;  ///< epoch
   std::optional<std::int64_t> settled_since;   ///< epoch in which its last order ended
   std::optional<std::int64_t> recovered_in;  ///< epoch in which its half-made pins were taken back
   std::optional<std::int64_t> repairs;       ///< how often it was pinned home again, of late
   std::optional<std::int64_t> repaired_in;   ///< epoch of the last of these
   Widening widening;
-  std::map<std::int32_t, placement::NodeId> remembered_homes;  ///< by client, as in the history
-  std::map<std::int32_t, std::string> why_here;                ///< by client, a sentence
+  std::map<std::int32_t, NodeId> remembered_homes;  ///< by client, as in the history
+  std::map<std::int32_t, std::string> why_here;     ///< by client, a sentence
   bool limit_unkept = false;  ///< its max_per_node cannot be kept, and that was logged
   std::string room_made;      ///< which VMs moved for its start, a sentence; or empty
 
@@ -82,26 +82,26 @@ struct ManagedVm {
   /// Why no plan may touch the VM in this epoch, a sentence; empty if it may.
   [[nodiscard]] std::string why_left_alone(std::int64_t epoch) const;
   /// The part of its home that the client was given; empty if it has it whole.
-  [[nodiscard]] std::vector<placement::CpuId> cpu_subset_of(std::int32_t client) const;
+  [[nodiscard]] std::vector<CpuId> cpu_subset_of(std::int32_t client) const;
 };
 
 /// Marks the VM as not to be touched, for this reason; nothing changes if it is empty. The
 /// exception for VMs that could not be read for long then does not apply (VmState::epochs_stale).
-void leave_alone(placement::VmState& vm, std::string why);
+void leave_alone(VmState& vm, std::string why);
 
 class ManagedVms {
  public:
   /// The record for reading; empty if there is none.
-  [[nodiscard]] const ManagedVm& of(const placement::VmId& vm) const;
+  [[nodiscard]] const ManagedVm& of(const VmId& vm) const;
   /// The record for writing; created if there is none.
-  [[nodiscard]] ManagedVm& operator[](const placement::VmId& vm) { return vms_[vm]; }
-  void forget(const placement::VmId& vm) { vms_.erase(vm); }
-  [[nodiscard]] std::set<placement::VmId> left_alone() const;
+  [[nodiscard]] ManagedVm& operator[](const VmId& vm) { return vms_[vm]; }
+  void forget(const VmId& vm) { vms_.erase(vm); }
+  [[nodiscard]] std::set<VmId> left_alone() const;
 
   /// One member, for all VMs that have it.
   template <class T>
-  [[nodiscard]] std::map<placement::VmId, T> each(std::optional<T> ManagedVm::*member) const {
-    std::map<placement::VmId, T> values;
+  [[nodiscard]] std::map<VmId, T> each(std::optional<T> ManagedVm::*member) const {
+    std::map<VmId, T> values;
     for (const auto& [id, vm] : vms_) {
       if (vm.*member) {
         values.emplace_hint(values.end(), id, *(vm.*member));
@@ -111,7 +111,7 @@ class ManagedVms {
   }
   /// Sets the member for all VMs in `values`, and clears it for all others.
   template <class T>
-  void set_each(std::optional<T> ManagedVm::*member, std::map<placement::VmId, T> values) {
+  void set_each(std::optional<T> ManagedVm::*member, std::map<VmId, T> values) {
     for (auto& [id, vm] : vms_) {
       (vm.*member).reset();
     }
@@ -120,11 +120,11 @@ class ManagedVms {
     }
   }
   /// The remembered homes of all clients, and setting them.
-  [[nodiscard]] std::map<placement::ClientId, placement::NodeId> remembered_homes() const;
-  void set_remembered_homes(const std::map<placement::ClientId, placement::NodeId>& homes);
+  [[nodiscard]] std::map<ClientId, NodeId> remembered_homes() const;
+  void set_remembered_homes(const std::map<ClientId, NodeId>& homes);
 
  private:
-  std::map<placement::VmId, ManagedVm> vms_;
+  std::map<VmId, ManagedVm> vms_;
   ManagedVm none_;  ///< stays empty
 };
 

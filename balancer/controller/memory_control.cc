@@ -10,11 +10,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::MemoryClass;
-using placement::MemoryProtection;
-using placement::VmId;
-
 void MemoryControl::take(MemorySteering::Steps steps, Effects& effects) {
   for (std::string& notice : steps.notices) {
     effects.log.push_back({Severity::kWarning, std::move(notice), {}});
@@ -37,7 +32,7 @@ std::vector<MemoryWish> MemoryControl::wishes(const Settings& settings, const Le
     if (vms.of(id).released || !vm.last || !vm.last->memory_state) {
       continue;
     }
-    const placement::MemoryState& state = *vm.last->memory_state;
+    const MemoryState& state = *vm.last->memory_state;
     const std::optional<MemoryProtection> protection =
         protection_of(vm.description, swap, settings.options);
     if (!protection) {
@@ -48,7 +43,7 @@ std::vector<MemoryWish> MemoryControl::wishes(const Settings& settings, const Le
     }
     wishes.push_back({id, vm.description.name, vm.last->process, state, *protection});
   }
-  placement::KeptMemory kept(guarantees.capacity(Bytes{}));
+  KeptMemory kept(guarantees.capacity(Bytes{}));
   for (const std::size_t wish : held) {
     reserve(settings, ledger, guarantees, wishes[wish], kept, effects);
   }
@@ -61,22 +56,22 @@ std::vector<MemoryWish> MemoryControl::wishes(const Settings& settings, const Le
 
 /// Reserves the memory on the VM's homes together; if that fails the VM is protected differently.
 void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
-                            const Guarantees& guarantees, MemoryWish& wish,
-                            placement::KeptMemory& kept, Effects& effects) {
+                            const Guarantees& guarantees, MemoryWish& wish, KeptMemory& kept,
+                            Effects& effects) {
   const VmRecord& vm = *ledger.find(wish.vm);
   const Bytes memory = wish.protection.min;
-  const std::vector<placement::NodeIndex> group =
+  const std::vector<NodeIndex> group =
       guarantees.group_of(indices_of(homes_of(vm), ledger.topology()), Bytes{}, memory);
   if (kept.keep(group, memory)) {
     not_reserved_.erase(wish.vm);
     return;
   }
-  placement::VmDescription burstable = vm.description;
+  VmDescription burstable = vm.description;
   burstable.policy.memory_class = MemoryClass::kBurstable;
   wish.protection = *protection_of(burstable, host_.swap.value_or(Bytes{}), settings.options);
   if (not_reserved_.insert(wish.vm).second) {
-    std::vector<placement::NodeId> nodes;
-    for (const placement::NodeIndex node : group) {
+    std::vector<NodeId> nodes;
+    for (const NodeIndex node : group) {
       nodes.push_back(ledger.topology().nodes[node].id);
     }
     std::sort(nodes.begin(), nodes.end());
@@ -84,15 +79,15 @@ void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
         {Severity::kWarning,
          fmt::format("VM '{}' cannot be guaranteed {} MiB: nodes {} have {} MiB left beside what "
                      "others are guaranteed, so it is protected like a burstable one",
-                     wish.name, memory.value / placement::kMiB.value, placement::to_list(nodes),
-                     kept.most(group).value / placement::kMiB.value),
+                     wish.name, memory.value / kMiB.value, to_list(nodes),
+                     kept.most(group).value / kMiB.value),
          {{"VM", wish.name}}});
   }
 }
 
 void MemoryControl::steer(const Settings& settings, const Ledger& ledger, const ManagedVms& vms,
                           const Guarantees& guarantees, Effects& effects) {
-  placement::Sample sample;
+  Sample sample;
   sample.sequence = host_.sequence;
   sample.slices = host_.slices;
   sample.protection_inherited = host_.protection_inherited;

@@ -27,7 +27,7 @@ class MemoryControl {
  public:
   explicit MemoryControl(MemoryOriginals originals) : steering_(std::move(originals)) {}
 
-  void sampled(const placement::Topology& topology, const placement::Sample& sample) {
+  void sampled(const Topology& topology, const Sample& sample) {
     host_ = host_memory(topology, sample);
   }
   /// Uses the newest readings, including those of VMs that could not be read in this epoch.
@@ -38,7 +38,7 @@ class MemoryControl {
   void give_all_back(Effects& effects);
 
   [[nodiscard]] const HostMemory& host() const { return host_; }
-  [[nodiscard]] bool has_changed(const placement::VmId& vm) const;
+  [[nodiscard]] bool has_changed(const VmId& vm) const;
   /// What is kept to set limits back.
   [[nodiscard]] const MemoryOriginals& originals() const { return steering_.originals(); }
   /// Number of changes without an answer yet.
@@ -50,11 +50,11 @@ class MemoryControl {
                                                const ManagedVms& vms, const Guarantees& guarantees,
                                                Effects& effects);
   void reserve(const Settings& settings, const Ledger& ledger, const Guarantees& guarantees,
-               MemoryWish& wish, placement::KeptMemory& kept, Effects& effects);
+               MemoryWish& wish, KeptMemory& kept, Effects& effects);
 
   MemorySteering steering_;
   HostMemory host_;
-  std::set<placement::VmId> not_reserved_;  ///< guaranteed, but there is no room for it
+  std::set<VmId> not_reserved_;  ///< guaranteed, but there is no room for it
 };
 
 }  // namespace vmnuma::balancer

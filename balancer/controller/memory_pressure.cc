@@ -9,12 +9,11 @@
 
 namespace vmnuma::balancer {
 
-void MemoryPressure::sampled(const placement::Sample& sample, const placement::Options& options,
-                             Effects& effects) {
+void MemoryPressure::sampled(const Sample& sample, const Options& options, Effects& effects) {
   const auto exceeds = [this](std::int64_t now, std::int64_t most) {
     return is_high_ ? now * 2 > most : now > most;
   };
-  const std::int64_t waiting = sample.memory_pressure.value_or(placement::Permille{}).value;
+  const std::int64_t waiting = sample.memory_pressure.value_or(Permille{}).value;
   std::int64_t reclaims = 0;
   if (sample.direct_reclaims && direct_reclaims_) {
     const std::int64_t elapsed_us =

@@ -22,15 +22,14 @@ struct RecordFields;
 
 class MemoryPressure {
  public:
-  void sampled(const placement::Sample& sample, const placement::Options& options,
-               Effects& effects);
+  void sampled(const Sample& sample, const Options& options, Effects& effects);
   [[nodiscard]] bool is_high() const { return is_high_; }
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
 
   std::optional<std::int64_t> direct_reclaims_;  ///< as last read
-  placement::Microseconds reclaims_read_at_;
+  Microseconds reclaims_read_at_;
   bool is_high_ = false;
 };
 

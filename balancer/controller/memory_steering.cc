@@ -8,11 +8,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::MemoryLimits;
-using placement::MemoryProtection;
-using placement::VmId;
-
 namespace {
 
 constexpr std::int64_t kUnderWay = std::numeric_limits<std::int64_t>::max();
@@ -83,7 +78,7 @@ void MemorySteering::forget(const std::string& path, Steps& steps) {
 }
 
 std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
-    const placement::Sample& sample, const std::vector<MemoryWish>& wishes, Steps& steps) {
+    const Sample& sample, const std::vector<MemoryWish>& wishes, Steps& steps) {
   std::map<std::string, Target> targets;
   if (sample.protection_inherited == false) {
     if (!wishes.empty()) {
@@ -94,7 +89,7 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
     }
     return targets;
   }
-  for (const placement::SliceMemory& slice : sample.slices) {
+  for (const SliceMemory& slice : sample.slices) {
     targets[slice.path] = {{}, {}, {}, slice.limits, sample.sequence};
   }
   for (const MemoryWish& wish : wishes) {
@@ -105,7 +100,7 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
                steps);
       continue;
     }
-    for (const std::string& path : placement::slices_above(wish.state.scope)) {
+    for (const std::string& path : slices_above(wish.state.scope)) {
       const auto slice = targets.find(path);
       if (slice == targets.end()) {
         say_once(fmt::format("the limits of '{}' cannot be read, so memory of VMs in it is "
@@ -147,7 +142,7 @@ void MemorySteering::reach(const std::string& path, const Target& target, Steps&
   const bool by_others = asked.carried_out && !asked.restores && target.now != original.ours;
   if (by_others && asked.repairs == kMostRepairs) {
     say_once(fmt::format("memory limits of '{}' were changed externally {} times, leaving them so",
-                         placement::unit_of(path), kMostRepairs + 1),
+                         unit_of(path), kMostRepairs + 1),
              steps);
     return;
   }
@@ -161,13 +156,12 @@ void MemorySteering::reach(const std::string& path, const Target& target, Steps&
   ask(path, wanted, /*restores=*/false, steps);
 }
 
-void MemorySteering::restore(const std::string& path, const placement::Sample& sample,
-                             Steps& steps) {
+void MemorySteering::restore(const std::string& path, const Sample& sample, Steps& steps) {
   const MemoryOriginal& original = originals_.at(path);
   std::optional<MemoryLimits> now;
   std::int64_t read_in = sample.sequence;
   bool over = false;
-  for (const placement::VmSample& vm : sample.vms) {
+  for (const VmSample& vm : sample.vms) {
     if (vm.id == original.vm && vm.memory_state) {
       over = vm.memory_state->scope != path || vm.process != original.process;
       now = vm.memory_state->limits;
@@ -175,7 +169,7 @@ void MemorySteering::restore(const std::string& path, const placement::Sample& s
     }
   }
   const bool is_slice = original.vm == VmId{};
-  for (const placement::SliceMemory& slice : sample.slices) {
+  for (const SliceMemory& slice : sample.slices) {
     if (is_slice && slice.path == path) {
       now = slice.limits;
     }
@@ -198,7 +192,7 @@ void MemorySteering::restore(const std::string& path, const placement::Sample& s
   ask(path, target, /*restores=*/true, steps);
 }
 
-MemorySteering::Steps MemorySteering::steer(const placement::Sample& sample,
+MemorySteering::Steps MemorySteering::steer(const Sample& sample,
                                             const std::vector<MemoryWish>& wishes) {
   Steps steps;
   sequence_ = sample.sequence;
@@ -232,9 +226,9 @@ MemorySteering::Steps MemorySteering::answered(const std::string& path,
   const auto asked = asked_.find(path);
   if (asked == asked_.end()) {
     if (!problem.empty()) {  // its VM has ended
-      say_once(fmt::format("settings of '{}', which has ended, may be left: {}",
-                           placement::unit_of(path), problem),
-               steps);
+      say_once(
+          fmt::format("settings of '{}', which has ended, may be left: {}", unit_of(path), problem),
+          steps);
     }
     return steps;
   }
@@ -250,7 +244,7 @@ MemorySteering::Steps MemorySteering::answered(const std::string& path,
     problem_ = problem;
     steps.notices.push_back(
         fmt::format("memory limits of '{}' are not set: {}; tried again in {} epochs",
-                    placement::unit_of(path), problem, kRetryAfter));
+                    unit_of(path), problem, kRetryAfter));
   }
   return steps;
 }

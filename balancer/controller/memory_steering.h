@@ -38,11 +38,11 @@ namespace vmnuma::balancer {
 
 /// What is kept for a cgroup with changed limits.
 struct MemoryOriginal {
-  placement::VmId vm;              ///< zeros: it is a slice
-  placement::VmProcess process;    ///< `found` is valid for this life of the VM only
-  placement::MemoryLimits found;   ///< before the first change
-  placement::MemoryLimits before;  ///< before the last change
-  placement::MemoryLimits ours;    ///< by the last change
+  VmId vm;              ///< zeros: it is a slice
+  VmProcess process;    ///< `found` is valid for this life of the VM only
+  MemoryLimits found;   ///< before the first change
+  MemoryLimits before;  ///< before the last change
+  MemoryLimits ours;    ///< by the last change
   bool operator==(const MemoryOriginal&) const = default;
 };
 /// By path.
@@ -54,18 +54,18 @@ struct MemoryChange {
   /// set, and nothing of ours is kept.
   enum class Kind { kSet, kRestore, kForget };
   std::string path;  ///< of its cgroup; the unit's name is the last part
-  placement::MemoryLimits limits;
+  MemoryLimits limits;
   Kind kind = Kind::kSet;
   bool operator==(const MemoryChange&) const = default;
 };
 
 /// A VM that has a class.
 struct MemoryWish {
-  placement::VmId vm;
+  VmId vm;
   std::string name;  ///< for messages
-  placement::VmProcess process;
-  placement::MemoryState state;
-  placement::MemoryProtection protection;
+  VmProcess process;
+  MemoryState state;
+  MemoryProtection protection;
 };
 
 class MemorySteering {
@@ -81,13 +81,13 @@ class MemorySteering {
     bool originals_changed = false;  ///< to be stored before `changes` are carried out
   };
   /// The changes required by one epoch's readings.
-  [[nodiscard]] Steps steer(const placement::Sample& sample, const std::vector<MemoryWish>& wishes);
+  [[nodiscard]] Steps steer(const Sample& sample, const std::vector<MemoryWish>& wishes);
   /// Restores everything at once, when the daemon stops.
   [[nodiscard]] Steps give_all_back() const;
   /// The result of a change; empty `problem`: it was carried out.
   [[nodiscard]] Steps answered(const std::string& path, const std::string& problem);
   /// VMs that have ended need no restoration, but what systemd keeps of them must be removed.
-  [[nodiscard]] Steps keep_only(const std::set<placement::VmId>& running);
+  [[nodiscard]] Steps keep_only(const std::set<VmId>& running);
 
   [[nodiscard]] const MemoryOriginals& originals() const { return originals_; }
   /// Number of changes without an answer yet.
@@ -96,10 +96,10 @@ class MemorySteering {
  private:
   /// One cgroup in one epoch.
   struct Target {
-    placement::VmId vm;
-    placement::VmProcess process;
-    placement::MemoryProtection wished;
-    placement::MemoryLimits now;
+    VmId vm;
+    VmProcess process;
+    MemoryProtection wished;
+    MemoryLimits now;
     std::int64_t read_in = 0;
   };
   struct Asked {
@@ -108,17 +108,16 @@ class MemorySteering {
     bool restores = false;
     std::int32_t repairs = 0;
   };
-  [[nodiscard]] std::map<std::string, Target> targets_of(const placement::Sample& sample,
+  [[nodiscard]] std::map<std::string, Target> targets_of(const Sample& sample,
                                                          const std::vector<MemoryWish>& wishes,
                                                          Steps& steps);
   [[nodiscard]] bool is_waiting(const std::string& path, std::int64_t read_in) const;
   void say_once(std::string notice, Steps& steps);
   void reach(const std::string& path, const Target& target, Steps& steps);
-  void restore(const std::string& path, const placement::Sample& sample, Steps& steps);
+  void restore(const std::string& path, const Sample& sample, Steps& steps);
   void forget(const std::string& path, Steps& steps);
   void forget_ended(const std::string& path, Steps& steps);
-  void ask(const std::string& path, const placement::MemoryLimits& limits, bool restores,
-           Steps& steps);
+  void ask(const std::string& path, const MemoryLimits& limits, bool restores, Steps& steps);
 
   MemoryOriginals originals_;
   /// By path: state of its last change.

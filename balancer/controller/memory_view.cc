@@ -11,11 +11,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::MemoryState;
-using placement::MemoryUser;
-using placement::ReclaimTurn;
-
 namespace {
 
 std::optional<std::int64_t> bytes_of(const std::optional<Bytes>& bytes) {
@@ -23,15 +18,15 @@ std::optional<std::int64_t> bytes_of(const std::optional<Bytes>& bytes) {
 }
 
 std::string mib_text(Bytes bytes) {
-  return fmt::format("{} MiB", bytes / placement::kMiB.value == Bytes{}
+  return fmt::format("{} MiB", bytes / kMiB.value == Bytes{}
                                    ? std::string("less than 1")
-                                   : std::to_string(bytes.value / placement::kMiB.value));
+                                   : std::to_string(bytes.value / kMiB.value));
 }
 
 VmMemoryView view_of(const VmRecord& vm, const HostMemory& host) {
   VmMemoryView view;
   view.vm = vm.description.name;
-  view.vm_uuid = placement::to_text(vm.description.id);
+  view.vm_uuid = to_text(vm.description.id);
   view.memory_class = name_of(vm.description.policy.memory_class);
   view.size_bytes = vm.description.memory.value;
   view.not_reclaimable =
@@ -84,7 +79,7 @@ MemoryUser user_of(const VmRecord& vm, const HostMemory& host) {
 /// Limits one kind of protection to what the slices above have, from the innermost to the
 /// outermost.
 void cut_to_slices(const std::vector<const VmRecord*>& vms, const HostMemory& host,
-                   Bytes MemoryUser::*protection, Bytes placement::MemoryLimits::*limit,
+                   Bytes MemoryUser::*protection, Bytes MemoryLimits::*limit,
                    std::vector<MemoryUser>& users) {
   for (auto slice = host.slices.rbegin(); slice != host.slices.rend(); ++slice) {
     std::vector<std::size_t> inside;
@@ -96,14 +91,14 @@ void cut_to_slices(const std::vector<const VmRecord*>& vms, const HostMemory& ho
       }
     }
     const std::vector<Bytes> effective =
-        placement::effective_protection(std::move(claimed), slice->limits.*limit);
+        effective_protection(std::move(claimed), slice->limits.*limit);
     for (std::size_t i = 0; i < inside.size(); ++i) {
       users[inside[i]].*protection = effective[i];
     }
   }
 }
 
-std::string reclaim_sentence(const placement::ReclaimPlace& place, const MemoryUser& user) {
+std::string reclaim_sentence(const ReclaimPlace& place, const MemoryUser& user) {
   switch (place.turn) {
     case ReclaimTurn::kAboveHigh:
       return fmt::format("it is above memory.high and has to give memory back itself, {} could go",
@@ -123,22 +118,22 @@ std::string reclaim_sentence(const placement::ReclaimPlace& place, const MemoryU
   return "";
 }
 
-std::string kill_sentence(const placement::KillPlace& place, const MemoryUser& user) {
+std::string kill_sentence(const KillPlace& place, const MemoryUser& user) {
   std::string sentence =
       fmt::format("{} of memory and swap count", mib_text(user.guest + user.swap));
   if (user.oom_score_adj != 0) {
     sentence += fmt::format(", with oom_score_adj {} as much as {} MiB", user.oom_score_adj,
-                            place.badness.value / placement::kMiB.value);
+                            place.badness.value / kMiB.value);
   }
   return sentence;
 }
 
 }  // namespace
 
-HostMemory host_memory(const placement::Topology& topology, const placement::Sample& sample) {
+HostMemory host_memory(const Topology& topology, const Sample& sample) {
   HostMemory host{
       sample.sequence, {}, sample.swap_total, sample.slices, sample.protection_inherited};
-  for (const placement::Node& node : topology.nodes) {
+  for (const Node& node : topology.nodes) {
     host.total += node.memory;
   }
   return host;
@@ -150,7 +145,7 @@ MemoryView memory_view(const Ledger& ledger, const HostMemory& host) {
   view.memory_bytes = host.total.value;
   view.swap_bytes = bytes_of(host.swap);
   view.protection_inherited = host.protection_inherited;
-  for (const placement::Node& node : ledger.topology().nodes) {
+  for (const Node& node : ledger.topology().nodes) {
     view.nodes.push_back(node.id);
   }
   std::vector<const VmRecord*> vms;
@@ -169,14 +164,13 @@ MemoryView memory_view(const Ledger& ledger, const HostMemory& host) {
   for (const VmRecord* vm : vms) {
     users.push_back(user_of(*vm, host));
   }
-  cut_to_slices(vms, host, &MemoryUser::min, &placement::MemoryLimits::min, users);
-  cut_to_slices(vms, host, &MemoryUser::low, &placement::MemoryLimits::low, users);
-  for (const placement::ReclaimPlace& place : placement::reclaim_order(users)) {
+  cut_to_slices(vms, host, &MemoryUser::min, &MemoryLimits::min, users);
+  cut_to_slices(vms, host, &MemoryUser::low, &MemoryLimits::low, users);
+  for (const ReclaimPlace& place : reclaim_order(users)) {
     view.reclaimed_first.push_back({vms[place.user]->description.name, place.takeable.value,
                                     reclaim_sentence(place, users[place.user])});
   }
-  for (const placement::KillPlace& place :
-       placement::kill_order(users, host.total + host.swap.value_or(Bytes{}))) {
+  for (const KillPlace& place : kill_order(users, host.total + host.swap.value_or(Bytes{}))) {
     view.killed_first.push_back({vms[place.user]->description.name, place.badness.value,
                                  kill_sentence(place, users[place.user])});
   }

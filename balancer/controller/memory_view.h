@@ -16,13 +16,12 @@ namespace vmnuma::balancer {
 /// Readings common to all VMs, as last read.
 struct HostMemory {
   std::int64_t sequence = 0;  ///< of the sample
-  placement::Bytes total;
-  std::optional<placement::Bytes> swap;
-  std::vector<placement::SliceMemory> slices;
+  Bytes total;
+  std::optional<Bytes> swap;
+  std::vector<SliceMemory> slices;
   std::optional<bool> protection_inherited;
 };
-[[nodiscard]] HostMemory host_memory(const placement::Topology& topology,
-                                     const placement::Sample& sample);
+[[nodiscard]] HostMemory host_memory(const Topology& topology, const Sample& sample);
 
 /// VMs are ordered by name. One that has not been read yet is listed without figures.
 [[nodiscard]] MemoryView memory_view(const Ledger& ledger, const HostMemory& host);

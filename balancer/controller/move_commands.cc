@@ -18,17 +18,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::Arrangement;
-using placement::ClientId;
-using placement::ClientState;
-using placement::Guard;
-using placement::NodeIndex;
-using placement::Reason;
-using placement::Rehoming;
-using placement::Snapshot;
-using placement::VmState;
-
 namespace {
 
 Error refused_move(std::string because) {
@@ -37,7 +26,7 @@ Error refused_move(std::string because) {
 
 Result<Rehoming> rehoming_of(const ControllerState& state, const Snapshot& snapshot,
                              const std::string& vm_name, std::optional<std::int32_t> client_index,
-                             placement::NodeId node) {
+                             NodeId node) {
   const Result<const VmRecord*> vm = state.find_vm(vm_name);
   if (!vm) {
     return tl::unexpected(vm.error());
@@ -69,7 +58,7 @@ Result<Rehoming> rehoming_of(const ControllerState& state, const Snapshot& snaps
     return tl::unexpected(
         refused_move(fmt::format("VM '{}' lives on node {} already", vm_name, node.value)));
   }
-  return Rehoming{static_cast<placement::ClientIndex>(client - snapshot.clients.begin()), *to};
+  return Rehoming{static_cast<ClientIndex>(client - snapshot.clients.begin()), *to};
 }
 
 /// "VM 'a' to node 1, VM 'b' to node 0"
@@ -104,7 +93,7 @@ Result<DoneView> order_moves(ControllerState& state, const Snapshot& snapshot,
 
 }  // namespace
 
-Result<Action> moves_together(const Snapshot& snapshot, const placement::Options& options,
+Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
                               const std::vector<Rehoming>& moves, Reason reason) {
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   const auto name = [&](const Rehoming& move) {
@@ -133,7 +122,7 @@ Result<Action> moves_together(const Snapshot& snapshot, const placement::Options
                                    node(moves[i]), guard_text(*guard, options))));
     }
   }
-  const placement::Effect effect =
+  const Effect effect =
       moves.size() == 1 ? now.effect_of_move(moves[0].client, moves[0].to) : now.effect_of(moves);
   if (!effect.fits) {
     return failure(
@@ -146,9 +135,9 @@ Result<Action> moves_together(const Snapshot& snapshot, const placement::Options
   Action action{reason, {}, {}};
   for (const Rehoming& move : moves) {
     const ClientState& client = snapshot.clients[move.client];
-    const placement::MemoryProfile& memory = now.memory(move.client);
-    action.relocations.push_back({client.id, client.home, move.to,
-                                  memory.can_follow ? memory.not_on(move.to) : placement::Bytes{}});
+    const MemoryProfile& memory = now.memory(move.client);
+    action.relocations.push_back(
+        {client.id, client.home, move.to, memory.can_follow ? memory.not_on(move.to) : Bytes{}});
   }
   Arrangement then = now;
   then.apply(moves);
@@ -156,7 +145,7 @@ Result<Action> moves_together(const Snapshot& snapshot, const placement::Options
   action.predicted.lost_before = lost_beside_spills(now);
   action.predicted.lost_after = lost_beside_spills(then);
   action.predicted.gain_at_home = effect.gain;
-  action.predicted.cost = std::max(effect.cost, placement::CpuTime{});
+  action.predicted.cost = std::max(effect.cost, CpuTime{});
   return action;
 }
 
@@ -179,7 +168,7 @@ Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& re
                                  Arrangement::kMostTogether, request.moves.size())));
   }
   std::vector<Rehoming> moves;
-  std::set<placement::ClientIndex> clients;
+  std::set<ClientIndex> clients;
   for (const MoveTogetherRequest::ClientMove& asked : request.moves) {
     const Result<Rehoming> move = rehoming_of(state, snapshot, asked.vm, asked.client, asked.to);
     if (!move) {

@@ -13,8 +13,7 @@ namespace vmnuma::balancer {
 /// The action that moves these clients at the same time, each with its memory. The clients are
 /// distinct, have a home and may be moved. Errors: invalid-argument (one of them may not live
 /// there), no-space.
-[[nodiscard]] Result<placement::Action> moves_together(
-    const placement::Snapshot& snapshot, const placement::Options& options,
-    const std::vector<placement::Rehoming>& moves, placement::Reason reason);
+[[nodiscard]] Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
+                                            const std::vector<Rehoming>& moves, Reason reason);
 
 }  // namespace vmnuma::balancer

@@ -5,14 +5,13 @@
 
 namespace vmnuma::balancer {
 
-placement::NodeId id_of(const placement::Topology& topology, placement::NodeIndex node) {
-  return node < topology.nodes.size() ? topology.nodes[node].id : placement::NodeId{};
+NodeId id_of(const Topology& topology, NodeIndex node) {
+  return node < topology.nodes.size() ? topology.nodes[node].id : NodeId{};
 }
 
-std::vector<placement::NodeIndex> indices_of(const std::vector<placement::NodeId>& nodes,
-                                             const placement::Topology& topology) {
-  std::vector<placement::NodeIndex> indices;
-  for (const placement::NodeId node : nodes) {
+std::vector<NodeIndex> indices_of(const std::vector<NodeId>& nodes, const Topology& topology) {
+  std::vector<NodeIndex> indices;
+  for (const NodeId node : nodes) {
     if (const auto index = topology.index_of(node)) {
       indices.push_back(*index);
     }
@@ -20,8 +19,8 @@ std::vector<placement::NodeIndex> indices_of(const std::vector<placement::NodeId
   return indices;
 }
 
-std::vector<placement::NodeId> homes_of(const VmRecord& vm) {
-  std::vector<placement::NodeId> homes;
+std::vector<NodeId> homes_of(const VmRecord& vm) {
+  std::vector<NodeId> homes;
   for (const ClientRecord& client : vm.clients) {
     if (client.home.value >= 0 &&
         std::find(homes.begin(), homes.end(), client.home) == homes.end()) {

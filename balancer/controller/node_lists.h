@@ -11,14 +11,13 @@
 namespace vmnuma::balancer {
 
 /// The kernel's number; none (-1) for no node.
-[[nodiscard]] placement::NodeId id_of(const placement::Topology& topology,
-                                      placement::NodeIndex node);
+[[nodiscard]] NodeId id_of(const Topology& topology, NodeIndex node);
 
 /// The nodes that still exist, in the order of `nodes`.
-[[nodiscard]] std::vector<placement::NodeIndex> indices_of(
-    const std::vector<placement::NodeId>& nodes, const placement::Topology& topology);
+[[nodiscard]] std::vector<NodeIndex> indices_of(const std::vector<NodeId>& nodes,
+                                                const Topology& topology);
 
 /// The homes of the VM's clients, without duplicates, in the order of the clients.
-[[nodiscard]] std::vector<placement::NodeId> homes_of(const VmRecord& vm);
+[[nodiscard]] std::vector<NodeId> homes_of(const VmRecord& vm);
 
 }  // namespace vmnuma::balancer

@@ -13,24 +13,15 @@ namespace vmnuma::balancer {
 using migration::Order;
 using migration::PinChange;
 using migration::VmChange;
-using placement::Bytes;
-using placement::CpuId;
-using placement::kNoNode;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Pin;
-using placement::Relocation;
-using placement::Snapshot;
 
 namespace {
 
 /// The VM's clients with their future homes.
-std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot,
-                                              const placement::VmState& vm,
+std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot, const VmState& vm,
                                               const std::vector<Relocation>& relocations) {
   std::map<std::int32_t, NodeIndex> homes;
   for (std::size_t i = 0; i < vm.client_count; ++i) {
-    const placement::ClientState& client = snapshot.clients[vm.first_client + i];
+    const ClientState& client = snapshot.clients[vm.first_client + i];
     homes[client.id.index] = client.home;
   }
   for (const Relocation& relocation : relocations) {
@@ -42,7 +33,7 @@ std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot,
 /// The CPUs that the threads of a VM with these homes are pinned to.
 VmCpus cpus_after(const Snapshot& snapshot, const VmRecord& vm,
                   const std::map<std::int32_t, NodeIndex>& homes,
-                  const std::map<placement::VmId, VmCpus>& cpu_subsets) {
+                  const std::map<VmId, VmCpus>& cpu_subsets) {
   if (const auto found = cpu_subsets.find(vm.description.id); found != cpu_subsets.end()) {
     return found->second;
   }
@@ -94,7 +85,7 @@ void add_pins(const VmRecord& vm, const std::vector<Relocation>& relocations, co
 std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRecord& vm,
                                             const std::map<std::int32_t, NodeIndex>& homes) {
   std::vector<migration::CellHome> cells;
-  for (const placement::GuestCell& cell : vm.description.cells) {
+  for (const GuestCell& cell : vm.description.cells) {
     NodeId node;
     std::size_t owners = 0;
     for (const auto& [index, home] : homes) {
@@ -117,41 +108,41 @@ std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRe
 
 /// How much of the client's memory is to be at home. A client that stays where it is must not keep
 /// another client of the VM from moving just because its own remote memory finds no room.
-Bytes quota_of(const Snapshot& snapshot, const placement::ClientState& client, NodeIndex home) {
+Bytes quota_of(const Snapshot& snapshot, const ClientState& client, NodeIndex home) {
   const bool is_ordinary = page_size_of(snapshot, client) == Bytes{};
   if (home != client.home || !is_ordinary || home >= client.memory.size()) {
     return client.memory_size;
   }
-  const placement::NodeState& node = snapshot.nodes[home];
+  const NodeState& node = snapshot.nodes[home];
   return std::min(client.memory_size,
                   client.memory[home] + std::max(node.free - node.reserve, Bytes{}));
 }
 
-void add_memory(const Snapshot& snapshot, const placement::VmState& state, const VmRecord& vm,
+void add_memory(const Snapshot& snapshot, const VmState& state, const VmRecord& vm,
                 const std::map<std::int32_t, NodeIndex>& homes, VmChange& change) {
   if (!state.memory_stays_because.empty()) {
     return;
   }
   std::map<NodeId, Bytes> quotas;
   for (std::size_t i = 0; i < state.client_count; ++i) {
-    const placement::ClientState& client = snapshot.clients[state.first_client + i];
+    const ClientState& client = snapshot.clients[state.first_client + i];
     const NodeIndex home = homes.at(client.id.index);
     if (home == kNoNode || !client.memory_known) {
       return;
     }
     quotas[id_of(snapshot.topology, home)] += quota_of(snapshot, client, home);
   }
-  const placement::VmDescription& described = vm.description;
+  const VmDescription& described = vm.description;
   // The nodes that libvirt was advised to start on are no limit for later.
-  const bool advised = described.numatune == placement::NumatuneMode::kRestrictive &&
+  const bool advised = described.numatune == NumatuneMode::kRestrictive &&
                        described.numatune_auto &&
                        !std::all_of(quotas.begin(), quotas.end(), [&](const auto& quota) {
                          const auto& nodes = described.numatune_nodes;
                          return std::find(nodes.begin(), nodes.end(), quota.first) != nodes.end();
                        });
-  if (change.memory_mode == placement::MemoryMode::kMask) {
+  if (change.memory_mode == MemoryMode::kMask) {
     change.memory.allowed_before = described.numatune_nodes;
-  } else if (change.memory_mode == placement::MemoryMode::kSoft && advised) {
+  } else if (change.memory_mode == MemoryMode::kSoft && advised) {
     change.memory.allowed_before = described.numatune_nodes;
     change.memory.allowed_after = nodes_with_memory(snapshot.topology);
   }
@@ -163,19 +154,19 @@ void add_memory(const Snapshot& snapshot, const placement::VmState& state, const
 
 }  // namespace
 
-Order make_order(std::int64_t number, const placement::Action& action, const Snapshot& snapshot,
-                 const Ledger& ledger, const std::map<placement::VmId, VmCpus>& cpu_subsets) {
+Order make_order(std::int64_t number, const Action& action, const Snapshot& snapshot,
+                 const Ledger& ledger, const std::map<VmId, VmCpus>& cpu_subsets) {
   const bool stays_home = changes_cpus_only(action.reason);
   Order order{number, snapshot.epoch, action.reason, {}, action.predicted};
-  std::vector<placement::VmId> vms;
+  std::vector<VmId> vms;
   for (const Relocation& relocation : action.relocations) {
     if (std::find(vms.begin(), vms.end(), relocation.client.vm) == vms.end()) {
       vms.push_back(relocation.client.vm);
     }
   }
-  for (const placement::VmId& id : vms) {
+  for (const VmId& id : vms) {
     const VmRecord* vm = ledger.find(id);
-    const placement::VmState* state = find_vm(snapshot, id);
+    const VmState* state = find_vm(snapshot, id);
     if (vm == nullptr || !vm->last || state == nullptr) {
       continue;
     }

@@ -21,8 +21,8 @@ namespace vmnuma::balancer {
 
 /// `action` is from a plan made from `snapshot`; the ledger still has the homes before it.
 /// `cpu_subsets` has the VMs that do not get their homes whole.
-[[nodiscard]] migration::Order make_order(std::int64_t number, const placement::Action& action,
-                                          const placement::Snapshot& snapshot, const Ledger& ledger,
-                                          const std::map<placement::VmId, VmCpus>& cpu_subsets);
+[[nodiscard]] migration::Order make_order(std::int64_t number, const Action& action,
+                                          const Snapshot& snapshot, const Ledger& ledger,
+                                          const std::map<VmId, VmCpus>& cpu_subsets);
 
 }  // namespace vmnuma::balancer

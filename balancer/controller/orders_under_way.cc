@@ -5,9 +5,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Relocation;
-using placement::VmId;
-
 namespace {
 
 bool is_of(const UnderWay& order, const VmId& vm) {
@@ -17,7 +14,7 @@ bool is_of(const UnderWay& order, const VmId& vm) {
 
 }  // namespace
 
-std::vector<VmId> vms_of(const placement::Action& action) {
+std::vector<VmId> vms_of(const Action& action) {
   std::vector<VmId> vms;
   for (const Relocation& relocation : action.relocations) {
     if (std::find(vms.begin(), vms.end(), relocation.client.vm) == vms.end()) {

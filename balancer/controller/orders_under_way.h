@@ -24,13 +24,13 @@ namespace vmnuma::balancer {
 struct RecordFields;
 
 /// The VMs of an action's clients, without duplicates.
-[[nodiscard]] std::vector<placement::VmId> vms_of(const placement::Action& action);
+[[nodiscard]] std::vector<VmId> vms_of(const Action& action);
 
 struct UnderWay {
-  placement::Action action;
-  std::vector<std::pair<placement::ClientId, placement::NodeId>> homes_before = {};
-  std::vector<std::pair<placement::VmId, std::optional<VmCpus>>> cpu_subsets_before = {};
-  std::vector<std::pair<placement::ClientId, placement::NodeId>> spills_before = {};
+  Action action;
+  std::vector<std::pair<ClientId, NodeId>> homes_before = {};
+  std::vector<std::pair<VmId, std::optional<VmCpus>>> cpu_subsets_before = {};
+  std::vector<std::pair<ClientId, NodeId>> spills_before = {};
   bool pinned = false;
   bool restores = false;
 };
@@ -39,8 +39,8 @@ class OrdersUnderWay {
  public:
   /// What a completed order moved.
   struct Finished {
-    placement::Bytes moved;
-    placement::Microseconds took;
+    Bytes moved;
+    Microseconds took;
   };
 
   explicit OrdersUnderWay(std::int64_t last_action) : next_(last_action + 1) {}
@@ -56,8 +56,8 @@ class OrdersUnderWay {
   void end(std::int64_t action) { under_way_.erase(action); }
   [[nodiscard]] std::size_t count() const { return under_way_.size(); }
 
-  [[nodiscard]] bool involves(const placement::VmId& vm) const;
-  [[nodiscard]] bool is_superseded(std::int64_t action, const placement::VmId& vm) const;
+  [[nodiscard]] bool involves(const VmId& vm) const;
+  [[nodiscard]] bool is_superseded(std::int64_t action, const VmId& vm) const;
 
   void await_outcome(std::int64_t action, Finished finished) { finished_[action] = finished; }
   [[nodiscard]] std::optional<Finished> take_finished(std::int64_t action);

@@ -8,9 +8,6 @@ namespace vmnuma::balancer {
 
 using migration::PinChange;
 using migration::VmChange;
-using placement::CpuId;
-using placement::NodeId;
-using placement::Pin;
 
 namespace {
 
@@ -32,15 +29,14 @@ void note(Original& original, const VmChange& change) {
     }
   }
   const bool sets_nodes =
-      change.memory_mode == placement::MemoryMode::kMask || !change.memory.allowed_after.empty();
+      change.memory_mode == MemoryMode::kMask || !change.memory.allowed_after.empty();
   if (sets_nodes && !change.memory.quotas.empty() && !original.memory_nodes) {
     original.memory_nodes = change.memory.allowed_before;
   }
 }
 
 /// Every thread of the VM with its current pin, in the order in which pins are made.
-std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads_of(
-    const placement::VmDescription& vm) {
+std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads_of(const VmDescription& vm) {
   std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads;
   for (const std::int32_t vcpu : vm.vcpus) {
     threads.emplace_back(ThreadId{PinChange::Thread::kVcpu, vcpu}, pinned_cpus(vm.vcpu_pins, vcpu));
@@ -55,10 +51,10 @@ std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads_of(
 
 }  // namespace
 
-std::vector<NodeId> nodes_with_memory(const placement::Topology& topology) {
+std::vector<NodeId> nodes_with_memory(const Topology& topology) {
   std::vector<NodeId> nodes;
-  for (const placement::Node& node : topology.nodes) {
-    if (node.memory > placement::Bytes{}) {
+  for (const Node& node : topology.nodes) {
+    if (node.memory > Bytes{}) {
       nodes.push_back(node.id);
     }
   }
@@ -90,7 +86,7 @@ bool contains_all(const std::vector<NodeId>& nodes, const std::vector<NodeId>& o
 }
 
 /// As passed to libvirt: those of `nodes` that are there, or all nodes if none is.
-std::vector<NodeId> or_all(std::vector<NodeId> nodes, const placement::Topology& topology) {
+std::vector<NodeId> or_all(std::vector<NodeId> nodes, const Topology& topology) {
   const std::vector<NodeId> present = nodes_with_memory(topology);
   std::erase_if(nodes, [&](NodeId node) { return !has_node(present, node); });
   if (nodes.empty()) {
@@ -108,14 +104,13 @@ std::vector<NodeId> together(std::vector<NodeId> nodes, const std::vector<NodeId
 }
 
 /// Memory that lies elsewhere is divided evenly over `nodes`; what lies there stays.
-std::vector<migration::NodeQuota> quotas_on(const std::vector<NodeId>& nodes,
-                                            const placement::VmSample& now,
-                                            const placement::Topology& topology) {
+std::vector<migration::NodeQuota> quotas_on(const std::vector<NodeId>& nodes, const VmSample& now,
+                                            const Topology& topology) {
   std::vector<migration::NodeQuota> quotas;
   for (const NodeId node : nodes) {
     quotas.push_back({node, {}});
   }
-  placement::Bytes elsewhere;
+  Bytes elsewhere;
   for (std::size_t i = 0; now.memory && i < topology.nodes.size() && i < now.memory->size(); ++i) {
     const auto quota = std::find_if(quotas.begin(), quotas.end(), [&](const auto& entry) {
       return entry.node == topology.nodes[i].id;
@@ -128,13 +123,11 @@ std::vector<migration::NodeQuota> quotas_on(const std::vector<NodeId>& nodes,
   return quotas;
 }
 
-migration::MemoryChange memory_way_back(const placement::VmDescription& vm,
-                                        const placement::VmSample& now, const Original* original,
-                                        const placement::Topology& topology) {
+migration::MemoryChange memory_way_back(const VmDescription& vm, const VmSample& now,
+                                        const Original* original, const Topology& topology) {
   const bool changed =
-      original == nullptr
-          ? vm.policy.memory_mode == placement::MemoryMode::kMask && !vm.numatune_nodes.empty()
-          : original->memory_nodes.has_value();
+      original == nullptr ? vm.policy.memory_mode == MemoryMode::kMask && !vm.numatune_nodes.empty()
+                          : original->memory_nodes.has_value();
   if (!changed) {
     return {};
   }
@@ -159,9 +152,8 @@ migration::MemoryChange memory_way_back(const placement::VmDescription& vm,
 
 }  // namespace
 
-migration::MemoryChange widened_as_found(const placement::VmDescription& vm,
-                                         const Original& original,
-                                         const placement::Topology& topology) {
+migration::MemoryChange widened_as_found(const VmDescription& vm, const Original& original,
+                                         const Topology& topology) {
   if (!original.memory_nodes || vm.numatune_nodes.empty()) {
     return {};
   }
@@ -175,8 +167,8 @@ migration::MemoryChange widened_as_found(const placement::VmDescription& vm,
   return memory;
 }
 
-VmChange way_back(const placement::VmDescription& vm, const placement::VmSample& now,
-                  const Original* original, const placement::Topology& topology) {
+VmChange way_back(const VmDescription& vm, const VmSample& now, const Original* original,
+                  const Topology& topology) {
   VmChange change;
   change.vm = vm.id;
   change.vm_name = vm.name;

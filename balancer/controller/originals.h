@@ -39,19 +39,19 @@ struct ThreadId {
 /// The original state of one VM.
 struct Original {
   struct Pins {
-    std::vector<placement::CpuId> found;              ///< empty: any CPU; as in PinChange::before
-    std::vector<std::vector<placement::CpuId>> ours;  ///< what orders set it to, each once
+    std::vector<CpuId> found;              ///< empty: any CPU; as in PinChange::before
+    std::vector<std::vector<CpuId>> ours;  ///< what orders set it to, each once
     bool operator==(const Pins&) const = default;
   };
-  placement::VmProcess process;
+  VmProcess process;
   std::map<ThreadId, Pins> threads;
   /// The nodes that its memory could use before an order first changed them; empty: all. Nothing if
   /// no order did.
-  std::optional<std::vector<placement::NodeId>> memory_nodes;
+  std::optional<std::vector<NodeId>> memory_nodes;
   bool operator==(const Original&) const = default;
 };
 
-using Originals = std::map<placement::VmId, Original>;
+using Originals = std::map<VmId, Original>;
 
 /// Records what an order changes. An older process of the VM is forgotten.
 void note_change(Original& original, const migration::VmChange& change);
@@ -59,19 +59,18 @@ void note_change(Original& original, const migration::VmChange& change);
 void note_order(Originals& originals, const migration::Order& order);
 
 /// The nodes that a VM's memory may be on if nothing limits it, as passed to libvirt. Ascending.
-[[nodiscard]] std::vector<placement::NodeId> nodes_with_memory(const placement::Topology& topology);
+[[nodiscard]] std::vector<NodeId> nodes_with_memory(const Topology& topology);
 
 /// The change that restores a VM: its process, pins and memory; no pins and no memory nodes if it
 /// is as it was found. `now` is its newest reading. If `original` is null, nothing is known of what
 /// was found: then every thread may run anywhere again.
-[[nodiscard]] migration::VmChange way_back(const placement::VmDescription& vm,
-                                           const placement::VmSample& now, const Original* original,
-                                           const placement::Topology& topology);
+[[nodiscard]] migration::VmChange way_back(const VmDescription& vm, const VmSample& now,
+                                           const Original* original, const Topology& topology);
 
 /// The change that adds the memory nodes that the VM was found with to those that it may use now;
 /// no nodes if it may use them all, or if its set was never changed.
-[[nodiscard]] migration::MemoryChange widened_as_found(const placement::VmDescription& vm,
+[[nodiscard]] migration::MemoryChange widened_as_found(const VmDescription& vm,
                                                        const Original& original,
-                                                       const placement::Topology& topology);
+                                                       const Topology& topology);
 
 }  // namespace vmnuma::balancer

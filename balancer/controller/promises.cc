@@ -13,22 +13,13 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::ClientState;
-using placement::kNoNode;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Snapshot;
-using placement::VmId;
-using placement::VmState;
-
 namespace {
 
 /// How often, in epochs, promises are checked for export to where starts are judged without the
 /// daemon.
 constexpr std::int64_t kLookAgainAfter = 5;
 /// Promises are exported in such steps, so that a guest touching its memory causes no update.
-constexpr Bytes kStep = placement::kMiB * 64;
+constexpr Bytes kStep = kMiB * 64;
 
 Bytes in_steps(Bytes amount) {
   return kStep * ((std::max(amount, Bytes{}).value + kStep.value - 1) / kStep.value);
@@ -146,7 +137,7 @@ void Starts::forget_started(const Ledger& ledger, std::int64_t epoch) {
 
 std::vector<std::map<Bytes, Bytes>> Starts::promised_at_homes(const HostNow& now,
                                                               const Snapshot& with_starting) const {
-  std::map<VmId, const placement::VmDescription*> vms;
+  std::map<VmId, const VmDescription*> vms;
   for (const StartingVm& starting : starting_.all()) {
     vms[starting.description.id] = &starting.description;
   }
@@ -177,7 +168,7 @@ void Starts::show_promises(const HostNow& now, HostView& view) const {
   for (NodeIndex i = 0; i < view.nodes.size(); ++i) {
     NodeView& node = view.nodes[i];
     node.promised_bytes = promised[i][Bytes{}].value;
-    for (const placement::HugePagePool& pool : snapshot.topology.nodes[i].huge_pages) {
+    for (const HugePagePool& pool : snapshot.topology.nodes[i].huge_pages) {
       node.huge_pages.push_back(
           {pool.page_size.value, (pool.page_size * pool.pages).value,
            (reserved_of(node.node, pool.page_size, now.settings.reserved_memory) +
@@ -192,15 +183,14 @@ AdmissionState Starts::admission_state(const HostNow& now) const {
   AdmissionState state;
   state.enforces = refuses_starts(now.settings);
   const Snapshot snapshot = with_starting_vms(now);
-  const placement::Arrangement arrangement(snapshot, now.settings.options,
-                                           placement::Arrangement::Basis::kLoad);
+  const Arrangement arrangement(snapshot, now.settings.options, Arrangement::Basis::kLoad);
   for (NodeIndex index = 0; index < snapshot.nodes.size(); ++index) {
-    const placement::Node& node = snapshot.topology.nodes[index];
+    const Node& node = snapshot.topology.nodes[index];
     AdmissionState::Node row;
     row.id = node.id;
     row.cpus = node.cpu_count();
-    row.cores = std::max(node.core_count() - placement::kCoresForOthers, 0);
-    row.free_cores = std::clamp(free_cores(arrangement, index, placement::kNoClient), 0, row.cores);
+    row.cores = std::max(node.core_count() - kCoresForOthers, 0);
+    row.free_cores = std::clamp(free_cores(arrangement, index, kNoClient), 0, row.cores);
     row.reserve =
         reserve_of(node.id, node.memory, now.settings.options, now.settings.reserved_memory) +
         reservations_of(snapshot.nodes[index], Bytes{});
@@ -235,7 +225,7 @@ AdmissionState Starts::admission_state(const HostNow& now) const {
   for (AdmissionState::Node& row : state.nodes) {
     row.promised = in_steps(row.promised);
     const auto node = snapshot.topology.index_of(row.id);
-    for (const placement::HugePagePool& pool : snapshot.topology.nodes[*node].huge_pages) {
+    for (const HugePagePool& pool : snapshot.topology.nodes[*node].huge_pages) {
       const Bytes promised = promised_on(row.id, pool.page_size, snapshot) +
                              reserved_of(row.id, pool.page_size, now.settings.reserved_memory) +
                              reservations_of(snapshot.nodes[*node], pool.page_size);

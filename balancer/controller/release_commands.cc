@@ -9,8 +9,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::VmId;
-
 namespace {
 
 constexpr std::string_view kUntil = "it is left alone until 'manage' or its next start";

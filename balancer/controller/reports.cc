@@ -73,9 +73,8 @@ Result<stats::Report> make_report(const std::string& type, const ReportSources& 
   if (type == "numa-global") {
     return stats::global_table(stats::global_rows(input));
   }
-  return failure(ErrorCode::kNotFound,
-                 fmt::format("there is no report '{}'{}", type,
-                             placement::did_you_mean(type, stats::report_types())));
+  return failure(ErrorCode::kNotFound, fmt::format("there is no report '{}'{}", type,
+                                                   did_you_mean(type, stats::report_types())));
 }
 
 }  // namespace vmnuma::balancer

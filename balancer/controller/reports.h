@@ -16,11 +16,11 @@
 namespace vmnuma::balancer {
 
 struct ReportSources {
-  const placement::Snapshot& snapshot;
+  const Snapshot& snapshot;
   const Ledger& ledger;
   const stats::NodeStays& stays;
   const std::vector<migration::TransferProgress>& transfers;
-  const std::map<placement::VmId, VmCpus>& cpu_subsets;  ///< VMs that do not have their homes whole
+  const std::map<VmId, VmCpus>& cpu_subsets;  ///< VMs that do not have their homes whole
 };
 
 /// Errors: not-found (no such type), naming the closest match.

@@ -18,12 +18,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::kMiB;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::VmId;
-
 namespace {
 
 constexpr std::size_t kLongestName = 256;
@@ -93,7 +87,7 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
     return not_reserved(fmt::format("a reservation lasts 1 to {} s, not {}", kLongestReservation_s,
                                     *request.lasting_s));
   }
-  const placement::Topology& topology = state.last.snapshot.topology;
+  const Topology& topology = state.last.snapshot.topology;
   for (const NodeId node : request.nodes) {
     const auto index = topology.index_of(node);
     if (!index || !topology.can_be_home(*index)) {
@@ -101,9 +95,9 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
     }
   }
   const bool has_pool =
-      std::any_of(topology.nodes.begin(), topology.nodes.end(), [&](const placement::Node& node) {
+      std::any_of(topology.nodes.begin(), topology.nodes.end(), [&](const Node& node) {
         return std::any_of(node.huge_pages.begin(), node.huge_pages.end(),
-                           [&](const placement::HugePagePool& pool) {
+                           [&](const HugePagePool& pool) {
                              return pool.page_size == Bytes{request.huge_page_bytes.value_or(0)};
                            });
       });
@@ -115,8 +109,8 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
 }
 
 /// A VM that would take up the reservation.
-placement::VmDescription reserved_vm(const ReserveRequest& request) {
-  placement::VmDescription vm;
+VmDescription reserved_vm(const ReserveRequest& request) {
+  VmDescription vm;
   vm.id.uuid.fill(0xfd);  // no UUID generator produces this
   vm.name = request.name;
   for (std::int32_t vcpu = 0; vcpu < request.vcpus; ++vcpu) {
@@ -129,8 +123,8 @@ placement::VmDescription reserved_vm(const ReserveRequest& request) {
   std::sort(vm.policy.nodes.begin(), vm.policy.nodes.end());
   vm.policy.nodes.erase(std::unique(vm.policy.nodes.begin(), vm.policy.nodes.end()),
                         vm.policy.nodes.end());
-  vm.policy.topology_policy = placement::TopologyPolicy::kRestricted;
-  vm.policy.topology_scope = placement::TopologyScope::kClient;
+  vm.policy.topology_policy = TopologyPolicy::kRestricted;
+  vm.policy.topology_scope = TopologyScope::kClient;
   return vm;
 }
 
@@ -171,7 +165,7 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
   if (request.lasting_s) {
     request.until_unix_s = state.last.wall_unix_s + *request.lasting_s;
   }
-  const placement::VmDescription vm = reserved_vm(request);
+  const VmDescription vm = reserved_vm(request);
   HostNow now = state.host_now();
   Result<RoomFound> room = state.starts.room_for(now, vm);
   if (!room) {
@@ -186,7 +180,7 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
   Reservation reservation;
   reservation.name = request.name;
   reservation.vm = request.vm.value_or("");
-  if (const Result<VmId> id = placement::parse_vm_id(reservation.vm)) {
+  if (const Result<VmId> id = parse_vm_id(reservation.vm)) {
     reservation.vm_id = *id;
     reservation.vm.clear();
   }
@@ -206,15 +200,15 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
           fmt::format("{}'{}'", running_already.empty() ? "" : ", ", running.description.name);
     }
   }
-  const std::string what = fmt::format(
-      "{} vCPUs and {} MiB{} on node{} {} for {}{}{}", request.vcpus,
-      whole_mib(reservation.memory_left()),
-      request.huge_page_bytes
-          ? fmt::format(" of huge pages of {} KiB", *request.huge_page_bytes / 1024)
-          : "",
-      nodes_of(reservation).size() == 1 ? "" : "s", placement::to_list(nodes_of(reservation)),
-      holder_text(request), request.shared ? ", shared" : "",
-      request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
+  const std::string what =
+      fmt::format("{} vCPUs and {} MiB{} on node{} {} for {}{}{}", request.vcpus,
+                  whole_mib(reservation.memory_left()),
+                  request.huge_page_bytes
+                      ? fmt::format(" of huge pages of {} KiB", *request.huge_page_bytes / 1024)
+                      : "",
+                  nodes_of(reservation).size() == 1 ? "" : "s", to_list(nodes_of(reservation)),
+                  holder_text(request), request.shared ? ", shared" : "",
+                  request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
   const Bytes memory = reservation.memory_left();
   state.reservations.add(std::move(reservation));
   tell_reservations(state,
@@ -239,7 +233,7 @@ Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& reque
       names.push_back(one.name);
     }
     return failure(ErrorCode::kNotFound, fmt::format("there is no reservation '{}'{}", request.name,
-                                                     placement::did_you_mean(request.name, names)));
+                                                     did_you_mean(request.name, names)));
   }
   const Bytes left = reservation->memory_left();
   state.reservations.remove(request.name);
@@ -295,7 +289,7 @@ void forget_stopped(ControllerState& state, Effects& effects) {
   }
 }
 
-std::vector<NodeId> take_up_reservations(ControllerState& state, const placement::VmDescription& vm,
+std::vector<NodeId> take_up_reservations(ControllerState& state, const VmDescription& vm,
                                          const std::vector<NodeId>& told, Effects& effects) {
   std::vector<NodeId> nodes;
   for (const TakenUp& taken : state.reservations.take_up(vm, told)) {
@@ -350,21 +344,21 @@ ReservationsView reservations_view(const std::vector<Reservation>& reservations)
     ReservationView& row = view.reservations.emplace_back();
     row.name = reservation.name;
     row.vm = reservation.vm;
-    row.vm_uuid = reservation.vm_id ? placement::to_text(*reservation.vm_id) : "";
+    row.vm_uuid = reservation.vm_id ? to_text(*reservation.vm_id) : "";
     row.group = reservation.group;
     row.vcpus = reservation.vcpus;
     row.homes = reservation.homes;
     row.memory = reserved_memory_view(reservation.memory);
     row.until_unix_s = reservation.until_unix_s;
     for (const VmId& vm : reservation.served) {
-      row.served.push_back(placement::to_text(vm));
+      row.served.push_back(to_text(vm));
     }
     row.owner = reservation.owner;
     row.shared = reservation.shared;
     row.lasting = reservation.lasting;
     for (const SharedPart& part : reservation.taken) {
       row.taken.push_back(
-          {part.name, placement::to_text(part.vm), part.vcpus, reserved_memory_view(part.memory)});
+          {part.name, to_text(part.vm), part.vcpus, reserved_memory_view(part.memory)});
     }
   }
   return view;
@@ -376,7 +370,7 @@ std::vector<Reservation> reservations_in(const ReservationsView& view) {
     Reservation reservation;
     reservation.name = row.name;
     reservation.vm = row.vm;
-    if (const Result<VmId> id = placement::parse_vm_id(row.vm_uuid)) {
+    if (const Result<VmId> id = parse_vm_id(row.vm_uuid)) {
       reservation.vm_id = *id;
     }
     reservation.group = row.group;
@@ -385,7 +379,7 @@ std::vector<Reservation> reservations_in(const ReservationsView& view) {
     reservation.memory = memory_in(row.memory);
     reservation.until_unix_s = row.until_unix_s;
     for (const std::string& text : row.served) {
-      if (const Result<VmId> id = placement::parse_vm_id(text)) {
+      if (const Result<VmId> id = parse_vm_id(text)) {
         reservation.served.push_back(*id);
       }
     }
@@ -393,7 +387,7 @@ std::vector<Reservation> reservations_in(const ReservationsView& view) {
     reservation.shared = row.shared;
     reservation.lasting = row.lasting;
     for (const SharedPartView& part : row.taken) {
-      if (const Result<VmId> id = placement::parse_vm_id(part.vm_uuid); id && row.shared) {
+      if (const Result<VmId> id = parse_vm_id(part.vm_uuid); id && row.shared) {
         reservation.taken.push_back({*id, part.vm, vcpus_in(part.vcpus), memory_in(part.memory)});
       }
     }

@@ -35,10 +35,8 @@ void expire_reservations(ControllerState& state, Effects& effects);
 void forget_stopped(ControllerState& state, Effects& effects);
 /// A VM begins to run. `told`: where it was told to start, or nothing. Returns the nodes where it
 /// finds what was reserved for it.
-std::vector<placement::NodeId> take_up_reservations(ControllerState& state,
-                                                    const placement::VmDescription& vm,
-                                                    const std::vector<placement::NodeId>& told,
-                                                    Effects& effects);
+std::vector<NodeId> take_up_reservations(ControllerState& state, const VmDescription& vm,
+                                         const std::vector<NodeId>& told, Effects& effects);
 
 [[nodiscard]] ReservationsView reservations_view(const std::vector<Reservation>& reservations);
 /// The valid reservations of a view; others are left out.

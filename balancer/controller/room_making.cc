@@ -18,13 +18,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::ClientState;
-using placement::Reason;
-using placement::Rehoming;
-using placement::Snapshot;
-using placement::VmId;
-
 namespace {
 
 /// A search gets a quarter of the remaining time, and at most this long.
@@ -37,7 +30,7 @@ constexpr std::int64_t kAskAgainAtLeast_ms = 250;
 constexpr std::int64_t kAskAgainAtMost_ms = 2000;
 
 std::string reservation_name(const VmId& vm) {
-  return "make-room " + placement::to_text(vm);
+  return "make-room " + to_text(vm);
 }
 
 void say(const RoomWait& wait, std::string_view what, Effects& effects) {
@@ -48,7 +41,7 @@ void say(const RoomWait& wait, std::string_view what, Effects& effects) {
 void give_reservation_up(ControllerState& state, const RoomWait& wait, Effects& effects) {
   const std::string name = reservation_name(wait.vm);
   if (const Reservation* reservation = state.reservations.find(name)) {
-    const placement::Bytes left = reservation->memory_left();
+    const Bytes left = reservation->memory_left();
     state.reservations.remove(name);
     tell_reservations(state,
                       {name, ReservationStep::kGivenUp, wait.vm, wait.name, left,
@@ -58,8 +51,7 @@ void give_reservation_up(ControllerState& state, const RoomWait& wait, Effects& 
 }
 
 /// False if there are too many reservations.
-bool reserve(ControllerState& state, const RoomWait& wait, placement::NodeId node,
-             Effects& effects) {
+bool reserve(ControllerState& state, const RoomWait& wait, NodeId node, Effects& effects) {
   if (state.reservations.all().size() >= Reservations::kMost) {
     return false;
   }
@@ -138,18 +130,18 @@ void search_for_next(ControllerState& state, Effects& effects) {
 }
 
 /// The current home of the client. Negative: it is gone.
-placement::NodeId home_of(const ControllerState& state, const placement::ClientId& client) {
+NodeId home_of(const ControllerState& state, const ClientId& client) {
   const VmRecord* vm = state.ledger.find(client.vm);
   const auto index = static_cast<std::size_t>(client.index);
   const bool is_there = vm != nullptr && client.index >= 0 && index < vm->clients.size();
-  return is_there ? vm->clients[index].home : placement::NodeId{};
+  return is_there ? vm->clients[index].home : NodeId{};
 }
 
 /// Removes clients that are gone, or have moved there anyway.
 void drop_needless(const ControllerState& state, std::vector<std::vector<RoomMove>>& steps) {
   for (std::vector<RoomMove>& step : steps) {
     std::erase_if(step, [&](const RoomMove& move) {
-      const placement::NodeId home = home_of(state, move.client);
+      const NodeId home = home_of(state, move.client);
       return home.value < 0 || home == move.to;
     });
   }
@@ -164,8 +156,7 @@ Result<Action> action_of(const ControllerState& state, const RoomWait& wait,
   Reservations others = state.reservations;
   others.remove(reservation_name(wait.vm));
   others.keep_in(snapshot);
-  const placement::Arrangement now(snapshot, state.setup.options,
-                                   placement::Arrangement::Basis::kDemand);
+  const Arrangement now(snapshot, state.setup.options, Arrangement::Basis::kDemand);
   std::vector<Rehoming> moves;
   for (const RoomMove& move : step) {
     const VmRecord* vm = state.ledger.find(move.client.vm);
@@ -181,7 +172,7 @@ Result<Action> action_of(const ControllerState& state, const RoomWait& wait,
         state.orders.involves(move.client.vm)) {
       return failure(ErrorCode::kBusy, fmt::format("VM '{}' cannot be moved now", name));
     }
-    moves.push_back({static_cast<placement::ClientIndex>(client - snapshot.clients.data()), *to});
+    moves.push_back({static_cast<ClientIndex>(client - snapshot.clients.data()), *to});
     if (const auto guard = check_client(now, moves.back().client, Reason::kAdministrator)) {
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("VM '{}' stays where it is: {}", name,
@@ -190,7 +181,7 @@ Result<Action> action_of(const ControllerState& state, const RoomWait& wait,
   }
   return moves_together(snapshot, state.setup.options, moves, Reason::kMakeRoom)
       .and_then([&](Action&& action) -> Result<Action> {
-        placement::Plan orders;
+        Plan orders;
         orders.actions = {action};
         orders.actions.front().reason = Reason::kAdministrator;  // the rules that it is judged by
         const std::vector<std::string> violations =
@@ -219,7 +210,7 @@ void order_next_step(ControllerState& state, RoomWait& wait, Effects& effects) {
       start_over(state, wait, "a step could not be ordered", effects);
       return;
     }
-    for (const placement::Relocation& relocation : action->relocations) {
+    for (const Relocation& relocation : action->relocations) {
       state.vms[relocation.client.vm].why_here[relocation.client.index] +=
           fmt::format(", to make room for VM '{}'", wait.name);
     }
@@ -264,17 +255,17 @@ RoomWait* RoomMaking::find(const VmId& vm) {
 }
 
 std::optional<AnnouncedView> wait_for_room(ControllerState& state, const HostNow& now,
-                                           const placement::VmDescription& vm, std::int64_t waits_s,
+                                           const VmDescription& vm, std::int64_t waits_s,
                                            std::string& why, Effects& effects) {
-  if (vm.policy.make_room == placement::MakeRoom::kNever) {
+  if (vm.policy.make_room == MakeRoom::kNever) {
     end_wait_for_room(state, vm.id, "its policy says so", effects);
     return std::nullopt;
   }
   RoomMaking& making = state.room_making;
   const auto needed = room_needed(now.snapshot.topology, vm);
-  const placement::FreeForVm free = state.starts.free_for_any(now);
+  const FreeForVm free = state.starts.free_for_any(now);
   const std::int64_t deadline_s =
-      vm.policy.make_room == placement::MakeRoom::kBeforeStart ? vm.policy.make_room_deadline_s : 0;
+      vm.policy.make_room == MakeRoom::kBeforeStart ? vm.policy.make_room_deadline_s : 0;
   RoomWait* wait = making.find(vm.id);
   const bool could_help = needed && moves_could_help(now.snapshot, free, *needed);
   if (wait == nullptr && could_help && state.acts() && std::min(deadline_s, waits_s) > 0 &&

@@ -38,12 +38,12 @@ inline constexpr std::int64_t kMostRoomSearches = 3;
 /// Returns the answer for its hook if it waits; otherwise appends to `why` what may be tried or was
 /// tried.
 [[nodiscard]] std::optional<AnnouncedView> wait_for_room(ControllerState& state, const HostNow& now,
-                                                         const placement::VmDescription& vm,
+                                                         const VmDescription& vm,
                                                          std::int64_t waits_s, std::string& why,
                                                          Effects& effects);
 /// The VM no longer waits, if it did. `because`: a sentence without a full stop.
-void end_wait_for_room(ControllerState& state, const placement::VmId& vm,
-                       const std::string& because, Effects& effects);
+void end_wait_for_room(ControllerState& state, const VmId& vm, const std::string& because,
+                       Effects& effects);
 /// A search has ended.
 void take_room_search(ControllerState& state, const RoomSearched& searched, Effects& effects);
 /// Progress of an order that may be a step.

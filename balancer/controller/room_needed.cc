@@ -11,21 +11,16 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::kMiB;
-using placement::NodeIndex;
-
 std::int64_t whole_mib(Bytes memory) {
   return (memory.value + kMiB.value - 1) / kMiB.value;
 }
 
-std::optional<RoomNeeded> room_needed(const placement::Topology& topology,
-                                      const placement::VmDescription& vm) {
-  const std::vector<placement::PagesOfSize> memory = memory_by_page_size(vm);
+std::optional<RoomNeeded> room_needed(const Topology& topology, const VmDescription& vm) {
+  const std::vector<PagesOfSize> memory = memory_by_page_size(vm);
   if (memory.size() != 1) {
     return std::nullopt;
   }
-  const placement::AdmissionRequest request = request_of(topology, vm, {});
+  const AdmissionRequest request = request_of(topology, vm, {});
   RoomNeeded needed;
   needed.vcpus = static_cast<std::int32_t>(vm.vcpus.size());
   needed.memory = memory.front().memory;
@@ -39,17 +34,16 @@ std::optional<RoomNeeded> room_needed(const placement::Topology& topology,
   return needed.nodes.empty() ? std::nullopt : std::optional(std::move(needed));
 }
 
-bool moves_could_help(const placement::Snapshot& snapshot, const placement::FreeForVm& free,
-                      const RoomNeeded& needed) {
+bool moves_could_help(const Snapshot& snapshot, const FreeForVm& free, const RoomNeeded& needed) {
   const bool is_ordinary = needed.page_size == Bytes{};
   Bytes room;
   bool is_large_enough = false;
   bool is_there = false;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    const placement::Node& known = snapshot.topology.nodes[node];
-    Bytes size = is_ordinary ? placement::ordinary_for_vms(snapshot, node) : Bytes{};
+    const Node& known = snapshot.topology.nodes[node];
+    Bytes size = is_ordinary ? ordinary_for_vms(snapshot, node) : Bytes{};
     Bytes here = is_ordinary ? std::max(free.room[node], Bytes{}) : Bytes{};
-    for (const placement::FreeHugePages& pages : free.huge_pages) {
+    for (const FreeHugePages& pages : free.huge_pages) {
       if (!is_ordinary && pages.node == known.id && pages.page_size == needed.page_size) {
         size += pages.page_size * pages.total;
         here += pages.page_size * std::max<std::int64_t>(pages.free, 0);
@@ -65,7 +59,7 @@ bool moves_could_help(const placement::Snapshot& snapshot, const placement::Free
   return !is_there && is_large_enough && room >= needed.memory;
 }
 
-std::string advice_on_room(const placement::Snapshot& snapshot, const placement::FreeForVm& free,
+std::string advice_on_room(const Snapshot& snapshot, const FreeForVm& free,
                            const RoomNeeded& needed) {
   if (!moves_could_help(snapshot, free, needed)) {
     return "";
@@ -76,7 +70,7 @@ std::string advice_on_room(const placement::Snapshot& snapshot, const placement:
     command += fmt::format(" --hugepages {}MiB", whole_mib(needed.page_size));
   }
   if (needed.nodes.size() < snapshot.topology.nodes.size()) {
-    command += fmt::format(" --on {}", placement::to_list(needed.nodes));
+    command += fmt::format(" --on {}", to_list(needed.nodes));
   }
   return fmt::format(". All nodes together have that much: '{}' shows whether moves would help",
                      command);

@@ -20,27 +20,26 @@ namespace vmnuma::balancer {
 
 struct RoomNeeded {
   std::int32_t vcpus = 0;
-  placement::Bytes memory;
-  placement::Bytes page_size;            ///< zero: ordinary pages
-  std::vector<placement::NodeId> nodes;  ///< one of these, ascending
+  Bytes memory;
+  Bytes page_size;            ///< zero: ordinary pages
+  std::vector<NodeId> nodes;  ///< one of these, ascending
   bool operator==(const RoomNeeded&) const = default;
 };
 
 /// Rounded up.
-[[nodiscard]] std::int64_t whole_mib(placement::Bytes memory);
+[[nodiscard]] std::int64_t whole_mib(Bytes memory);
 
 /// For a VM with the policy that counts. Nothing if no single node can provide it.
-[[nodiscard]] std::optional<RoomNeeded> room_needed(const placement::Topology& topology,
-                                                    const placement::VmDescription& vm);
+[[nodiscard]] std::optional<RoomNeeded> room_needed(const Topology& topology,
+                                                    const VmDescription& vm);
 
 /// True if no node has the room, but one is large enough and all nodes together have as much free.
 /// `free` is what admission would find now, by node of the snapshot.
-[[nodiscard]] bool moves_could_help(const placement::Snapshot& snapshot,
-                                    const placement::FreeForVm& free, const RoomNeeded& needed);
+[[nodiscard]] bool moves_could_help(const Snapshot& snapshot, const FreeForVm& free,
+                                    const RoomNeeded& needed);
 
 /// What to try, as an addition to a sentence, if moves_could_help(); otherwise empty.
-[[nodiscard]] std::string advice_on_room(const placement::Snapshot& snapshot,
-                                         const placement::FreeForVm& free,
+[[nodiscard]] std::string advice_on_room(const Snapshot& snapshot, const FreeForVm& free,
                                          const RoomNeeded& needed);
 
 }  // namespace vmnuma::balancer

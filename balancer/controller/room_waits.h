@@ -27,7 +27,7 @@ enum class RoomPhase {
 }
 
 struct RoomWait {
-  placement::VmId vm;
+  VmId vm;
   std::string name;
   RoomNeeded needed;
   std::int64_t until_unix_s = 0;  ///< then it starts with what is free; moves with the wall clock
@@ -44,10 +44,10 @@ struct RoomMaking {
   /// Maximum; further VMs do not wait: they start with what is free.
   static constexpr std::size_t kMost = 8;
 
-  [[nodiscard]] RoomWait* find(const placement::VmId& vm);
+  [[nodiscard]] RoomWait* find(const VmId& vm);
 
-  std::vector<RoomWait> waits;               ///< in order of arrival
-  std::optional<placement::VmId> searching;  ///< the VM with an unanswered search
+  std::vector<RoomWait> waits;    ///< in order of arrival
+  std::optional<VmId> searching;  ///< the VM with an unanswered search
 };
 
 }  // namespace vmnuma::balancer

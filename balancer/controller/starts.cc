@@ -20,15 +20,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::ClientState;
-using placement::kNoNode;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Permille;
-using placement::Snapshot;
-using placement::VmId;
-
 namespace {
 
 /// In the scale of reluctance(), for a node that has room for the VM alone.
@@ -65,8 +56,7 @@ Result<void> check_cells(const std::vector<AnnounceRequest::Cell>& cells) {
   return {};
 }
 
-std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes,
-                           const placement::Topology& topology) {
+std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes, const Topology& topology) {
   std::vector<NodeId> ids;
   ids.reserve(nodes.size());
   for (const NodeIndex node : nodes) {
@@ -76,9 +66,9 @@ std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes,
 }
 
 /// True if the VM starts only where all that it needs is together.
-bool must_fit(const placement::VmPolicy& policy) {
-  return policy.topology_policy == placement::TopologyPolicy::kRestricted ||
-         policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode;
+bool must_fit(const VmPolicy& policy) {
+  return policy.topology_policy == TopologyPolicy::kRestricted ||
+         policy.topology_policy == TopologyPolicy::kSingleNumaNode;
 }
 
 Bytes bytes_of_page(std::int64_t kib) {
@@ -86,15 +76,15 @@ Bytes bytes_of_page(std::int64_t kib) {
 }
 
 /// The VM as far as the hook describes it.
-placement::VmDescription announced_vm(const AnnounceRequest& request, const VmId& id) {
-  placement::VmDescription vm;
+VmDescription announced_vm(const AnnounceRequest& request, const VmId& id) {
+  VmDescription vm;
   vm.id = id;
   vm.name = request.vm;
   for (std::int32_t vcpu = 0; vcpu < request.vcpus; ++vcpu) {
     vm.vcpus.push_back(vcpu);
   }
   vm.max_vcpus = request.vcpus;
-  vm.memory = vm.max_memory = placement::kMiB * request.memory_mib;
+  vm.memory = vm.max_memory = kMiB * request.memory_mib;
   for (const RequestedSetting& setting : request.policy) {
     vm.own_policy.push_back({setting.key, setting.value.value_or("")});
   }
@@ -108,8 +98,8 @@ placement::VmDescription announced_vm(const AnnounceRequest& request, const VmId
     vm.host_disks.push_back({disk.name, disk.node});
   }
   for (const AnnounceRequest::Cell& cell : request.cells) {
-    vm.cells.push_back({static_cast<std::int32_t>(vm.cells.size()), cell.vcpus,
-                        placement::kMiB * cell.memory_mib});
+    vm.cells.push_back(
+        {static_cast<std::int32_t>(vm.cells.size()), cell.vcpus, kMiB * cell.memory_mib});
     if (cell.huge_page_kib) {
       vm.cells.back().page_size = bytes_of_page(*cell.huge_page_kib);
     }
@@ -129,9 +119,7 @@ placement::VmDescription announced_vm(const AnnounceRequest& request, const VmId
 }
 
 /// How unsuitable the node is, by strategy, for a VM that is to start in one place.
-std::int64_t reluctance(const placement::Arrangement& now, NodeIndex node,
-                        const placement::VmDescription& vm) {
-  using placement::PlacementStrategy;
+std::int64_t reluctance(const Arrangement& now, NodeIndex node, const VmDescription& vm) {
   constexpr std::int64_t kLacksCpus = 1'000'000;
   const PlacementStrategy strategy = vm.policy.strategy;
   const std::int64_t load = now.node(node).demand().value * 1000 /
@@ -140,7 +128,7 @@ std::int64_t reluctance(const placement::Arrangement& now, NodeIndex node,
     return load;
   }
   const std::int64_t cpus = now.snapshot().topology.nodes[node].cpu_count();
-  const std::int64_t allocated = allocated_cpus(now, node, placement::kNoClient);
+  const std::int64_t allocated = allocated_cpus(now, node, kNoClient);
   if (allocated + static_cast<std::int64_t>(vm.vcpus.size()) > cpus) {
     return kLacksCpus + load;
   }
@@ -149,29 +137,27 @@ std::int64_t reluctance(const placement::Arrangement& now, NodeIndex node,
 }
 
 /// Cores that no other VM could use, as a resource. Nodes are assumed to be alike.
-placement::NodeResource own_cores(const placement::Arrangement& now,
-                                  const placement::VmDescription& vm, NodeIndex example) {
-  const placement::Topology& topology = now.snapshot().topology;
-  placement::NodeResource cores{
-      "cores of its own",
-      cores_for(vm.policy.cpu_policy, static_cast<std::int32_t>(vm.vcpus.size()),
-                topology.nodes[example]),
-      {},
-      {}};
+NodeResource own_cores(const Arrangement& now, const VmDescription& vm, NodeIndex example) {
+  const Topology& topology = now.snapshot().topology;
+  NodeResource cores{"cores of its own",
+                     cores_for(vm.policy.cpu_policy, static_cast<std::int32_t>(vm.vcpus.size()),
+                               topology.nodes[example]),
+                     {},
+                     {}};
   for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
-    cores.available.push_back(free_cores(now, node, placement::kNoClient));
-    cores.capacity.push_back(topology.nodes[node].core_count() - placement::kCoresForOthers);
+    cores.available.push_back(free_cores(now, node, kNoClient));
+    cores.capacity.push_back(topology.nodes[node].core_count() - kCoresForOthers);
   }
   return cores;
 }
 
-LogLine about_start(const placement::VmDescription& vm, Severity severity, std::string_view what,
+LogLine about_start(const VmDescription& vm, Severity severity, std::string_view what,
                     std::string_view why) {
   return {severity, fmt::format("VM '{}' {}: {}", vm.name, what, why), {{"VM", vm.name}}};
 }
 
 /// Why a VM that wants cores of its own cannot have them on this host; nothing if it can.
-std::optional<std::string> check_cores(const HostNow& now, const placement::VmDescription& vm,
+std::optional<std::string> check_cores(const HostNow& now, const VmDescription& vm,
                                        Snapshot snapshot) {
   NewVm added;
   added.description = vm;
@@ -181,15 +167,13 @@ std::optional<std::string> check_cores(const HostNow& now, const placement::VmDe
   NodeIndex last_placed_on = now.last_placed_on;
   const std::vector<NewHome> homes =
       place_vm(snapshot, vm.id, now.settings.options, last_placed_on);
-  const placement::Arrangement arrangement(snapshot, now.settings.options,
-                                           placement::Arrangement::Basis::kLoad);
+  const Arrangement arrangement(snapshot, now.settings.options, Arrangement::Basis::kLoad);
   for (const NewHome& home : homes) {
     const auto client =
         std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
-                     [&](const placement::ClientState& entry) { return entry.id == home.client; });
-    const auto index = static_cast<placement::ClientIndex>(client - snapshot.clients.begin());
-    if (home.home == placement::kNoNode ||
-        free_cores(arrangement, home.home, placement::kNoClient) >= 0) {
+                     [&](const ClientState& entry) { return entry.id == home.client; });
+    const auto index = static_cast<ClientIndex>(client - snapshot.clients.begin());
+    if (home.home == kNoNode || free_cores(arrangement, home.home, kNoClient) >= 0) {
       continue;
     }
     std::string text = fmt::format(
@@ -209,7 +193,7 @@ std::optional<std::string> check_cores(const HostNow& now, const placement::VmDe
 
 /// Finds the VM's homes, and where libvirt should start it. `snapshot` is the host with all other
 /// VMs, `reserved` the nodes with room that others do not get.
-void find_start(HostNow& now, StartingVm& vm, placement::VmDescription description,
+void find_start(HostNow& now, StartingVm& vm, VmDescription description,
                 const std::vector<NodeIndex>& reserved, Snapshot snapshot) {
   NewVm added;
   added.description = std::move(description);
@@ -238,35 +222,33 @@ void find_start(HostNow& now, StartingVm& vm, placement::VmDescription descripti
 
 }  // namespace
 
-std::vector<NodeIndex> HostNow::open_reservations_for(const placement::VmDescription& vm) {
+std::vector<NodeIndex> HostNow::open_reservations_for(const VmDescription& vm) {
   const std::vector<NodeId> nodes = reservations.open_for(vm);
   reservations.keep_in(snapshot);
   return indices_of(nodes, snapshot.topology);
 }
 
-Result<RoomFound> Starts::room_for(HostNow& now, const placement::VmDescription& vm) const {
-  const placement::FreeForVm free = free_for_any(now);
+Result<RoomFound> Starts::room_for(HostNow& now, const VmDescription& vm) const {
+  const FreeForVm free = free_for_any(now);
   Snapshot snapshot = with_starting_vms(now);
-  const placement::Arrangement arrangement(snapshot, now.settings.options,
-                                           placement::Arrangement::Basis::kLoad);
-  const auto complete = [&](placement::AdmissionRequest& asked,
-                            const placement::VmDescription& part) {
+  const Arrangement arrangement(snapshot, now.settings.options, Arrangement::Basis::kLoad);
+  const auto complete = [&](AdmissionRequest& asked, const VmDescription& part) {
     for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
       asked.load.push_back(reluctance(arrangement, node, part));
     }
     asked.last = now.last_placed_on;
   };
-  const placement::VmAdmission admission =
+  const VmAdmission admission =
       admit_vm(snapshot.topology, vm, now.settings.options.prefer_ht != 0, free, complete);
   if (admission.refused) {
     return failure(ErrorCode::kNoSpace,
                    shortage_text(snapshot.topology, request_of(snapshot.topology, vm, free)));
   }
   RoomFound found;
-  for (const placement::MemoryOnNode& part : admission.memory) {
+  for (const MemoryOnNode& part : admission.memory) {
     found.memory.push_back({snapshot.topology.nodes[part.node].id, part.page_size, part.memory});
   }
-  placement::VmDescription narrowed = vm;
+  VmDescription narrowed = vm;
   narrowed.policy.nodes = ids_of(admission.nodes, snapshot.topology);
   StartingVm starting;
   find_start(now, starting, std::move(narrowed), {}, std::move(snapshot));
@@ -282,16 +264,16 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   if (Result<void> cells = check_cells(request.cells); !cells) {
     return tl::unexpected(std::move(cells).error());
   }
-  const Result<VmId> id = placement::parse_vm_id(request.vm_uuid);
+  const Result<VmId> id = parse_vm_id(request.vm_uuid);
   if (!id) {
     return tl::unexpected(id.error());
   }
-  const placement::VmDescription vm = announced_vm(request, *id);
-  const placement::VmDescription with_policy = with_policies(now.settings, {vm}).front();
-  const placement::VmPolicy& policy = with_policy.policy;
-  const bool wants_cores = policy.cpu_binding == placement::CpuBinding::kExclusive;
-  const bool is_aligned = policy.topology_policy != placement::TopologyPolicy::kNone;
-  const bool is_guaranteed = policy.memory_class == placement::MemoryClass::kGuaranteed;
+  const VmDescription vm = announced_vm(request, *id);
+  const VmDescription with_policy = with_policies(now.settings, {vm}).front();
+  const VmPolicy& policy = with_policy.policy;
+  const bool wants_cores = policy.cpu_binding == CpuBinding::kExclusive;
+  const bool is_aligned = policy.topology_policy != TopologyPolicy::kNone;
+  const bool is_guaranteed = policy.memory_class == MemoryClass::kGuaranteed;
   const bool may_be_refused = must_fit(policy) || wants_cores;
   if (now.snapshot.epoch == 0 && may_be_refused && refuses_starts(now.settings)) {
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
@@ -305,8 +287,8 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   starting_.withdraw(vm.id);
   const std::vector<NodeIndex> reserved = now.open_reservations_for(with_policy);
   Snapshot snapshot = with_starting_vms(now);
-  placement::VmDescription narrowed = with_policy;
-  placement::VmAdmission admission;
+  VmDescription narrowed = with_policy;
+  VmAdmission admission;
   if (is_aligned) {
     admission = admit(now, with_policy, snapshot, reserved, request);
   }
@@ -329,15 +311,14 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
     }
     narrowed.policy.nodes = with_policy.policy.nodes;
   } else {
-    std::erase_if(not_admitted_, [&](const NotAdmittedView& past) {
-      return past.vm_uuid == placement::to_text(vm.id);
-    });
+    std::erase_if(not_admitted_,
+                  [&](const NotAdmittedView& past) { return past.vm_uuid == to_text(vm.id); });
   }
   if (admission.unmet) {
     effects.log.push_back(about_start(vm, Severity::kInfo, "starts apart", *admission.unmet));
   }
   StartingVm& starting = starting_.announce(vm, request.asks, now.snapshot.epoch);
-  for (const placement::MemoryOnNode& memory : admission.memory) {
+  for (const MemoryOnNode& memory : admission.memory) {
     starting.memory.push_back(
         {snapshot.topology.nodes[memory.node].id, memory.page_size, memory.memory});
   }
@@ -349,7 +330,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
                                         "starts without what it is to be guaranteed", *unkept));
     }
   }
-  const std::string nodes = placement::to_list(starting.nodes);
+  const std::string nodes = to_list(starting.nodes);
   return AnnouncedView{
       why ? fmt::format("VM '{}' may start, on nodes {}, although {}", vm.name, nodes, *why)
           : fmt::format("VM '{}' is admitted on nodes {}", vm.name, nodes),
@@ -362,8 +343,8 @@ bool refuses_starts(const Settings& settings) {
 }
 
 /// Records that the VM's policy could not be met.
-void Starts::note_not_admitted(const HostNow& now, const placement::VmDescription& vm,
-                               const std::string& why, Effects& effects) {
+void Starts::note_not_admitted(const HostNow& now, const VmDescription& vm, const std::string& why,
+                               Effects& effects) {
   const bool refused = refuses_starts(now.settings);
   const std::string because = now.settings.mode == Mode::kActive
                                   ? std::string("admission is 'advise'")
@@ -372,7 +353,7 @@ void Starts::note_not_admitted(const HostNow& now, const placement::VmDescriptio
       vm, Severity::kNotice,
       refused ? "is not admitted" : "would not be admitted, it is let start because " + because,
       why));
-  const std::string uuid = placement::to_text(vm.id);
+  const std::string uuid = to_text(vm.id);
   std::erase_if(not_admitted_, [&](const NotAdmittedView& past) { return past.vm_uuid == uuid; });
   if (not_admitted_.size() == kMostNotAdmitted) {
     not_admitted_.erase(not_admitted_.begin());
@@ -385,18 +366,17 @@ void Starts::note_not_admitted(const HostNow& now, const placement::VmDescriptio
 
 /// Memory of the host that no VM has or was promised. A VM that is to be guaranteed its memory gets
 /// no more than can be kept for it.
-placement::FreeForVm Starts::free_for(const HostNow& now, const placement::VmDescription& vm,
-                                      const placement::Arrangement& arrangement,
-                                      const AnnounceRequest& request) const {
+FreeForVm Starts::free_for(const HostNow& now, const VmDescription& vm,
+                           const Arrangement& arrangement, const AnnounceRequest& request) const {
   const Snapshot& snapshot = arrangement.snapshot();
-  const bool guaranteed = vm.policy.memory_class == placement::MemoryClass::kGuaranteed;
-  placement::FreeForVm free;
-  const placement::KeptMemory kept = guarantees(now).kept(Bytes{}, vm.id);
+  const bool guaranteed = vm.policy.memory_class == MemoryClass::kGuaranteed;
+  FreeForVm free;
+  const KeptMemory kept = guarantees(now).kept(Bytes{}, vm.id);
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     const Bytes room = room_for_starts(arrangement, node);
-    const Bytes beside = placement::kMiB * now.settings.options.mem_qos_overhead;
+    const Bytes beside = kMiB * now.settings.options.mem_qos_overhead;
     free.room.push_back(guaranteed ? std::min(room, kept.most({node}) - beside) : room);
-    free.capacity.push_back(placement::ordinary_for_vms(snapshot, node));
+    free.capacity.push_back(ordinary_for_vms(snapshot, node));
   }
   for (const AnnounceRequest::Pages& one : request.huge_pages) {
     const Bytes size = bytes_of_page(one.page_kib > 0 ? one.page_kib : request.huge_page_kib);
@@ -416,15 +396,12 @@ placement::FreeForVm Starts::free_for(const HostNow& now, const placement::VmDes
   return free;
 }
 
-placement::VmAdmission Starts::admit(const HostNow& now, const placement::VmDescription& vm,
-                                     const Snapshot& snapshot,
-                                     const std::vector<NodeIndex>& reserved,
-                                     const AnnounceRequest& request) const {
-  const placement::Arrangement arrangement(snapshot, now.settings.options,
-                                           placement::Arrangement::Basis::kLoad);
-  const auto complete = [&](placement::AdmissionRequest& asked,
-                            const placement::VmDescription& part) {
-    if (part.policy.cpu_binding == placement::CpuBinding::kExclusive && !asked.allowed.empty()) {
+VmAdmission Starts::admit(const HostNow& now, const VmDescription& vm, const Snapshot& snapshot,
+                          const std::vector<NodeIndex>& reserved,
+                          const AnnounceRequest& request) const {
+  const Arrangement arrangement(snapshot, now.settings.options, Arrangement::Basis::kLoad);
+  const auto complete = [&](AdmissionRequest& asked, const VmDescription& part) {
+    if (part.policy.cpu_binding == CpuBinding::kExclusive && !asked.allowed.empty()) {
       asked.resources.push_back(own_cores(arrangement, part, asked.allowed.front()));
     }
     for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
@@ -433,11 +410,10 @@ placement::VmAdmission Starts::admit(const HostNow& now, const placement::VmDesc
     }
     asked.last = now.last_placed_on;
   };
-  placement::VmAdmission admission =
-      admit_vm(snapshot.topology, vm, now.settings.options.prefer_ht != 0,
-               free_for(now, vm, arrangement, request), complete);
+  VmAdmission admission = admit_vm(snapshot.topology, vm, now.settings.options.prefer_ht != 0,
+                                   free_for(now, vm, arrangement, request), complete);
   // Each of several nodes may have room for a promise that they cannot keep together.
-  if (!admission.refused && vm.policy.memory_class == placement::MemoryClass::kGuaranteed) {
+  if (!admission.refused && vm.policy.memory_class == MemoryClass::kGuaranteed) {
     if (auto unkept = guarantees(now).refusal(vm, admission.nodes)) {
       (must_fit(vm.policy) ? admission.refused : admission.unmet) = std::move(unkept);
     }
@@ -446,7 +422,7 @@ placement::VmAdmission Starts::admit(const HostNow& now, const placement::VmDesc
 }
 
 Result<DoneView> Starts::withdraw(const WithdrawRequest& request) {
-  const Result<VmId> id = placement::parse_vm_id(request.vm_uuid);
+  const Result<VmId> id = parse_vm_id(request.vm_uuid);
   if (!id) {
     return tl::unexpected(id.error());
   }
@@ -461,10 +437,9 @@ Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request,
   if (now.snapshot.epoch == 0) {
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
   }
-  StartingVm& vm =
-      starting_.asking(request.vcpus, placement::kMiB * request.memory_mib, now.snapshot.epoch);
+  StartingVm& vm = starting_.asking(request.vcpus, kMiB * request.memory_mib, now.snapshot.epoch);
   if (vm.homes.empty()) {  // otherwise it was admitted there
-    placement::VmDescription with_policy = with_policies(now.settings, {vm.description}).front();
+    VmDescription with_policy = with_policies(now.settings, {vm.description}).front();
     const std::vector<NodeIndex> reserved = now.open_reservations_for(with_policy);
     find_start(now, vm, std::move(with_policy), reserved, with_starting_vms(now));
   }
@@ -477,11 +452,11 @@ Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request,
   }
   effects.log.push_back({Severity::kInfo,
                          fmt::format("{} asked where to start: on node{} {}", name,
-                                     vm.nodes.size() == 1 ? "" : "s", placement::to_list(vm.nodes)),
+                                     vm.nodes.size() == 1 ? "" : "s", to_list(vm.nodes)),
                          {{"VM", vm.description.name}}});
   SuggestView view;
   view.vm = vm.description.name;
-  view.vm_uuid = view.vm.empty() ? "" : placement::to_text(vm.description.id);
+  view.vm_uuid = view.vm.empty() ? "" : to_text(vm.description.id);
   view.nodes = vm.nodes;
   return view;
 }

@@ -43,18 +43,18 @@ struct RecordFields;
 struct HostNow {
   const Settings& settings;
   const Ledger& ledger;
-  placement::Snapshot snapshot;  ///< the last epoch, with the homes given since
-  placement::NodeIndex last_placed_on = placement::kNoNode;  ///< updated with every answer
+  Snapshot snapshot;                   ///< the last epoch, with the homes given since
+  NodeIndex last_placed_on = kNoNode;  ///< updated with every answer
   std::int64_t wall_unix_s = 0;
   Reservations reservations = {};  ///< that `snapshot` keeps
 
   /// Makes the VM's own reservations free for it from now on. Returns where they are.
-  std::vector<placement::NodeIndex> open_reservations_for(const placement::VmDescription& vm);
+  std::vector<NodeIndex> open_reservations_for(const VmDescription& vm);
 };
 
 /// Where room for a reservation was found.
 struct RoomFound {
-  std::vector<placement::NodeId> homes;  ///< by client
+  std::vector<NodeId> homes;  ///< by client
   std::vector<PromisedMemory> memory;
 };
 
@@ -69,7 +69,7 @@ class Starts {
   /// an answer, the VM does not start yet, and nothing is promised or noted; otherwise `why` may
   /// have been extended.
   using MayWait = std::function<std::optional<AnnouncedView>(
-      const HostNow& now, const placement::VmDescription& vm, std::string& why)>;
+      const HostNow& now, const VmDescription& vm, std::string& why)>;
   /// A StartNotAdmitted that this adds to the effects has no number yet.
   [[nodiscard]] Result<AnnouncedView> announce(HostNow& now, const AnnounceRequest& request,
                                                const MayWait& may_wait, Effects& effects);
@@ -77,11 +77,11 @@ class Starts {
   [[nodiscard]] Result<SuggestView> suggest(HostNow& now, const SuggestRequest& request,
                                             Effects& effects);
   /// The VM runs from now on. Returns where it was told to start, or nothing if it never asked.
-  [[nodiscard]] std::vector<placement::NodeId> appeared(const placement::VmDescription& vm) {
+  [[nodiscard]] std::vector<NodeId> appeared(const VmDescription& vm) {
     return starting_.appeared(vm);
   }
   /// Room for such a VM on as few nodes as it could ever have. Error: no-space.
-  [[nodiscard]] Result<RoomFound> room_for(HostNow& now, const placement::VmDescription& vm) const;
+  [[nodiscard]] Result<RoomFound> room_for(HostNow& now, const VmDescription& vm) const;
   /// VMs that have a home count by themselves from now on.
   void forget_started(const Ledger& ledger, std::int64_t epoch);
 
@@ -89,7 +89,7 @@ class Starts {
   void show_promises(const HostNow& now, HostView& view) const;
   /// What is free, for every page size, for a VM that is about to start and is guaranteed nothing.
   /// Requires a measured epoch.
-  [[nodiscard]] placement::FreeForVm free_for_any(const HostNow& now) const;
+  [[nodiscard]] FreeForVm free_for_any(const HostNow& now) const;
   /// The largest VM that would start now on each node; to be called after show_promises().
   void show_largest(const HostNow& now, HostView& view) const;
   /// The largest VM that would start now on the host.
@@ -101,25 +101,22 @@ class Starts {
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
 
-  [[nodiscard]] placement::Snapshot with_starting_vms(const HostNow& now) const;
-  [[nodiscard]] placement::Bytes promised_on(placement::NodeId node, placement::Bytes page_size,
-                                             const placement::Snapshot& snapshot) const;
+  [[nodiscard]] Snapshot with_starting_vms(const HostNow& now) const;
+  [[nodiscard]] Bytes promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot) const;
   /// Memory promised to VMs on their homes, by node and page size.
-  [[nodiscard]] std::vector<std::map<placement::Bytes, placement::Bytes>> promised_at_homes(
-      const HostNow& now, const placement::Snapshot& with_starting) const;
+  [[nodiscard]] std::vector<std::map<Bytes, Bytes>> promised_at_homes(
+      const HostNow& now, const Snapshot& with_starting) const;
   [[nodiscard]] Guarantees guarantees(const HostNow& now) const {
     return {now.settings, now.ledger, starting_};
   }
-  [[nodiscard]] placement::FreeForVm free_for(const HostNow& now,
-                                              const placement::VmDescription& vm,
-                                              const placement::Arrangement& arrangement,
-                                              const AnnounceRequest& request) const;
-  [[nodiscard]] placement::VmAdmission admit(const HostNow& now, const placement::VmDescription& vm,
-                                             const placement::Snapshot& snapshot,
-                                             const std::vector<placement::NodeIndex>& reserved,
-                                             const AnnounceRequest& request) const;
-  void note_not_admitted(const HostNow& now, const placement::VmDescription& vm,
-                         const std::string& why, Effects& effects);
+  [[nodiscard]] FreeForVm free_for(const HostNow& now, const VmDescription& vm,
+                                   const Arrangement& arrangement,
+                                   const AnnounceRequest& request) const;
+  [[nodiscard]] VmAdmission admit(const HostNow& now, const VmDescription& vm,
+                                  const Snapshot& snapshot, const std::vector<NodeIndex>& reserved,
+                                  const AnnounceRequest& request) const;
+  void note_not_admitted(const HostNow& now, const VmDescription& vm, const std::string& why,
+                         Effects& effects);
   [[nodiscard]] AdmissionState admission_state(const HostNow& now) const;
 
   StartingVms starting_;

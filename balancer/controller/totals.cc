@@ -3,10 +3,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::ClientState;
-using placement::NodeIndex;
-using placement::Snapshot;
-
 namespace {
 
 template <class Map, class Key>
@@ -19,18 +15,18 @@ typename Map::mapped_type value_of(const Map& map, const Key& key) {
 
 void Totals::advance(const Snapshot& snapshot) {
   for (NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
-    const placement::NodeState& node = snapshot.nodes[i];
+    const NodeState& node = snapshot.nodes[i];
     if (node.known) {
       NodeTotal& total = nodes_[snapshot.topology.nodes[i].id];
       total.capacity += node.capacity;
       total.non_vm += node.non_vm;
     }
   }
-  std::map<placement::ClientId, CpuTotal> clients;
+  std::map<ClientId, CpuTotal> clients;
   for (const ClientState& client : snapshot.clients) {
     CpuTotal& total = clients[client.id];
     total = of(client.id);
-    const placement::VmState& vm = snapshot.vms[client.vm];
+    const VmState& vm = snapshot.vms[client.vm];
     if (!vm.fresh || !vm.measured) {
       continue;
     }
@@ -41,28 +37,27 @@ void Totals::advance(const Snapshot& snapshot) {
       sum.owed += client.owed;
     };
     add_to(total);
-    if (client.home != placement::kNoNode) {
+    if (client.home != kNoNode) {
       add_to(nodes_[snapshot.topology.nodes[client.home].id].clients);
     }
   }
   clients_ = std::move(clients);
 }
 
-void Totals::count_action(placement::Reason reason, migration::ActionState state,
-                          placement::Bytes moved) {
+void Totals::count_action(Reason reason, migration::ActionState state, Bytes moved) {
   ++actions_[{reason, state}];
   moved_ += moved;
 }
 
-CpuTotal Totals::of(const placement::ClientId& client) const {
+CpuTotal Totals::of(const ClientId& client) const {
   return value_of(clients_, client);
 }
 
-NodeTotal Totals::of(placement::NodeId node) const {
+NodeTotal Totals::of(NodeId node) const {
   return value_of(nodes_, node);
 }
 
-std::int64_t Totals::actions(placement::Reason reason, migration::ActionState state) const {
+std::int64_t Totals::actions(Reason reason, migration::ActionState state) const {
   return value_of(actions_, std::pair{reason, state});
 }
 

@@ -21,39 +21,39 @@
 namespace vmnuma::balancer {
 
 struct CpuTotal {
-  placement::CpuTime used;
-  placement::CpuTime ready;
-  placement::CpuTime entitled;
-  placement::CpuTime owed;
+  CpuTime used;
+  CpuTime ready;
+  CpuTime entitled;
+  CpuTime owed;
   bool operator==(const CpuTotal&) const = default;
 };
 
 struct NodeTotal {
-  placement::CpuTime capacity;
-  placement::CpuTime non_vm;
+  CpuTime capacity;
+  CpuTime non_vm;
   CpuTotal clients;  ///< of clients homed here at the time
   bool operator==(const NodeTotal&) const = default;
 };
 
 class Totals {
  public:
-  void advance(const placement::Snapshot& snapshot);
-  void add_lost(placement::CpuTime lost) { lost_ += lost; }
-  void count_action(placement::Reason reason, migration::ActionState state, placement::Bytes moved);
+  void advance(const Snapshot& snapshot);
+  void add_lost(CpuTime lost) { lost_ += lost; }
+  void count_action(Reason reason, migration::ActionState state, Bytes moved);
 
   /// Zero if unknown.
-  [[nodiscard]] CpuTotal of(const placement::ClientId& client) const;
-  [[nodiscard]] NodeTotal of(placement::NodeId node) const;
-  [[nodiscard]] std::int64_t actions(placement::Reason reason, migration::ActionState state) const;
-  [[nodiscard]] placement::CpuTime lost() const { return lost_; }
-  [[nodiscard]] placement::Bytes moved() const { return moved_; }
+  [[nodiscard]] CpuTotal of(const ClientId& client) const;
+  [[nodiscard]] NodeTotal of(NodeId node) const;
+  [[nodiscard]] std::int64_t actions(Reason reason, migration::ActionState state) const;
+  [[nodiscard]] CpuTime lost() const { return lost_; }
+  [[nodiscard]] Bytes moved() const { return moved_; }
 
  private:
-  std::map<placement::ClientId, CpuTotal> clients_;
-  std::map<placement::NodeId, NodeTotal> nodes_;
-  std::map<std::pair<placement::Reason, migration::ActionState>, std::int64_t> actions_;
-  placement::CpuTime lost_;
-  placement::Bytes moved_;
+  std::map<ClientId, CpuTotal> clients_;
+  std::map<NodeId, NodeTotal> nodes_;
+  std::map<std::pair<Reason, migration::ActionState>, std::int64_t> actions_;
+  CpuTime lost_;
+  Bytes moved_;
 };
 
 }  // namespace vmnuma::balancer

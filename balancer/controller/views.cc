@@ -16,22 +16,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientId;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::Guard;
-using placement::kNoNode;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Permille;
-using placement::Snapshot;
-using placement::VmId;
-using placement::VmState;
-
 namespace {
 
 /// The gain of an action that was considered.
@@ -42,7 +26,7 @@ std::string saves_text(CpuTime gain) {
 }
 
 /// The VM that `vm` wakes and is woken by.
-const VmState* partner_in(const Snapshot& snapshot, const placement::Chat& chat, const VmId& vm) {
+const VmState* partner_in(const Snapshot& snapshot, const Chat& chat, const VmId& vm) {
   return chat.a == vm   ? find_vm(snapshot, chat.b)
          : chat.b == vm ? find_vm(snapshot, chat.a)
                         : nullptr;
@@ -50,10 +34,10 @@ const VmState* partner_in(const Snapshot& snapshot, const placement::Chat& chat,
 
 /// " (talks to 'db' there: 48000 wake-ups a second)", naming the VM on that node that it talks to
 /// most; empty if there is none.
-std::string talk_text(const Snapshot& snapshot, const placement::Relocation& relocation) {
+std::string talk_text(const Snapshot& snapshot, const Relocation& relocation) {
   std::string text;
-  placement::WakeupRate most;
-  for (const placement::Chat& chat : snapshot.chats) {
+  WakeupRate most;
+  for (const Chat& chat : snapshot.chats) {
     const VmState* partner = partner_in(snapshot, chat, relocation.client.vm);
     if (partner == nullptr || chat.rate <= most) {
       continue;
@@ -83,14 +67,13 @@ Figure same_node_pct(const Snapshot& snapshot, const VmState& a, const VmState& 
       }
     }
   }
-  return pairs > 0 ? Figure(percent(placement::permille_of(together, pairs, Permille{})))
-                   : std::nullopt;
+  return pairs > 0 ? Figure(percent(permille_of(together, pairs, Permille{}))) : std::nullopt;
 }
 
 std::vector<TalkView> talk_views(const Snapshot& snapshot, const VmState& vm) {
   constexpr std::size_t kMost = 5;
   std::vector<TalkView> views;
-  for (const placement::Chat& chat : snapshot.chats) {
+  for (const Chat& chat : snapshot.chats) {
     if (const VmState* partner = partner_in(snapshot, chat, vm.id); partner != nullptr) {
       views.push_back({partner->name, to_text(partner->id), chat.rate.value,
                        same_node_pct(snapshot, vm, *partner)});
@@ -105,8 +88,8 @@ std::vector<TalkView> talk_views(const Snapshot& snapshot, const VmState& vm) {
 
 }  // namespace
 
-PredictionView prediction_view(std::string_view reason, const placement::Prediction& predicted) {
-  const placement::PredictedFigures figures = placement::predicted_figures(reason, predicted.known);
+PredictionView prediction_view(std::string_view reason, const Prediction& predicted) {
+  const PredictedFigures figures = predicted_figures(reason, predicted.known);
   PredictionView view;
   if (figures.lost_time) {
     view.lost_before_ms = milliseconds(predicted.lost_before);
@@ -134,7 +117,7 @@ std::int64_t percent(Permille share) {
   return std::clamp<std::int64_t>(share.value / 10, 0, 100);
 }
 
-std::string nothing_to_balance(const placement::Topology& topology) {
+std::string nothing_to_balance(const Topology& topology) {
   if (const std::optional<NodeIndex> only = topology.only_home()) {
     return fmt::format("nothing to balance: only node {} has both memory and CPUs that VMs may use",
                        topology.nodes[*only].id.value);
@@ -167,16 +150,16 @@ std::string client_text(const Snapshot& snapshot, const ClientId& client) {
   return vm->client_count > 1 ? fmt::format("{}/{}", vm->name, client.index) : vm->name;
 }
 
-std::string action_text(const Snapshot& snapshot, const placement::Action& action) {
+std::string action_text(const Snapshot& snapshot, const Action& action) {
   std::string text;
-  for (const placement::Relocation& relocation : action.relocations) {
+  for (const Relocation& relocation : action.relocations) {
     if (!text.empty()) {
       text += ", ";
     }
     text += client_text(snapshot, relocation.client);
-    if (action.reason == placement::Reason::kCpuAssignment) {
+    if (action.reason == Reason::kCpuAssignment) {
       text += " gets other CPUs of " + node_text(snapshot, relocation.to);
-    } else if (action.reason == placement::Reason::kSpill) {
+    } else if (action.reason == Reason::kSpill) {
       text += relocation.spills_to == kNoNode
                   ? " runs only on its home " + node_text(snapshot, relocation.to) + " again"
                   : " also runs on CPUs of " + node_text(snapshot, relocation.spills_to) +
@@ -194,18 +177,17 @@ std::string action_text(const Snapshot& snapshot, const placement::Action& actio
       text += fmt::format(" from {} to {}", node_text(snapshot, relocation.from),
                           node_text(snapshot, relocation.to));
     }
-    if (action.reason == placement::Reason::kAffinityMove) {
+    if (action.reason == Reason::kAffinityMove) {
       text += talk_text(snapshot, relocation);
     }
   }
-  const placement::Prediction& predicted = action.predicted;
+  const Prediction& predicted = action.predicted;
   text = fmt::format("{}: {}", name_of(action.reason), text);
-  if (action.reason == placement::Reason::kSpill && predicted.lost_before == predicted.lost_after) {
+  if (action.reason == Reason::kSpill && predicted.lost_before == predicted.lost_after) {
     return text;
   }
-  if (predicted.known && action.reason != placement::Reason::kInitialPlacement &&
-      action.reason != placement::Reason::kMemoryPull &&
-      action.reason != placement::Reason::kCpuAssignment) {
+  if (predicted.known && action.reason != Reason::kInitialPlacement &&
+      action.reason != Reason::kMemoryPull && action.reason != Reason::kCpuAssignment) {
     text += fmt::format("; the host then loses {} instead of {} ms per epoch, for {} ms once",
                         milliseconds(predicted.lost_after), milliseconds(predicted.lost_before),
                         milliseconds(predicted.cost));
@@ -302,7 +284,7 @@ std::string stop_text(const Snapshot& snapshot, const VmState* vm, Guard guard,
   if (guard == Guard::kStaleData && vm != nullptr && !vm->fresh) {
     return vm->stale_because;
   }
-  if (guard == Guard::kDoesNotLast && !placement::something_is_forecast(snapshot)) {
+  if (guard == Guard::kDoesNotLast && !something_is_forecast(snapshot)) {
     return fmt::format(
         "it pays with the loads of this epoch, but not with those of the last ones "
         "(Numa.ShortageHalfLife, {} s)",
@@ -313,8 +295,7 @@ std::string stop_text(const Snapshot& snapshot, const VmState* vm, Guard guard,
 
 }  // namespace
 
-PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const Options& options,
-                   Mode mode) {
+PlanView plan_view(const Snapshot& snapshot, const Plan& plan, const Options& options, Mode mode) {
   PlanView view;
   view.epoch = plan.epoch;
   view.mode = mode;
@@ -322,12 +303,12 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
     view.lost_ms = milliseconds(plan.lost);
     view.imbalance_pct = percent(plan.imbalance);
   }
-  for (const placement::Action& action : plan.actions) {
+  for (const Action& action : plan.actions) {
     ActionView row;
     row.reason = name_of(action.reason);
     row.predicted = prediction_view(row.reason, action.predicted);
     row.sentence = action_text(snapshot, action);
-    for (const placement::Relocation& relocation : action.relocations) {
+    for (const Relocation& relocation : action.relocations) {
       const VmState* vm = find_vm(snapshot, relocation.client.vm);
       row.relocations.push_back({vm == nullptr ? "" : vm->name, to_text(relocation.client.vm),
                                  relocation.client.index, id_of(snapshot.topology, relocation.from),
@@ -338,7 +319,7 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
   }
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   const bool has_spills = owed_beside_spills(now) < owed_at_home(now);
-  for (const placement::Rejection& rejection : plan.rejections) {
+  for (const Rejection& rejection : plan.rejections) {
     RejectionView row;
     const VmState* vm = find_vm(snapshot, rejection.client.vm);
     row.vm = vm == nullptr ? "" : vm->name;
@@ -363,9 +344,9 @@ PlanView plan_view(const Snapshot& snapshot, const placement::Plan& plan, const 
 }
 
 std::string topology_text(const Snapshot& snapshot, std::size_t vm,
-                          const placement::VmDescription& description) {
-  const placement::VmPolicy& policy = snapshot.vms[vm].policy;
-  if (policy.topology_policy == placement::TopologyPolicy::kNone) {
+                          const VmDescription& description) {
+  const VmPolicy& policy = snapshot.vms[vm].policy;
+  if (policy.topology_policy == TopologyPolicy::kNone) {
     return {};
   }
   std::string text = fmt::format("topology_policy is '{}'", name_of(policy.topology_policy));
@@ -385,7 +366,7 @@ std::string topology_text(const Snapshot& snapshot, std::size_t vm,
     for (const NodeIndex node : nodes) {
       list.push_back(id_of(snapshot.topology, node));
     }
-    return fmt::format("node{} {}", list.size() == 1 ? "" : "s", placement::to_list(list));
+    return fmt::format("node{} {}", list.size() == 1 ? "" : "s", to_list(list));
   };
   if (alignment->is_aligned()) {
     return text + fmt::format(" and met: all it needs is on {}", named(alignment->homes));
@@ -406,7 +387,7 @@ std::string topology_text(const Snapshot& snapshot, std::size_t vm,
   }
   if (alignment->has_memory_elsewhere()) {
     add(fmt::format("{} MiB of its memory are elsewhere than on {}",
-                    alignment->elsewhere.value / placement::kMiB.value, named(alignment->homes)));
+                    alignment->elsewhere.value / kMiB.value, named(alignment->homes)));
   }
   return text;
 }
@@ -440,7 +421,7 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
       row.entitled_ms = milliseconds(client.entitled);
       row.owed_ms = milliseconds(client.owed);
     }
-    const placement::MemoryProfile& memory = now.memory(index);
+    const MemoryProfile& memory = now.memory(index);
     if (client.memory_known) {
       row.memory_bytes = memory.resident.value;
     }
@@ -497,7 +478,7 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
   return view;
 }
 
-std::vector<DeviceView> device_views(const placement::VmDescription& vm) {
+std::vector<DeviceView> device_views(const VmDescription& vm) {
   std::vector<DeviceView> views;
   visit_devices(vm, [&](std::string_view kind, const std::string& name, const auto& device) {
     views.push_back({std::string(kind), name, device.node, {}, ""});
@@ -527,7 +508,7 @@ std::vector<TransferView> transfer_views(
     view.bytes_done = transfer.done.value;
     view.bytes_remaining = transfer.remaining.value;
     view.rate_bytes_per_second = transfer.per_second.value;
-    if (transfer.per_second > placement::Bytes{} && !waits) {
+    if (transfer.per_second > Bytes{} && !waits) {
       view.seconds_left =
           (transfer.remaining.value + transfer.per_second.value - 1) / transfer.per_second.value;
     }

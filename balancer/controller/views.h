@@ -19,66 +19,61 @@
 namespace vmnuma::balancer {
 
 /// "node 2", or "no node".
-[[nodiscard]] std::string node_text(const placement::Snapshot& snapshot, placement::NodeIndex node);
+[[nodiscard]] std::string node_text(const Snapshot& snapshot, NodeIndex node);
 /// "web1" for a VM with one client, "web1/0" otherwise.
-[[nodiscard]] std::string client_text(const placement::Snapshot& snapshot,
-                                      const placement::ClientId& client);
+[[nodiscard]] std::string client_text(const Snapshot& snapshot, const ClientId& client);
 /// "load-move of web1 from node 0 to node 2: saves 412 ms per epoch, costs 38 ms once".
-[[nodiscard]] std::string action_text(const placement::Snapshot& snapshot,
-                                      const placement::Action& action);
+[[nodiscard]] std::string action_text(const Snapshot& snapshot, const Action& action);
 /// Why a guard stopped a candidate, with the option's value if it has one.
-[[nodiscard]] std::string guard_text(placement::Guard guard, const placement::Options& options);
+[[nodiscard]] std::string guard_text(Guard guard, const Options& options);
 
-[[nodiscard]] PlanView plan_view(const placement::Snapshot& snapshot, const placement::Plan& plan,
-                                 const placement::Options& options, Mode mode);
+[[nodiscard]] PlanView plan_view(const Snapshot& snapshot, const Plan& plan, const Options& options,
+                                 Mode mode);
 /// Everything that can be said about one VM. `why` has a sentence per client.
-[[nodiscard]] ExplainView explain_view(const placement::Snapshot& snapshot, std::size_t vm,
-                                       const placement::Options& options,
-                                       const std::vector<std::string>& why);
+[[nodiscard]] ExplainView explain_view(const Snapshot& snapshot, std::size_t vm,
+                                       const Options& options, const std::vector<std::string>& why);
 /// How the topology_policy of a VM is met, as a sentence; empty if it has none. `description` is
 /// that of the VM.
-[[nodiscard]] std::string topology_text(const placement::Snapshot& snapshot, std::size_t vm,
-                                        const placement::VmDescription& description);
+[[nodiscard]] std::string topology_text(const Snapshot& snapshot, std::size_t vm,
+                                        const VmDescription& description);
 /// Calls visit(kind, name, device) for each host device that the VM uses, in a fixed order.
 template <class Visit>
-void visit_devices(const placement::VmDescription& vm, const Visit& visit) {
-  for (const placement::PciDevice& device : vm.pci_devices) {
+void visit_devices(const VmDescription& vm, const Visit& visit) {
+  for (const PciDevice& device : vm.pci_devices) {
     visit(std::string_view("PCI device"), device.address, device);
   }
-  for (const placement::MediatedDevice& device : vm.mediated_devices) {
+  for (const MediatedDevice& device : vm.mediated_devices) {
     visit(std::string_view("mediated device"), device.uuid, device);
   }
-  for (const placement::HostInterface& interface : vm.host_interfaces) {
+  for (const HostInterface& interface : vm.host_interfaces) {
     visit(std::string_view("network interface"), interface.name, interface);
   }
-  for (const placement::HostDisk& disk : vm.host_disks) {
+  for (const HostDisk& disk : vm.host_disks) {
     visit(std::string_view("disk"), disk.name, disk);
   }
 }
 
 /// All devices, without what only the host's files reveal.
-[[nodiscard]] std::vector<DeviceView> device_views(const placement::VmDescription& vm);
+[[nodiscard]] std::vector<DeviceView> device_views(const VmDescription& vm);
 
 [[nodiscard]] std::vector<TransferView> transfer_views(
-    const placement::Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers);
+    const Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers);
 
 /// Why a host with at most one node that can be a home has nothing to balance, as a sentence; empty
 /// for all others.
-[[nodiscard]] std::string nothing_to_balance(const placement::Topology& topology);
+[[nodiscard]] std::string nothing_to_balance(const Topology& topology);
 /// The prediction for an action with this reason.
-[[nodiscard]] PredictionView prediction_view(std::string_view reason,
-                                             const placement::Prediction& predicted);
+[[nodiscard]] PredictionView prediction_view(std::string_view reason, const Prediction& predicted);
 
 /// In CPU time of one core, rounded to the nearest.
-[[nodiscard]] std::int64_t milliseconds(placement::CpuTime time);
+[[nodiscard]] std::int64_t milliseconds(CpuTime time);
 
 /// 0..100, from thousandths that may be larger.
-[[nodiscard]] std::int64_t percent(placement::Permille share);
+[[nodiscard]] std::int64_t percent(Permille share);
 /// The same for a share that may be unknown.
-[[nodiscard]] Figure percent_if(const std::optional<placement::Permille>& share);
+[[nodiscard]] Figure percent_if(const std::optional<Permille>& share);
 
 /// Length of the last epoch; before the first one, the configured length.
-[[nodiscard]] std::int64_t epoch_length_ms(const placement::Snapshot& snapshot,
-                                           const placement::Options& options);
+[[nodiscard]] std::int64_t epoch_length_ms(const Snapshot& snapshot, const Options& options);
 
 }  // namespace vmnuma::balancer

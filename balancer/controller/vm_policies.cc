@@ -12,12 +12,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::PlacementStrategy;
-using placement::PolicySetting;
-using placement::VmDescription;
-using placement::VmId;
-using placement::VmPolicy;
-
 namespace {
 
 constexpr std::string_view kNoMask =
@@ -29,16 +23,16 @@ bool has_key(const std::vector<PolicySetting>& settings, std::string_view key) {
 }
 
 /// A node named in a command must exist; a VM from elsewhere may name any.
-Result<void> check_nodes(const VmPolicy& policy, const placement::Topology& topology) {
-  for (const placement::NodeId node : policy.nodes) {
+Result<void> check_nodes(const VmPolicy& policy, const Topology& topology) {
+  for (const NodeId node : policy.nodes) {
     if (!topology.index_of(node)) {
-      std::vector<placement::NodeId> all;
-      for (const placement::Node& one : topology.nodes) {
+      std::vector<NodeId> all;
+      for (const Node& one : topology.nodes) {
         all.push_back(one.id);
       }
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("'nodes' names node {}, but this host has nodes {}", node.value,
-                                 placement::to_list(all)));
+                                 to_list(all)));
     }
   }
   return {};
@@ -54,13 +48,13 @@ VmPolicy with_strategy(const Settings& settings, VmPolicy policy) {
 }
 
 bool is_mask_in_vain(const VmDescription& vm, const VmPolicy& policy) {
-  return vm.memory_nodes_fixed && policy.memory_mode == placement::MemoryMode::kMask;
+  return vm.memory_nodes_fixed && policy.memory_mode == MemoryMode::kMask;
 }
 
 /// Memory mode mask needs a hypervisor that can set the VM's memory nodes.
 VmPolicy with_possible_mode(const VmDescription& vm, VmPolicy policy) {
   if (is_mask_in_vain(vm, policy)) {
-    policy.memory_mode = placement::MemoryMode::kSoft;
+    policy.memory_mode = MemoryMode::kSoft;
   }
   return policy;
 }
@@ -69,7 +63,7 @@ VmPolicy with_possible_mode(const VmDescription& vm, VmPolicy policy) {
 VmPolicy configured_policy(const Settings& settings, const VmDescription& vm) {
   auto found = settings.policies.find(to_text(vm.id));
   // A name that reads as a UUID refers to another VM there.
-  if (found == settings.policies.end() && !placement::parse_vm_id(vm.name)) {
+  if (found == settings.policies.end() && !parse_vm_id(vm.name)) {
     found = settings.policies.find(vm.name);
   }
   return with_strategy(settings, found == settings.policies.end() ? vm.policy : found->second);
@@ -147,7 +141,7 @@ void note_refused_policies(const Settings& settings, const std::vector<VmDescrip
   vms.set_each(&ManagedVm::refused_policy, std::move(refused));
 }
 
-std::string unkept_limit_text(const placement::Snapshot& snapshot, const placement::VmState& vm) {
+std::string unkept_limit_text(const Snapshot& snapshot, const VmState& vm) {
   if (!breaks_max_per_node(snapshot, vm)) {
     return {};
   }
@@ -156,8 +150,8 @@ std::string unkept_limit_text(const placement::Snapshot& snapshot, const placeme
                      vm.policy.max_per_node, vm.client_count, nodes, nodes == 1 ? "" : "s");
 }
 
-void note_unkept_limits(const placement::Snapshot& snapshot, ManagedVms& vms, Effects& effects) {
-  for (const placement::VmState& vm : snapshot.vms) {
+void note_unkept_limits(const Snapshot& snapshot, ManagedVms& vms, Effects& effects) {
+  for (const VmState& vm : snapshot.vms) {
     const std::string text = unkept_limit_text(snapshot, vm);
     const bool known = vms.of(vm.id).limit_unkept;
     if (!text.empty() && !known) {
@@ -200,7 +194,7 @@ PolicyView policy_view(const Settings& settings, const std::vector<VmDescription
   return view;
 }
 
-Result<PolicyWrite> policy_write(const Settings& settings, const placement::Topology& topology,
+Result<PolicyWrite> policy_write(const Settings& settings, const Topology& topology,
                                  const VmRecord& vm, const SetRequest& request) {
   const VmDescription& description = vm.description;
   if (!settings.metadata_wins) {

@@ -24,29 +24,26 @@
 namespace vmnuma::balancer {
 
 /// `running` as libvirt reports them, with the policies that count.
-[[nodiscard]] std::vector<placement::VmDescription> with_policies(
-    const Settings& settings, std::vector<placement::VmDescription> running);
+[[nodiscard]] std::vector<VmDescription> with_policies(const Settings& settings,
+                                                       std::vector<VmDescription> running);
 
 /// Notes VMs with a refused policy in their metadata.
-void note_refused_policies(const Settings& settings,
-                           const std::vector<placement::VmDescription>& running, ManagedVms& vms,
-                           Effects& effects);
+void note_refused_policies(const Settings& settings, const std::vector<VmDescription>& running,
+                           ManagedVms& vms, Effects& effects);
 
 /// Why the VM's max_per_node does not hold, as a sentence; empty if it does, or there is none.
-[[nodiscard]] std::string unkept_limit_text(const placement::Snapshot& snapshot,
-                                            const placement::VmState& vm);
+[[nodiscard]] std::string unkept_limit_text(const Snapshot& snapshot, const VmState& vm);
 /// Notes the VMs with such a limit.
-void note_unkept_limits(const placement::Snapshot& snapshot, ManagedVms& vms, Effects& effects);
+void note_unkept_limits(const Snapshot& snapshot, ManagedVms& vms, Effects& effects);
 
 /// The policy of a VM, key by key. `running` as libvirt reports them.
 [[nodiscard]] PolicyView policy_view(const Settings& settings,
-                                     const std::vector<placement::VmDescription>& running,
-                                     const VmRecord& vm, const ManagedVm& managed);
+                                     const std::vector<VmDescription>& running, const VmRecord& vm,
+                                     const ManagedVm& managed);
 
 /// What to write into the VM's metadata. Errors: unsupported if policies in metadata are ignored,
 /// not-found for unknown keys, invalid-argument for invalid values.
-[[nodiscard]] Result<PolicyWrite> policy_write(const Settings& settings,
-                                               const placement::Topology& topology,
+[[nodiscard]] Result<PolicyWrite> policy_write(const Settings& settings, const Topology& topology,
                                                const VmRecord& vm, const SetRequest& request);
 
 }  // namespace vmnuma::balancer

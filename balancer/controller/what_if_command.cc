@@ -17,17 +17,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::ClientId;
-using placement::ClientState;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Permille;
-using placement::Relocation;
-using placement::Snapshot;
-using placement::VmId;
-using placement::VmState;
-
 namespace {
 
 constexpr std::int64_t kMostMemory = kMostMemoryMib << 20U;
@@ -39,7 +28,7 @@ tl::unexpected<Error> refused(std::string message) {
 Result<Options> supposed_options(const Options& now, const WhatIfRequest& request) {
   Options options = now;
   for (const WhatIfRequest::OptionValue& option : request.options) {
-    if (Result<void> set = placement::set_option(options, option.name, option.value); !set) {
+    if (Result<void> set = set_option(options, option.name, option.value); !set) {
       return tl::unexpected(std::move(set).error());
     }
   }
@@ -89,7 +78,7 @@ Result<NewVm> new_vm(const WhatIfRequest::NewVm& asked, std::size_t number, cons
     vm.description.vcpus.push_back(vcpu);
   }
   vm.description.max_vcpus = asked.vcpus;
-  vm.description.memory = vm.description.max_memory = placement::Bytes{asked.memory_bytes};
+  vm.description.memory = vm.description.max_memory = Bytes{asked.memory_bytes};
   vm.weight = static_cast<std::int32_t>(asked.weight);
   vm.load = Permille{load * 10};
   return vm;
@@ -146,11 +135,11 @@ NewHomeView new_home_view(const NewHome& home, const Supposition& supposition,
   view.home = id_of(now.topology, home.home);
   view.memory_bytes = home.memory.value;
   view.elsewhere_bytes = (home.elsewhere + home.nowhere).value;
-  for (const placement::NodeChoice& choice : home.considered) {
+  for (const NodeChoice& choice : home.considered) {
     NodeChoiceView& row = view.considered.emplace_back();
     row.node = id_of(now.topology, choice.node);
     row.fits = choice.fits;
-    const placement::NodeState& state = now.nodes[choice.node];
+    const NodeState& state = now.nodes[choice.node];
     if (state.cpu_measured) {
       row.load_pct = choice.load_after.value / 10;
     }
@@ -167,19 +156,19 @@ std::vector<std::string> notes_on_room(const WhatIf& answer, const Supposition& 
                                        const Snapshot& snapshot, const LargestVmView& largest) {
   std::vector<std::string> notes;
   for (const NewVm& vm : supposition.added) {
-    const placement::Bytes memory = vm.description.max_memory;
+    const Bytes memory = vm.description.max_memory;
     std::size_t clients = 0;
     bool is_apart = false;
     for (const NewHome& home : answer.homes) {
       if (home.client.vm == vm.description.id) {
         ++clients;
-        is_apart = is_apart || home.elsewhere + home.nowhere > placement::Bytes{};
+        is_apart = is_apart || home.elsewhere + home.nowhere > Bytes{};
       }
     }
     bool could_fit = false;
-    for (placement::NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-      could_fit = could_fit || (snapshot.nodes[node].known &&
-                                placement::ordinary_for_vms(snapshot, node) >= memory);
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      could_fit =
+          could_fit || (snapshot.nodes[node].known && ordinary_for_vms(snapshot, node) >= memory);
     }
     if (clients == 1 && is_apart && could_fit && memory.value <= largest.room_bytes.value_or(0)) {
       notes.push_back(fmt::format(
@@ -187,7 +176,7 @@ std::vector<std::string> notes_on_room(const WhatIf& answer, const Supposition& 
           "'vmnuma make-room --vcpus {} --memory {}MiB' shows whether moves would make "
           "room on one node",
           vm.description.name, vm.description.vcpus.size(),
-          (memory.value + placement::kMiB.value - 1) / placement::kMiB.value));
+          (memory.value + kMiB.value - 1) / kMiB.value));
     }
   }
   return notes;
@@ -199,20 +188,20 @@ std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& suppo
   for (const NewVm& vm : supposition.added) {
     const bool placed =
         std::any_of(answer.homes.begin(), answer.homes.end(), [&](const NewHome& home) {
-          return home.client.vm == vm.description.id && home.home != placement::kNoNode;
+          return home.client.vm == vm.description.id && home.home != kNoNode;
         });
     if (!placed) {
       notes.push_back(fmt::format("VM '{}' gets no home: no node may be one", vm.description.name));
     }
   }
-  placement::Bytes nowhere;
+  Bytes nowhere;
   for (const NewHome& home : answer.homes) {
     nowhere += home.nowhere;
   }
-  if (nowhere > placement::Bytes{}) {
+  if (nowhere > Bytes{}) {
     notes.push_back(
         fmt::format("{} of the new VMs' memory have no room on any node above its reserve",
-                    placement::memory_text(nowhere)));
+                    memory_text(nowhere)));
   }
   const Options& then = supposition.options;
   if (then.prefer_ht != now.prefer_ht) {

@@ -11,10 +11,9 @@ constexpr std::int64_t kMostTries = 3;
 
 }  // namespace
 
-std::optional<migration::VmChange> widen_memory_set(const VmRecord& vm,
-                                                    const placement::Topology& topology,
+std::optional<migration::VmChange> widen_memory_set(const VmRecord& vm, const Topology& topology,
                                                     std::int64_t epoch, ManagedVm& managed) {
-  const bool is_masked = vm.description.policy.memory_mode == placement::MemoryMode::kMask;
+  const bool is_masked = vm.description.policy.memory_mode == MemoryMode::kMask;
   if (is_masked || !vm.last || !managed.original || managed.original->process != vm.last->process ||
       managed.is_left_alone() || vm.transferring) {
     return std::nullopt;

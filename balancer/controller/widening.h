@@ -18,8 +18,9 @@
 namespace vmnuma::balancer {
 
 /// The change to request in this epoch, if any; it is counted in `managed`.
-[[nodiscard]] std::optional<migration::VmChange> widen_memory_set(
-    const VmRecord& vm, const placement::Topology& topology, std::int64_t epoch,
-    ManagedVm& managed);
+[[nodiscard]] std::optional<migration::VmChange> widen_memory_set(const VmRecord& vm,
+                                                                  const Topology& topology,
+                                                                  std::int64_t epoch,
+                                                                  ManagedVm& managed);
 
 }  // namespace vmnuma::balancer

@@ -7,22 +7,13 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::kNoClient;
-using placement::NodeIndex;
-using placement::Relocation;
-using placement::Snapshot;
-
 namespace {
 
 /// Moves the client's memory to `to`; what finds no room there yet stays where it is.
 void gather_memory(Snapshot& snapshot, ClientState& client, NodeIndex to) {
   const bool is_ordinary = page_size_of(snapshot, client) == Bytes{};
   const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
-  Bytes room = std::max(placement::MemoryRoom(snapshot).of(index, to), Bytes{});
+  Bytes room = std::max(MemoryRoom(snapshot).of(index, to), Bytes{});
   for (NodeIndex node = 0; node < client.memory.size(); ++node) {
     const Bytes moved = node == to ? Bytes{} : std::min(client.memory[node], room);
     client.memory[node] -= moved;
@@ -37,7 +28,7 @@ void gather_memory(Snapshot& snapshot, ClientState& client, NodeIndex to) {
 
 }  // namespace
 
-Snapshot after_plan(Snapshot snapshot, const placement::Plan& plan) {
+Snapshot after_plan(Snapshot snapshot, const Plan& plan) {
   for (const Action& action : plan.actions) {
     for (const Relocation& relocation : action.relocations) {
       const ClientIndex index = index_of(snapshot, relocation.client);

@@ -10,7 +10,6 @@ namespace vmnuma::balancer {
 /// Clients have their new homes, and their memory there as far as there is room above the reserve.
 /// What was measured - used, owed - stays as it was. Relocations of clients that are not in the
 /// snapshot are left out.
-[[nodiscard]] placement::Snapshot after_plan(placement::Snapshot snapshot,
-                                             const placement::Plan& plan);
+[[nodiscard]] Snapshot after_plan(Snapshot snapshot, const Plan& plan);
 
 }  // namespace vmnuma::balancer

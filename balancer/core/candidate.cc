@@ -8,18 +8,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::CpuTime;
-using placement::Effect;
-using placement::Guard;
-using placement::kNoNode;
-using placement::Load;
-using placement::NodeIndex;
-using placement::Reason;
-using placement::Rehoming;
-
 namespace {
 
 constexpr std::size_t kMostStopped = 32;
@@ -38,7 +26,7 @@ std::optional<Guard> why_not_allowed(const Arrangement& arrangement, Reason reas
 
 bool Considered::leaves_out(const Arrangement& arrangement,
                             std::span<const Rehoming> changes) const {
-  const auto is_left_out = [this](placement::NodeIndex node) {
+  const auto is_left_out = [this](NodeIndex node) {
     return std::find(left_out_.begin(), left_out_.end(), node) != left_out_.end();
   };
   return !left_out_.empty() &&
@@ -92,17 +80,17 @@ Promise::Promise(const Arrangement& arrangement)
 CpuTime Promise::gain_of_leaving(ClientIndex client) {
   std::optional<CpuTime>& gain = gain_of_leaving_[client];
   if (!gain) {
-    const placement::NodeLoad& node = arrangement_->node(arrangement_->home(client));
+    const NodeLoad& node = arrangement_->node(arrangement_->home(client));
     gain = node.owed() - node.owed({.out = {arrangement_->load(client)}, .in = {}});
   }
   return *gain;
 }
 
 CpuTime Promise::cost_of_memory(const Rehoming& change) {
-  const placement::Snapshot& snapshot = arrangement_->snapshot();
+  const Snapshot& snapshot = arrangement_->snapshot();
   std::optional<CpuTime>& cost = cost_of_memory_[change.client * snapshot.nodes.size() + change.to];
   if (!cost) {
-    const placement::MemoryProfile& memory = arrangement_->memory(change.client);
+    const MemoryProfile& memory = arrangement_->memory(change.client);
     cost = memory_cost(snapshot, snapshot.clients[change.client], memory, change.to,
                        memory.resident, arrangement_->options())
                .travel;
@@ -114,7 +102,7 @@ CpuTime Promise::most_gain(std::span<const Rehoming> changes) {
   if (changes.size() == 1) {
     const auto [client, to] = changes.front();
     const Load& load = arrangement_->load(client);
-    const placement::NodeLoad& target = arrangement_->node(to);
+    const NodeLoad& target = arrangement_->node(to);
     return saved_beside_[client] + gain_of_leaving(client) + target.owed() -
            target.least_owed(load.demand, load.entitled);
   }
@@ -123,7 +111,7 @@ CpuTime Promise::most_gain(std::span<const Rehoming> changes) {
     CpuTime demand;
     CpuTime entitled;
     std::size_t leavers = 0;
-    ClientIndex leaver = placement::kNoClient;
+    ClientIndex leaver = kNoClient;
   };
   std::array<More, 2 * Arrangement::kMostTogether> more;
   std::size_t nodes = 0;
@@ -151,7 +139,7 @@ CpuTime Promise::most_gain(std::span<const Rehoming> changes) {
     gain += saved_beside_[change.client];
   }
   for (const More& change : std::span(more).first(nodes)) {
-    const placement::NodeLoad& node = arrangement_->node(change.node);
+    const NodeLoad& node = arrangement_->node(change.node);
     CpuTime most = node.owed() - node.least_owed(change.demand, change.entitled);
     if (change.leavers == 1 && most > CpuTime{}) {
       most = std::min(most, gain_of_leaving(change.leaver));
@@ -172,7 +160,7 @@ CpuTime Promise::most_benefit(CpuTime most_gain, std::span<const Rehoming> chang
     return benefit;
   }
   for (const Rehoming& change : changes) {
-    const placement::MemoryRoom& room = arrangement_->room();
+    const MemoryRoom& room = arrangement_->room();
     Bytes coming;
     for (const Rehoming& other : changes) {
       if (other.to == change.to && room.share(other.client, change.client)) {

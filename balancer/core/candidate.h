@@ -26,11 +26,11 @@ namespace vmnuma::balancer {
 
 /// A change that was considered: what it is, what it brings, and what stops it, if anything.
 struct Candidate {
-  placement::Reason reason{};
-  std::vector<placement::Rehoming> changes;
-  placement::Effect effect;
-  placement::CpuTime benefit;
-  std::optional<placement::Guard> stopped_by;
+  Reason reason{};
+  std::vector<Rehoming> changes;
+  Effect effect;
+  CpuTime benefit;
+  std::optional<Guard> stopped_by;
 };
 
 /// Keeps the best candidate that nothing stops, and the best few of the others.
@@ -38,10 +38,9 @@ class Considered {
  public:
   Considered() = default;
   /// Without candidates that concern these nodes.
-  explicit Considered(std::vector<placement::NodeIndex> left_out)
-      : left_out_(std::move(left_out)) {}
-  [[nodiscard]] bool leaves_out(const placement::Arrangement& arrangement,
-                                std::span<const placement::Rehoming> changes) const;
+  explicit Considered(std::vector<NodeIndex> left_out) : left_out_(std::move(left_out)) {}
+  [[nodiscard]] bool leaves_out(const Arrangement& arrangement,
+                                std::span<const Rehoming> changes) const;
 
   void add(Candidate candidate);
   [[nodiscard]] const std::optional<Candidate>& best() const { return best_; }
@@ -50,10 +49,10 @@ class Considered {
   void note_doubt() { doubt_ = true; }
   [[nodiscard]] bool doubt() const { return doubt_; }
   /// True if a candidate with at most this benefit would not be kept, `stopped` or not.
-  [[nodiscard]] bool hopeless(placement::CpuTime benefit, bool stopped) const;
+  [[nodiscard]] bool hopeless(CpuTime benefit, bool stopped) const;
 
  private:
-  std::vector<placement::NodeIndex> left_out_;
+  std::vector<NodeIndex> left_out_;
   std::optional<Candidate> best_;
   bool doubt_ = false;
   std::vector<Candidate> stopped_;  ///< best benefit first, at most kMostStopped
@@ -68,30 +67,29 @@ class Considered {
 class Promise {
  public:
   /// For the arrangement as it is now.
-  explicit Promise(const placement::Arrangement& arrangement);
+  explicit Promise(const Arrangement& arrangement);
 
   /// Never below the gain that judging finds, apart from rounding.
-  [[nodiscard]] placement::CpuTime most_gain(std::span<const placement::Rehoming> changes);
+  [[nodiscard]] CpuTime most_gain(std::span<const Rehoming> changes);
   /// Never below the benefit that goes with such a gain.
-  [[nodiscard]] placement::CpuTime most_benefit(placement::CpuTime most_gain,
-                                                std::span<const placement::Rehoming> changes);
+  [[nodiscard]] CpuTime most_benefit(CpuTime most_gain, std::span<const Rehoming> changes);
 
  private:
-  [[nodiscard]] placement::CpuTime gain_of_leaving(placement::ClientIndex client);
-  [[nodiscard]] placement::CpuTime cost_of_memory(const placement::Rehoming& change);
+  [[nodiscard]] CpuTime gain_of_leaving(ClientIndex client);
+  [[nodiscard]] CpuTime cost_of_memory(const Rehoming& change);
 
-  const placement::Arrangement* arrangement_;
-  std::vector<placement::CpuTime> saved_beside_;  ///< per client: memory, groups and talk
-  std::vector<std::optional<placement::CpuTime>> gain_of_leaving_;  ///< per client, once needed
-  std::vector<std::optional<placement::CpuTime>> cost_of_memory_;   ///< per client and node
+  const Arrangement* arrangement_;
+  std::vector<CpuTime> saved_beside_;                    ///< per client: memory, groups and talk
+  std::vector<std::optional<CpuTime>> gain_of_leaving_;  ///< per client, once needed
+  std::vector<std::optional<CpuTime>> cost_of_memory_;   ///< per client and node
 };
 
 /// Effect and guards of a set of rehomings made for CPU time, groups or talk.
-[[nodiscard]] Candidate judge(const placement::Arrangement& arrangement, placement::Reason reason,
-                              std::span<const placement::Rehoming> changes);
+[[nodiscard]] Candidate judge(const Arrangement& arrangement, Reason reason,
+                              std::span<const Rehoming> changes);
 
 /// Judges such a set if its upper bound is good enough.
-void consider(const placement::Arrangement& arrangement, Promise& promise, placement::Reason reason,
-              std::span<const placement::Rehoming> changes, Considered& considered);
+void consider(const Arrangement& arrangement, Promise& promise, Reason reason,
+              std::span<const Rehoming> changes, Considered& considered);
 
 }  // namespace vmnuma::balancer

@@ -7,12 +7,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::CpuTime;
-using placement::kMicrosecondsPerSecond;
-using placement::MemoryReads;
-using placement::Microseconds;
-using placement::Permille;
-
 namespace {
 
 constexpr Permille kAll{1000};

@@ -36,27 +36,26 @@ namespace vmnuma::balancer {
 /// count tells it.
 inline constexpr std::int64_t kReadsAtOnce = 2;
 inline constexpr std::int32_t kSureReadings = 3;
-inline constexpr placement::Microseconds kFreshFor{30 * 60 * placement::kMicrosecondsPerSecond};
+inline constexpr Microseconds kFreshFor{30 * 60 * kMicrosecondsPerSecond};
 
 /// From one reading; nothing if it is doubtful. `local_read_ns`: duration of a local read.
-[[nodiscard]] std::optional<placement::Permille> stall_from(const placement::MemoryReads& reads,
-                                                            std::int64_t local_read_ns);
+[[nodiscard]] std::optional<Permille> stall_from(const MemoryReads& reads,
+                                                 std::int64_t local_read_ns);
 
 struct RecordFields;
 
 class CountedStall {
  public:
   /// `now` never goes back. A doubtful reading changes nothing.
-  void take_in(const placement::MemoryReads& reads, std::int64_t local_read_ns,
-               placement::Microseconds now);
+  void take_in(const MemoryReads& reads, std::int64_t local_read_ns, Microseconds now);
   /// Nothing if it is not known.
-  [[nodiscard]] std::optional<placement::Permille> at(placement::Microseconds now) const;
+  [[nodiscard]] std::optional<Permille> at(Microseconds now) const;
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
-  placement::Permille share_;
+  Permille share_;
   std::int32_t readings_ = 0;  ///< that share_ is made of, at most kSureReadings
-  placement::Microseconds read_at_;
+  Microseconds read_at_;
 };
 
 }  // namespace vmnuma::balancer

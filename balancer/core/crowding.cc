@@ -6,15 +6,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::NodeState;
-using placement::Snapshot;
-
 namespace {
 
 constexpr std::int64_t kHardlyRunsPct = 10;

@@ -23,16 +23,16 @@ namespace vmnuma::balancer {
 class Crowding {
  public:
   /// All clients at home. `arrangement` must outlive it.
-  explicit Crowding(const placement::Arrangement& arrangement);
+  explicit Crowding(const Arrangement& arrangement);
 
-  [[nodiscard]] bool is_crowded(placement::NodeIndex node) const;
+  [[nodiscard]] bool is_crowded(NodeIndex node) const;
   [[nodiscard]] bool is_any_crowded() const;
   /// Of the nodes that `may` allows and the client's home, the one with the fewest vCPUs for its
   /// CPUs.
   template <class May>
-  [[nodiscard]] placement::NodeIndex least_filled(placement::NodeIndex home, May may) const {
-    placement::NodeIndex least = home;
-    for (placement::NodeIndex node = 0; node < own_.size(); ++node) {
+  [[nodiscard]] NodeIndex least_filled(NodeIndex home, May may) const {
+    NodeIndex least = home;
+    for (NodeIndex node = 0; node < own_.size(); ++node) {
       if (filled(node) < filled(least) && may(node)) {
         least = node;
       }
@@ -40,19 +40,18 @@ class Crowding {
     return least;
   }
   /// The client runs on that node as well from now on.
-  void spread(placement::ClientIndex client, placement::NodeIndex to);
+  void spread(ClientIndex client, NodeIndex to);
 
  private:
-  [[nodiscard]] std::int64_t filled(placement::NodeIndex node) const;
+  [[nodiscard]] std::int64_t filled(NodeIndex node) const;
 
-  const placement::Arrangement& arrangement_;
+  const Arrangement& arrangement_;
   std::vector<std::int64_t> own_;     ///< vCPUs of clients at home there
   std::vector<std::int64_t> halves_;  ///< half vCPUs, including clients that spill
 };
 
 /// True if a client wants less than a tenth of its vCPUs' time; for one that spills already, less
 /// than a fifth.
-[[nodiscard]] bool hardly_runs(const placement::Snapshot& snapshot,
-                               const placement::ClientState& client);
+[[nodiscard]] bool hardly_runs(const Snapshot& snapshot, const ClientState& client);
 
 }  // namespace vmnuma::balancer

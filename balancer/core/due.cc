@@ -6,13 +6,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::Permille;
-using placement::Snapshot;
-
 namespace {
 
 /// An imbalance that has lasted starts moves at this part of Numa.MigImbalanceThreshold.
@@ -35,7 +28,7 @@ std::vector<CpuTime> owed_before(const Snapshot& snapshot) {
 std::vector<CpuTime> owed_for_minutes(const Snapshot& snapshot) {
   std::vector<CpuTime> owed(snapshot.nodes.size());
   for (const ClientState& client : snapshot.clients) {
-    if (client.home != placement::kNoNode) {
+    if (client.home != kNoNode) {
       owed[client.home] += client.owed_on_average;
     }
   }

@@ -31,11 +31,11 @@ namespace vmnuma::balancer {
 
 /// True in the same epochs, and in others if much less was owed in the last one that was due, and
 /// as much in one before that. Looks back fewer than Numa.LTermFairnessInterval epochs.
-[[nodiscard]] bool is_due_for_load(const placement::Snapshot& snapshot, std::int64_t interval);
+[[nodiscard]] bool is_due_for_load(const Snapshot& snapshot, std::int64_t interval);
 
 /// True if owed / capacity of two nodes differs by Numa.MigImbalanceThreshold; or by a third of it
 /// if what each node owes counts only up to what it owed on average over minutes. The third does
 /// not apply if Numa.ShortageHalfLife is 0: then it is ignored how long a shortage has lasted.
-[[nodiscard]] bool is_imbalanced(const placement::Arrangement& arrangement);
+[[nodiscard]] bool is_imbalanced(const Arrangement& arrangement);
 
 }  // namespace vmnuma::balancer

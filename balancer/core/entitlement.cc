@@ -12,21 +12,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Claim;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::ConfinedClaim;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::NodeSet;
-using placement::NodeState;
-using placement::Options;
-using placement::Permille;
-using placement::Snapshot;
-using placement::Supply;
-using placement::VmState;
-
 namespace {
 
 Supply supply_of(const NodeState& node, const Options& options) {
@@ -140,7 +125,7 @@ class Confinements {
   [[nodiscard]] bool lives_anywhere(const VmState& vm) const {
     const auto clients = std::span(snapshot_.clients).subspan(vm.first_client, vm.client_count);
     return vm.policy.nodes.empty() && vm.device_nodes.empty() &&
-           vm.policy.topology_policy == placement::TopologyPolicy::kNone &&
+           vm.policy.topology_policy == TopologyPolicy::kNone &&
            std::all_of(clients.begin(), clients.end(),
                        [&](const ClientState& client) { return client.allowed.size() == homes_; });
   }
@@ -182,7 +167,7 @@ void entitle(Snapshot& snapshot, const Options& options) {
     for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
       parts.push_back({std::max(snapshot.clients[i].vcpu_count(), 1), CpuTime{}, ceilings[i]});
     }
-    const std::vector<CpuTime> of_clients = placement::fair_shares(vm.entitled, parts);
+    const std::vector<CpuTime> of_clients = fair_shares(vm.entitled, parts);
     for (std::size_t part = 0; part < parts.size(); ++part) {
       snapshot.clients[vm.first_client + part].entitled = of_clients[part];
     }

@@ -29,6 +29,6 @@ namespace vmnuma::balancer {
 /// Fills in what follows from supply (cores, threads, non-VM time), homes, use, demand and load:
 /// the nodes' sums, capacities and load averages, and the entitled, effective used and owed time of
 /// every client.
-void share_out(placement::Snapshot& snapshot, const placement::Options& options);
+void share_out(Snapshot& snapshot, const Options& options);
 
 }  // namespace vmnuma::balancer

@@ -15,14 +15,14 @@ namespace vmnuma::balancer {
 
 /// Refers to objects that the caller keeps.
 struct EpochReading {
-  const placement::Topology& topology;
-  const placement::Options& options;
-  const placement::ReservedMemory& reserved;  ///< what each node keeps for the system
-  const placement::Sample* before;            ///< of the last epoch; null in the first
-  const placement::Sample& now;
+  const Topology& topology;
+  const Options& options;
+  const ReservedMemory& reserved;  ///< what each node keeps for the system
+  const Sample* before;            ///< of the last epoch; null in the first
+  const Sample& now;
   /// Duration of a read of a node's own memory; none if all VMs have the host's price.
   std::optional<std::int64_t> local_read_ns;
-  const placement::LoadForecasts* forecasts;  ///< null: none that are valid
+  const LoadForecasts* forecasts;  ///< null: none that are valid
 };
 
 }  // namespace vmnuma::balancer

@@ -11,19 +11,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::Effect;
-using placement::Guard;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Permille;
-using placement::Reason;
-using placement::Rehoming;
-
 namespace {
 
 /// Demand of the node's clients once the client and `changes` have moved.
@@ -48,7 +35,7 @@ CpuTime demand_after(const Arrangement& arrangement, NodeIndex node, ClientIndex
 bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex client,
                  std::span<const Rehoming> changes) {
   const std::int64_t most_pct = arrangement.options().core_cap_ratio_pct;
-  const placement::Supply& supply = arrangement.node(node).supply();
+  const Supply& supply = arrangement.node(node).supply();
   return most_pct > 0 && demand_after(arrangement, node, client, changes) * 100 >
                              (supply.cores - supply.non_vm) * most_pct;
 }
@@ -57,14 +44,14 @@ bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
 /// times as many for each CPU as the host: those that are idle now may all want to run at the same
 /// time later.
 bool crowds_node(const Arrangement& arrangement, NodeIndex node, ClientIndex client) {
-  const placement::Snapshot& snapshot = arrangement.snapshot();
+  const Snapshot& snapshot = arrangement.snapshot();
   std::int64_t vcpus = snapshot.clients[client].vcpu_count();
   for (const ClientIndex resident : arrangement.residents(node)) {
     vcpus += snapshot.clients[resident].vcpu_count();
   }
   std::int64_t all_vcpus = 0;
   CpuTime all_threads;
-  for (const placement::NodeState& state : snapshot.nodes) {
+  for (const NodeState& state : snapshot.nodes) {
     all_vcpus += state.vcpus;
     all_threads += state.threads;
   }
@@ -76,8 +63,8 @@ bool crowds_node(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
 }  // namespace
 
 bool vm_is_moved(const Arrangement& arrangement, ClientIndex index) {
-  const placement::Snapshot& snapshot = arrangement.snapshot();
-  const placement::VmState& vm = snapshot.vms[snapshot.clients[index].vm];
+  const Snapshot& snapshot = arrangement.snapshot();
+  const VmState& vm = snapshot.vms[snapshot.clients[index].vm];
   for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
     if (arrangement.home(i) != snapshot.clients[i].home) {
       return true;
@@ -87,8 +74,8 @@ bool vm_is_moved(const Arrangement& arrangement, ClientIndex index) {
 }
 
 bool has_declared_place(const Arrangement& arrangement, ClientIndex client) {
-  const placement::Snapshot& snapshot = arrangement.snapshot();
-  const placement::VmPolicy& policy = snapshot.vms[snapshot.clients[client].vm].policy;
+  const Snapshot& snapshot = arrangement.snapshot();
+  const VmPolicy& policy = snapshot.vms[snapshot.clients[client].vm].policy;
   return !policy.affinity_group.empty() || !policy.anti_affinity_group.empty() ||
          wants_its_devices(snapshot, snapshot.clients[client]);
 }
@@ -96,7 +83,7 @@ bool has_declared_place(const Arrangement& arrangement, ClientIndex client) {
 std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex index,
                                   Reason reason) {
   const ClientState& client = arrangement.snapshot().clients[index];
-  const placement::VmState& vm = arrangement.snapshot().vms[client.vm];
+  const VmState& vm = arrangement.snapshot().vms[client.vm];
   const Options& options = arrangement.options();
   if (!vm.fresh || !vm.measured ||
       (client.home != kNoNode && !arrangement.snapshot().nodes[client.home].known)) {
@@ -181,7 +168,7 @@ CpuTime least_gain(const Arrangement& arrangement, std::span<const Rehoming> cha
 }
 
 CpuTime least_gain_of_talk(const Arrangement& arrangement, ClientIndex client) {
-  const placement::Snapshot& snapshot = arrangement.snapshot();
+  const Snapshot& snapshot = arrangement.snapshot();
   return snapshot.epoch_length * snapshot.clients[client].vcpu_count() *
          arrangement.options().mig_threshold / 100;
 }
@@ -191,7 +178,7 @@ namespace {
 /// Time lost because memory that cannot follow is then farther away.
 CpuTime lost_to_memory_that_stays(const Arrangement& arrangement,
                                   std::span<const Rehoming> changes) {
-  const placement::Snapshot& snapshot = arrangement.snapshot();
+  const Snapshot& snapshot = arrangement.snapshot();
   CpuTime lost;
   for (const auto& [client, to] : changes) {
     const ClientState& state = snapshot.clients[client];
@@ -210,7 +197,7 @@ std::pair<Permille, Permille> imbalance_of(const Arrangement& arrangement,
   if (changes.size() == 1) {
     const auto [client, to] = changes.front();
     const NodeIndex from = arrangement.home(client);
-    const placement::Load& load = arrangement.load(client);
+    const Load& load = arrangement.load(client);
     return {arrangement.owed_share(from) - arrangement.owed_share(to),
             arrangement.owed_share_after(to, {.out = {}, .in = {load}}) -
                 arrangement.owed_share_after(from, {.out = {load}, .in = {}})};
@@ -227,7 +214,7 @@ std::pair<Permille, Permille> imbalance_of(const Arrangement& arrangement,
         continue;
       }
       nodes[count++] = node;
-      placement::Exchange exchange;
+      Exchange exchange;
       for (const auto& [client, to] : changes) {
         if (arrangement.home(client) == node) {
           exchange.out.add(arrangement.load(client));
@@ -248,7 +235,7 @@ std::pair<Permille, Permille> imbalance_of(const Arrangement& arrangement,
 }
 
 /// Demand relative to what the node can give.
-Permille load_of(const placement::NodeLoad& node) {
+Permille load_of(const NodeLoad& node) {
   return permille_of(node.demand().value, node.capacity().value, Permille{1'000'000});
 }
 
@@ -316,7 +303,7 @@ std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason rea
   }
   if (reason != Reason::kAffinityMove && options.mig_prevent_lterm_thresh > 0) {
     CpuTime capacity;
-    for (const placement::NodeState& node : arrangement.snapshot().nodes) {
+    for (const NodeState& node : arrangement.snapshot().nodes) {
       capacity += node.capacity;
     }
     if (LongTerm(arrangement).change(changes) * 100 > capacity * options.mig_prevent_lterm_thresh) {

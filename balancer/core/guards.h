@@ -25,41 +25,34 @@
 namespace vmnuma::balancer {
 
 /// True if the plan already moves a client of this one's VM: a VM is in one action per plan.
-[[nodiscard]] bool vm_is_moved(const placement::Arrangement& arrangement,
-                               placement::ClientIndex client);
+[[nodiscard]] bool vm_is_moved(const Arrangement& arrangement, ClientIndex client);
 
 /// True if the administrator has said which other VMs or devices the client belongs with: its VM is
 /// in an affinity or anti-affinity group, or wants its devices near.
-[[nodiscard]] bool has_declared_place(const placement::Arrangement& arrangement,
-                                      placement::ClientIndex client);
+[[nodiscard]] bool has_declared_place(const Arrangement& arrangement, ClientIndex client);
 
 /// The guard that keeps this client from being moved anywhere now, or nothing.
-[[nodiscard]] std::optional<placement::Guard> check_client(
-    const placement::Arrangement& arrangement, placement::ClientIndex client,
-    placement::Reason reason);
+[[nodiscard]] std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex client,
+                                                Reason reason);
 
 /// The guard that keeps it from that node, or nothing. `changes` are the rehomings made together
 /// with this one, if any.
-[[nodiscard]] std::optional<placement::Guard> check_target(
-    const placement::Arrangement& arrangement, placement::ClientIndex client,
-    placement::NodeIndex to, placement::Reason reason,
-    std::span<const placement::Rehoming> changes = {});
+[[nodiscard]] std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex client,
+                                                NodeIndex to, Reason reason,
+                                                std::span<const Rehoming> changes = {});
 
 /// Why a set of rehomings with this effect is not worth making for the sake of CPU time or groups,
 /// or nothing.
-[[nodiscard]] std::optional<placement::Guard> why_not_worth_it(
-    const placement::Arrangement& arrangement, placement::Reason reason,
-    std::span<const placement::Rehoming> changes, const placement::Effect& effect);
+[[nodiscard]] std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason reason,
+                                                    std::span<const Rehoming> changes,
+                                                    const Effect& effect);
 
 /// Numa.MigThreshold of the node, as far as its size counts (Numa.MigThresholdCPUs).
-[[nodiscard]] placement::CpuTime least_gain_on(const placement::Arrangement& arrangement,
-                                               placement::NodeIndex node);
+[[nodiscard]] CpuTime least_gain_on(const Arrangement& arrangement, NodeIndex node);
 
 /// The least gain that is worth acting on: that of the largest node that `changes` touch; for the
 /// sake of talk, Numa.MigThreshold of the vCPUs of the client that moves.
-[[nodiscard]] placement::CpuTime least_gain(const placement::Arrangement& arrangement,
-                                            std::span<const placement::Rehoming> changes);
-[[nodiscard]] placement::CpuTime least_gain_of_talk(const placement::Arrangement& arrangement,
-                                                    placement::ClientIndex client);
+[[nodiscard]] CpuTime least_gain(const Arrangement& arrangement, std::span<const Rehoming> changes);
+[[nodiscard]] CpuTime least_gain_of_talk(const Arrangement& arrangement, ClientIndex client);
 
 }  // namespace vmnuma::balancer

@@ -11,26 +11,9 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::ClientId;
-using placement::ClientState;
-using placement::CpuId;
-using placement::CpuTime;
-using placement::kMicrosecondsPerSecond;
-using placement::kNoNode;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Permille;
-using placement::Reason;
-using placement::Sample;
-using placement::Snapshot;
-using placement::VmDescription;
-using placement::VmId;
-
 namespace {
 
-constexpr Microseconds kForecastsHoldFor{placement::kForecastMinutes * 60 * kMicrosecondsPerSecond};
+constexpr Microseconds kForecastsHoldFor{kForecastMinutes * 60 * kMicrosecondsPerSecond};
 /// Pages that a transfer left behind are tried again after so many epochs, three times as many each
 /// time.
 constexpr std::int64_t kFirstPullAgain = 6;
@@ -45,7 +28,7 @@ constexpr std::int64_t kLeftPerMoved = 20;
 std::int64_t pull_again_after(std::int64_t last, Bytes moved, Bytes left_behind) {
   const bool in_vain = left_behind > moved * kLeftPerMoved;
   if (last >= kLastPullAgain) {
-    return in_vain ? placement::kNotAgain : kLastPullAgain;
+    return in_vain ? kNotAgain : kLastPullAgain;
   }
   return std::clamp(last * 3, kFirstPullAgain, kLastPullAgain);
 }
@@ -53,13 +36,11 @@ std::int64_t pull_again_after(std::int64_t last, Bytes moved, Bytes left_behind)
 /// The nodes that all these vCPUs are pinned to: of the CPUs that VMs may use, their pins name some
 /// on these nodes and no others. None if one is not pinned.
 std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
-                                 const std::vector<placement::Pin>& pins,
-                                 const placement::Topology& topology) {
+                                 const std::vector<Pin>& pins, const Topology& topology) {
   std::vector<CpuId> cpus;
   for (const std::int32_t vcpu : vcpus) {
-    const auto pin = std::find_if(pins.begin(), pins.end(), [vcpu](const placement::Pin& entry) {
-      return entry.number == vcpu;
-    });
+    const auto pin = std::find_if(pins.begin(), pins.end(),
+                                  [vcpu](const Pin& entry) { return entry.number == vcpu; });
     if (pin == pins.end() || pin->cpus.empty()) {
       return {};
     }
@@ -74,8 +55,8 @@ namespace {
 
 /// Whether only distances differ. The pools of huge pages are then those of before, which samples
 /// have kept up to date.
-bool take_over_pools(const placement::Topology& before, placement::Topology& now) {
-  std::vector<placement::Node> nodes = now.nodes;
+bool take_over_pools(const Topology& before, Topology& now) {
+  std::vector<Node> nodes = now.nodes;
   for (std::size_t i = 0; i < std::min(nodes.size(), before.nodes.size()); ++i) {
     nodes[i].huge_pages = before.nodes[i].huge_pages;
   }
@@ -88,17 +69,17 @@ bool take_over_pools(const placement::Topology& before, placement::Topology& now
 
 }  // namespace
 
-Ledger::Ledger(placement::Topology topology, placement::Options options)
+Ledger::Ledger(Topology topology, Options options)
     : topology_(std::move(topology)), options_(options) {}
 
-void Ledger::set_options(const placement::Options& options) {
+void Ledger::set_options(const Options& options) {
   options_ = options;
   for (auto& [id, vm] : vms_) {
     fit_to_host(vm);  // clients may be sized by threads now
   }
 }
 
-void Ledger::set_topology(placement::Topology topology) {
+void Ledger::set_topology(Topology topology) {
   const bool same_nodes = take_over_pools(topology_, topology);
   topology_ = std::move(topology);
   if (same_nodes) {
@@ -131,7 +112,7 @@ void Ledger::set_domains(const std::vector<VmDescription>& running) {
 /// Splits the VM anew; clients keep their number, home and history as far as there are as many.
 void Ledger::fit_to_host(VmRecord& vm) const {
   vm.allowed = allowed_homes(topology_, vm.description);
-  std::vector<placement::ClientShape> shapes =
+  std::vector<ClientShape> shapes =
       split_into_clients(vm.description, topology_, options_.prefer_ht != 0);
   vm.clients.resize(shapes.size());
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -277,8 +258,8 @@ std::set<VmId> Ledger::spilling() const {
   return spilling;
 }
 
-void Ledger::note_spills(const std::vector<placement::Spill>& spills, CpuTime epoch) {
-  for (const placement::Spill& spill : spills) {
+void Ledger::note_spills(const std::vector<Spill>& spills, CpuTime epoch) {
+  for (const Spill& spill : spills) {
     if (ClientRecord* client = find_client(vms_, spill.client);
         client != nullptr && client->spills_to.value >= 0) {
       client->spill_saves = per_second(spill.saves, epoch);
@@ -329,7 +310,7 @@ Permille Ledger::start_load(const VmId& vm) const {
              : Permille{options_.cold_start_pct * 10};
 }
 
-void Ledger::set_forecasts(placement::LoadForecasts forecasts) {
+void Ledger::set_forecasts(LoadForecasts forecasts) {
   forecasts_ = std::move(forecasts);
   forecasts_end_ = (last_sample_ ? last_sample_->taken_at : Microseconds{}) + kForecastsHoldFor;
 }
@@ -339,8 +320,8 @@ bool Ledger::forecasts_hold() const {
          (!last_sample_ || last_sample_->taken_at <= forecasts_end_);
 }
 
-std::array<std::int64_t, placement::kPredictorKinds> Ledger::forecasts_by() const {
-  std::array<std::int64_t, placement::kPredictorKinds> counts{};
+std::array<std::int64_t, kPredictorKinds> Ledger::forecasts_by() const {
+  std::array<std::int64_t, kPredictorKinds> counts{};
   for (const auto& [id, vm] : vms_) {
     const auto forecast = forecasts_.find(id);
     if (forecast != forecasts_.end() && forecasts_hold()) {
@@ -380,7 +361,7 @@ bool has_moved(const VmRecord& vm) {
 
 /// An administrator may change a pool at any time (nr_hugepages).
 void Ledger::take_huge_pages(const Sample& sample) {
-  for (const placement::NodeSample& reading : sample.nodes) {
+  for (const NodeSample& reading : sample.nodes) {
     if (const std::optional<NodeIndex> node = topology_.index_of(reading.id);
         node && reading.huge_pages) {
       topology_.nodes[*node].huge_pages = *reading.huge_pages;
@@ -430,7 +411,7 @@ void Ledger::measure_chats(const Sample& sample, Snapshot& snapshot) {
   wakeups_.advance(last_sample_ ? &*last_sample_ : nullptr, sample,
                    CpuTime{options_.load_half_life * kMicrosecondsPerSecond});
   snapshot.chats = wakeups_.chats();
-  std::erase_if(snapshot.chats, [this](const placement::Chat& chat) {
+  std::erase_if(snapshot.chats, [this](const Chat& chat) {
     return !vms_.contains(chat.a) || !vms_.contains(chat.b);
   });
 }

@@ -51,13 +51,13 @@ namespace vmnuma::balancer {
 /// Has a function for each thing that can happen to a VM or its clients between two epochs.
 class Ledger {
  public:
-  Ledger(placement::Topology topology, placement::Options options);
+  Ledger(Topology topology, Options options);
 
-  [[nodiscard]] const placement::Topology& topology() const { return topology_; }
-  [[nodiscard]] const placement::Options& options() const { return options_; }
-  void set_options(const placement::Options& options);
+  [[nodiscard]] const Topology& topology() const { return topology_; }
+  [[nodiscard]] const Options& options() const { return options_; }
+  void set_options(const Options& options);
   /// How much each node keeps for the system, if that is more than Numa.NodeReservePct.
-  void set_reserved_memory(placement::ReservedMemory reserved) { reserved_ = std::move(reserved); }
+  void set_reserved_memory(ReservedMemory reserved) { reserved_ = std::move(reserved); }
   /// Duration of a read of a node's own memory, which turns the reads that CPUs counted into prices
   /// of single VMs. Nothing: all VMs have the host's price, because an administrator has set it.
   void set_local_read_ns(std::optional<std::int64_t> local_read_ns) {
@@ -65,80 +65,78 @@ class Ledger {
   }
   /// A changed host. Homes on nodes that are gone become none. Where only distances differ,
   /// everything known is kept.
-  void set_topology(placement::Topology topology);
+  void set_topology(Topology topology);
 
   /// All running VMs, ascending id. New ones get a record, vanished ones lose theirs; a VM that
   /// splits differently because its vCPUs or policy changed starts with its former homes as far as
   /// the clients correspond.
-  void set_domains(const std::vector<placement::VmDescription>& running);
+  void set_domains(const std::vector<VmDescription>& running);
 
   /// Gives a client a home; no effect if it has that one. Unknown clients and nodes are ignored. A
   /// swap is remembered as one, so that the client is not swapped again soon.
-  void set_home(const placement::ClientId& client, placement::NodeId node,
-                placement::Reason reason);
+  void set_home(const ClientId& client, NodeId node, Reason reason);
   /// Counts a move that was carried out; `reason` says in which column. Placements are not counted.
-  void count_move(const placement::ClientId& client, placement::Reason reason);
+  void count_move(const ClientId& client, Reason reason);
   /// Gives a client back the home that it had before an order that was not carried out: it came
   /// from where it had come from before, and has to stay as long as if it had just arrived.
-  void take_home_back(const placement::ClientId& client, placement::NodeId node);
+  void take_home_back(const ClientId& client, NodeId node);
   /// Takes over a home as it was found or remembered, without counting a move.
-  void adopt_home(const placement::ClientId& client, placement::NodeId node);
+  void adopt_home(const ClientId& client, NodeId node);
   /// Where libvirt was told to start the VM: its clients get their first homes there if they can.
   /// Forgotten with the first move.
-  void set_suggested(const placement::VmId& vm, std::vector<placement::NodeId> nodes);
+  void set_suggested(const VmId& vm, std::vector<NodeId> nodes);
   /// The client runs on the CPUs of that node as well as on those of its home; value -1: at home
   /// only. A new home ends it, and without a home there is none.
-  void set_spill(const placement::ClientId& client, placement::NodeId node);
+  void set_spill(const ClientId& client, NodeId node);
   /// The VMs that have a client that spills.
-  [[nodiscard]] std::set<placement::VmId> spilling() const;
+  [[nodiscard]] std::set<VmId> spilling() const;
   /// What each spill is estimated to have saved lately. Clients that do not spill are ignored.
-  void note_spills(const std::vector<placement::Spill>& spills, placement::CpuTime epoch);
+  void note_spills(const std::vector<Spill>& spills, CpuTime epoch);
   /// Takes a client's home away; it will be placed anew.
-  void forget_home(const placement::ClientId& client);
-  void set_moving(const placement::VmId& vm, bool moving);
+  void forget_home(const ClientId& client);
+  void set_moving(const VmId& vm, bool moving);
   /// How many cores of its home belong to the client alone.
-  void set_exclusive_cores(const placement::ClientId& client, std::int32_t cores);
+  void set_exclusive_cores(const ClientId& client, std::int32_t cores);
   /// A transfer of the VM's pages begins; when it ends, so many bytes were moved, and at least
   /// `left_behind` are still remote. What is really left is what the readings then show: they also
   /// count pages that cannot be moved at all, such as program text. What was left is tried again
   /// after 6 epochs, then 18, 54, 162 and 300; once that moved next to nothing, only if more memory
   /// becomes remote, or after a change of homes.
-  void transfer_began(const placement::VmId& vm);
-  void transfer_ended(const placement::VmId& vm, placement::Bytes moved,
-                      placement::Bytes left_behind);
-  void set_expected_load(const placement::VmId& vm, placement::Permille per_vcpu);
+  void transfer_began(const VmId& vm);
+  void transfer_ended(const VmId& vm, Bytes moved, Bytes left_behind);
+  void set_expected_load(const VmId& vm, Permille per_vcpu);
   /// The demand assumed for the VM when it starts, as a share of its vCPUs' full time.
-  [[nodiscard]] placement::Permille start_load(const placement::VmId& vm) const;
+  [[nodiscard]] Permille start_load(const VmId& vm) const;
   /// Replaces all former forecasts. They are valid for ten minutes.
-  void set_forecasts(placement::LoadForecasts forecasts);
+  void set_forecasts(LoadForecasts forecasts);
   /// For how many of the VMs a forecast counts, by predictor.
-  [[nodiscard]] std::array<std::int64_t, placement::kPredictorKinds> forecasts_by() const;
+  [[nodiscard]] std::array<std::int64_t, kPredictorKinds> forecasts_by() const;
 
   /// Takes in the epoch's readings. The first call has no rates yet: every VM is stale in its
   /// snapshot.
-  [[nodiscard]] placement::Snapshot advance(const placement::Sample& sample);
+  [[nodiscard]] Snapshot advance(const Sample& sample);
 
-  [[nodiscard]] const std::map<placement::VmId, VmRecord>& vms() const { return vms_; }
-  [[nodiscard]] const VmRecord* find(const placement::VmId& vm) const;
+  [[nodiscard]] const std::map<VmId, VmRecord>& vms() const { return vms_; }
+  [[nodiscard]] const VmRecord* find(const VmId& vm) const;
   /// False until set_domains() was called: which VMs run is not known yet.
   [[nodiscard]] bool knows_domains() const { return knows_domains_; }
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
   void fit_to_host(VmRecord& vm) const;
-  void take_huge_pages(const placement::Sample& sample);
+  void take_huge_pages(const Sample& sample);
   [[nodiscard]] bool forecasts_hold() const;
-  void measure_chats(const placement::Sample& sample, placement::Snapshot& snapshot);
-  void remember(const placement::Sample& sample, const placement::Snapshot& snapshot);
+  void measure_chats(const Sample& sample, Snapshot& snapshot);
+  void remember(const Sample& sample, const Snapshot& snapshot);
 
-  placement::Topology topology_;
-  placement::Options options_;
-  placement::ReservedMemory reserved_;
+  Topology topology_;
+  Options options_;
+  ReservedMemory reserved_;
   std::optional<std::int64_t> local_read_ns_;
-  std::map<placement::VmId, VmRecord> vms_;
-  placement::LoadForecasts forecasts_;
-  placement::Microseconds forecasts_end_;  ///< when they expire
-  std::optional<placement::Sample> last_sample_;
+  std::map<VmId, VmRecord> vms_;
+  LoadForecasts forecasts_;
+  Microseconds forecasts_end_;  ///< when they expire
+  std::optional<Sample> last_sample_;
   NodeAverages node_averages_;
   Wakeups wakeups_;
   std::int64_t epochs_ = 0;

@@ -8,16 +8,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Permille;
-using placement::Rehoming;
-using placement::VmState;
-
 namespace {
 
 /// What a VM's clients that have a home were owed lately, in thousandths of what they are entitled
@@ -81,7 +71,7 @@ Permille LongTerm::imbalance() const {
 }
 
 CpuTime LongTerm::weighted_after(NodeIndex node, std::span<const Rehoming> changes) const {
-  placement::Exchange exchange;
+  Exchange exchange;
   for (const Rehoming& change : changes) {
     if (arrangement_->home(change.client) == node) {
       exchange.out.add(arrangement_->load(change.client));
@@ -90,9 +80,9 @@ CpuTime LongTerm::weighted_after(NodeIndex node, std::span<const Rehoming> chang
       exchange.in.add(arrangement_->load(change.client));
     }
   }
-  const placement::Pace pace = arrangement_->node(node).pace_after(exchange);
+  const Pace pace = arrangement_->node(node).pace_after(exchange);
   const auto of = [&](ClientIndex client) {
-    const placement::WeighedLoad one{arrangement_->load(client), on_average_[client]};
+    const WeighedLoad one{arrangement_->load(client), on_average_[client]};
     return pace.owed_by_thousandths({&one, 1});
   };
   std::int64_t sum = pace.owed_by_thousandths(waiting_[node]);

@@ -33,25 +33,22 @@ namespace vmnuma::balancer {
 class LongTerm {
  public:
   /// For the arrangement as it is now.
-  explicit LongTerm(const placement::Arrangement& arrangement);
+  explicit LongTerm(const Arrangement& arrangement);
 
   /// Largest difference between two VMs in what they were owed lately.
-  [[nodiscard]] placement::Permille imbalance() const;
+  [[nodiscard]] Permille imbalance() const;
   /// Weighted owed of a node's clients.
-  [[nodiscard]] placement::CpuTime weighted(placement::NodeIndex node) const {
-    return weighted_[node];
-  }
+  [[nodiscard]] CpuTime weighted(NodeIndex node) const { return weighted_[node]; }
   /// By how much `changes` raise the host's weighted owed; negative if they lower it.
-  [[nodiscard]] placement::CpuTime change(std::span<const placement::Rehoming> changes) const;
+  [[nodiscard]] CpuTime change(std::span<const Rehoming> changes) const;
 
  private:
-  [[nodiscard]] placement::CpuTime weighted_after(
-      placement::NodeIndex node, std::span<const placement::Rehoming> changes) const;
+  [[nodiscard]] CpuTime weighted_after(NodeIndex node, std::span<const Rehoming> changes) const;
 
-  const placement::Arrangement* arrangement_;
-  std::vector<placement::Permille> on_average_;               ///< per client
-  std::vector<std::vector<placement::WeighedLoad>> waiting_;  ///< per node: clients that were owed
-  std::vector<placement::CpuTime> weighted_;                  ///< per node
+  const Arrangement* arrangement_;
+  std::vector<Permille> on_average_;               ///< per client
+  std::vector<std::vector<WeighedLoad>> waiting_;  ///< per node: clients that were owed
+  std::vector<CpuTime> weighted_;                  ///< per node
 };
 
 }  // namespace vmnuma::balancer

@@ -5,9 +5,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::NodeIndex;
-
 namespace {
 
 /// Splits `all` in proportion to the sizes, exactly; equal parts if no size is given.

@@ -22,14 +22,13 @@
 namespace vmnuma::balancer {
 
 struct MemoryOwner {
-  placement::NodeIndex home = placement::kNoNode;
-  placement::Bytes size;  ///< its part of the VM's memory; only the proportion counts
-  std::vector<placement::Bytes>
-      own;  ///< per node, what is known to be its own; empty if nothing is
+  NodeIndex home = kNoNode;
+  Bytes size;              ///< its part of the VM's memory; only the proportion counts
+  std::vector<Bytes> own;  ///< per node, what is known to be its own; empty if nothing is
 };
 
 /// Per owner, in their order, the bytes on each node. `on_nodes` is the VM's memory per node.
-[[nodiscard]] std::vector<std::vector<placement::Bytes>> attribute_memory(
-    const std::vector<placement::Bytes>& on_nodes, const std::vector<MemoryOwner>& owners);
+[[nodiscard]] std::vector<std::vector<Bytes>> attribute_memory(
+    const std::vector<Bytes>& on_nodes, const std::vector<MemoryOwner>& owners);
 
 }  // namespace vmnuma::balancer

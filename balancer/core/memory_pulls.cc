@@ -5,29 +5,17 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::kNoNode;
-using placement::MemoryProfile;
-using placement::NodeIndex;
-using placement::Permille;
-using placement::Snapshot;
-using placement::VmState;
-
 namespace {
 
 /// Less remote memory than this is not worth a transfer.
-constexpr Bytes kLeastPull = placement::kMiB;
+constexpr Bytes kLeastPull = kMiB;
 constexpr std::int64_t kLeastPullPermille = 20;
 
 /// True for a client that could go to where more of its memory is, but has not been at home for
 /// long enough to be moved: a move costs next to nothing, all its memory much.
 bool may_yet_go_there(const Arrangement& arrangement, ClientIndex index) {
   const ClientState& client = arrangement.snapshot().clients[index];
-  const placement::Options& options = arrangement.options();
+  const Options& options = arrangement.options();
   if (client.epochs_here >= options.residency + options.swap_interval ||
       options.locality_weight_mem == 0 ||
       arrangement.snapshot().vms[client.vm].policy.do_not_move) {
@@ -41,7 +29,7 @@ bool may_yet_go_there(const Arrangement& arrangement, ClientIndex index) {
 }
 
 bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
-  if (!vm.fresh || vm.transferring || vm.epochs_since_transfer <= placement::kEpochsUntilCounted) {
+  if (!vm.fresh || vm.transferring || vm.epochs_since_transfer <= kEpochsUntilCounted) {
     return false;
   }
   const Snapshot& snapshot = arrangement.snapshot();
@@ -85,7 +73,7 @@ VmMemory memory_of(const Arrangement& arrangement, const VmState& vm) {
 
 std::vector<Action> memory_pulls(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
-  placement::MemoryRoom room = arrangement.room();
+  MemoryRoom room = arrangement.room();
   std::vector<Action> pulls;
   for (const VmState& vm : snapshot.vms) {
     if (!may_be_pulled(arrangement, vm)) {
@@ -97,9 +85,9 @@ std::vector<Action> memory_pulls(const Arrangement& arrangement) {
     if (std::min(astray, remote - tried) < least) {
       continue;
     }
-    Action pull{placement::Reason::kMemoryPull, {}, {}};
+    Action pull{Reason::kMemoryPull, {}, {}};
     Bytes coming;
-    placement::MemoryRoom room_left = room;
+    MemoryRoom room_left = room;
     for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
       const NodeIndex home = snapshot.clients[c].home;
       const Bytes part =

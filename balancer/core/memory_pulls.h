@@ -24,7 +24,6 @@ namespace vmnuma::balancer {
 
 /// One action per VM, in the order of the VMs, with localities and relocations; the caller fills in
 /// what is predicted for the host. `arrangement` has all homes as they will be.
-[[nodiscard]] std::vector<placement::Action> memory_pulls(
-    const placement::Arrangement& arrangement);
+[[nodiscard]] std::vector<Action> memory_pulls(const Arrangement& arrangement);
 
 }  // namespace vmnuma::balancer

@@ -13,24 +13,11 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Permille;
-using placement::Snapshot;
-using placement::VmId;
-using placement::VmState;
-
 namespace {
 
 /// The client touches all of its memory: at home, and then as near as there is room, which is
 /// taken.
-void touch_memory(Snapshot& snapshot, ClientState& client, placement::MemoryRoom& room,
-                  NewHome& home) {
+void touch_memory(Snapshot& snapshot, ClientState& client, MemoryRoom& room, NewHome& home) {
   std::vector<NodeIndex> nodes(snapshot.nodes.size());
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
     nodes[node] = node;
@@ -62,10 +49,10 @@ void touch_memory(Snapshot& snapshot, ClientState& client, placement::MemoryRoom
 
 /// Cores that no other client can count on.
 void hold_own_cores(const Snapshot& snapshot, ClientState& client) {
-  const placement::VmPolicy& policy = snapshot.vms[client.vm].policy;
-  if (policy.cpu_binding == placement::CpuBinding::kExclusive && client.home != kNoNode) {
-    client.exclusive_cores = placement::cores_for(policy.cpu_policy, client.vcpu_count(),
-                                                  snapshot.topology.nodes[client.home]);
+  const VmPolicy& policy = snapshot.vms[client.vm].policy;
+  if (policy.cpu_binding == CpuBinding::kExclusive && client.home != kNoNode) {
+    client.exclusive_cores =
+        cores_for(policy.cpu_policy, client.vcpu_count(), snapshot.topology.nodes[client.home]);
   }
 }
 
@@ -107,12 +94,12 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
   state.measured = false;
   state.suggested = vm.suggested;
   state.first_client = place == snapshot.vms.end() ? snapshot.clients.size() : place->first_client;
-  const std::vector<placement::ClientShape> shapes =
+  const std::vector<ClientShape> shapes =
       split_into_clients(vm.description, snapshot.topology, options.prefer_ht != 0);
   state.client_count = shapes.size();
   const std::vector<NodeIndex> allowed = allowed_homes(snapshot.topology, vm.description);
   std::vector<ClientState> clients;
-  for (const placement::ClientShape& shape : shapes) {
+  for (const ClientShape& shape : shapes) {
     ClientState client;
     client.id = {state.id, static_cast<std::int32_t>(clients.size())};
     client.vcpus = shape.vcpus;
@@ -145,12 +132,12 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
 std::vector<NewHome> place_vm(Snapshot& snapshot, const VmId& id, const Options& options,
                               NodeIndex& last_placed_on) {
   const VmState* vm = find_vm(snapshot, id);
-  std::vector<placement::HomeChoice> choices;
+  std::vector<HomeChoice> choices;
   {
     Arrangement by_load(snapshot, options, Arrangement::Basis::kLoad);
     choices = choose_homes(by_load, vm->first_client, vm->client_count, last_placed_on);
   }
-  placement::MemoryRoom room(snapshot);
+  MemoryRoom room(snapshot);
   auto choice = choices.begin();  // in the order of the clients
   std::vector<NewHome> homes;
   for (std::size_t i = 0; i < vm->client_count; ++i) {
@@ -176,7 +163,7 @@ std::vector<NewHome> place_vm(Snapshot& snapshot, const VmId& id, const Options&
 
 void settle_vm(Snapshot& snapshot, const VmId& id, const std::vector<NodeIndex>& homes) {
   const VmState* vm = find_vm(snapshot, id);
-  placement::MemoryRoom room(snapshot);
+  MemoryRoom room(snapshot);
   for (std::size_t i = 0; vm != nullptr && !homes.empty() && i < vm->client_count; ++i) {
     ClientState& client = snapshot.clients[vm->first_client + i];
     client.home = homes[std::min(i, homes.size() - 1)];
@@ -186,7 +173,7 @@ void settle_vm(Snapshot& snapshot, const VmId& id, const std::vector<NodeIndex>&
   }
 }
 
-std::vector<NodeIndex> start_nodes(const Snapshot& snapshot, const placement::VmDescription& vm,
+std::vector<NodeIndex> start_nodes(const Snapshot& snapshot, const VmDescription& vm,
                                    const std::vector<NewHome>& homes) {
   std::vector<NodeIndex> allowed = allowed_homes(snapshot.topology, vm);
   keep_where_memory_may_lie(snapshot.topology, vm, allowed);

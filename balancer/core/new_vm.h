@@ -24,43 +24,39 @@
 namespace vmnuma::balancer {
 
 struct NewVm {
-  placement::VmDescription description;              ///< not the id of a VM in the snapshot
-  std::int32_t weight = 100;                         ///< cpu.weight
-  placement::Permille load;                          ///< share of a CPU that each vCPU wants
-  std::vector<placement::NodeIndex> suggested = {};  ///< where it is to live if there is room
+  VmDescription description;              ///< not the id of a VM in the snapshot
+  std::int32_t weight = 100;              ///< cpu.weight
+  Permille load;                          ///< share of a CPU that each vCPU wants
+  std::vector<NodeIndex> suggested = {};  ///< where it is to live if there is room
 };
 
 /// Where one client of a new VM would live.
 struct NewHome {
-  placement::ClientId client;
+  ClientId client;
   std::int32_t vcpus = 0;
-  placement::NodeIndex home = placement::kNoNode;  ///< kNoNode: no node may be its home
-  placement::Bytes memory;                         ///< its part of the VM's
-  placement::Bytes elsewhere;                      ///< part of it that finds no room at home
-  placement::Bytes nowhere;                        ///< part of it that finds no room at all
-  std::vector<placement::NodeChoice> considered;   ///< best first
+  NodeIndex home = kNoNode;            ///< kNoNode: no node may be its home
+  Bytes memory;                        ///< its part of the VM's
+  Bytes elsewhere;                     ///< part of it that finds no room at home
+  Bytes nowhere;                       ///< part of it that finds no room at all
+  std::vector<NodeChoice> considered;  ///< best first
 };
 
 /// Adds it without homes. share_out() must be called afterwards.
-void add_vm(placement::Snapshot& snapshot, const NewVm& vm, const placement::Options& options);
+void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options);
 
 /// Gives an added VM the homes that a VM without one gets, and lets it touch its memory. Round
 /// robin continues at `last_placed_on`, which is advanced.
-[[nodiscard]] std::vector<NewHome> place_vm(placement::Snapshot& snapshot,
-                                            const placement::VmId& id,
-                                            const placement::Options& options,
-                                            placement::NodeIndex& last_placed_on);
+[[nodiscard]] std::vector<NewHome> place_vm(Snapshot& snapshot, const VmId& id,
+                                            const Options& options, NodeIndex& last_placed_on);
 
 /// Gives an added VM these homes, by client (the last one counts for all others), and lets it touch
 /// its memory.
-void settle_vm(placement::Snapshot& snapshot, const placement::VmId& id,
-               const std::vector<placement::NodeIndex>& homes);
+void settle_vm(Snapshot& snapshot, const VmId& id, const std::vector<NodeIndex>& homes);
 
 /// Where libvirt should start a VM that was placed in this way: on its homes and where its memory
 /// finds room, since libvirt may bind it to these nodes for good. If some of it finds no room,
 /// wherever it may live. Ascending, within the policy's nodes.
-[[nodiscard]] std::vector<placement::NodeIndex> start_nodes(const placement::Snapshot& snapshot,
-                                                            const placement::VmDescription& vm,
-                                                            const std::vector<NewHome>& homes);
+[[nodiscard]] std::vector<NodeIndex> start_nodes(const Snapshot& snapshot, const VmDescription& vm,
+                                                 const std::vector<NewHome>& homes);
 
 }  // namespace vmnuma::balancer

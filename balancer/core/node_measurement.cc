@@ -13,22 +13,11 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::NodeState;
-using placement::Snapshot;
-using placement::VmId;
-
 namespace {
 
 /// Where it may have run in the last epoch, empty for anywhere: its pins say that only if they were
 /// in force all epoch. A second node comes and goes within one, in addition to the home.
-std::vector<NodeIndex> may_have_run_on(const placement::Topology& topology,
-                                       const ClientRecord& client) {
+std::vector<NodeIndex> may_have_run_on(const Topology& topology, const ClientRecord& client) {
   const std::optional<NodeIndex> home = topology.index_of(client.home);
   if (!home || client.epochs_here <= 1) {
     return {};
@@ -47,7 +36,7 @@ std::vector<NodeIndex> may_have_run_on(const placement::Topology& topology,
 }
 
 /// How it shared its time between these nodes lately, or nothing.
-std::vector<CpuTime> seen_on(const placement::Topology& topology, const ClientRecord& client,
+std::vector<CpuTime> seen_on(const Topology& topology, const ClientRecord& client,
                              const std::vector<NodeIndex>& nodes) {
   std::vector<CpuTime> seen(client.ran_on.empty() ? 0 : nodes.size());
   for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -93,9 +82,9 @@ std::vector<CpuTime> set_aside_on_nodes(const Snapshot& snapshot) {
 }
 
 void read_memory(NodeId node, const EpochReading& reading, NodeState& state) {
-  const auto found = std::lower_bound(
-      reading.now.nodes.begin(), reading.now.nodes.end(), node,
-      [](const placement::NodeSample& entry, NodeId key) { return entry.id < key; });
+  const auto found =
+      std::lower_bound(reading.now.nodes.begin(), reading.now.nodes.end(), node,
+                       [](const NodeSample& entry, NodeId key) { return entry.id < key; });
   state.memory_read = found != reading.now.nodes.end() && found->id == node;
   if (state.memory_read) {
     state.free = found->free;
@@ -110,7 +99,7 @@ void read_memory(NodeId node, const EpochReading& reading, NodeState& state) {
 void measure_nodes(const std::map<VmId, VmRecord>& vms, const EpochReading& reading,
                    NodeAverages& averages, Snapshot& snapshot) {
   const CpuTime epoch = snapshot.epoch_length;
-  const std::vector<placement::Node>& nodes = reading.topology.nodes;
+  const std::vector<Node>& nodes = reading.topology.nodes;
   const std::vector<NodeBusy> busy =
       busy_between(reading.topology, reading.before, reading.now, epoch);
   std::vector<CpuTime> non_vm = others_on_nodes(vms, reading, busy, averages, snapshot);
@@ -142,8 +131,7 @@ void measure_nodes(const std::map<VmId, VmRecord>& vms, const EpochReading& read
   }
 }
 
-void average_shortages(const placement::Options& options, NodeAverages& averages,
-                       Snapshot& snapshot) {
+void average_shortages(const Options& options, NodeAverages& averages, Snapshot& snapshot) {
   const CpuTime epoch = snapshot.epoch_length;
   averages.short_lately.resize(snapshot.nodes.size());
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {

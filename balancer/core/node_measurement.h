@@ -20,17 +20,16 @@ namespace vmnuma::balancer {
 
 /// Kept from epoch to epoch; each per node and per second. Empty at first.
 struct NodeAverages {
-  std::vector<placement::CpuTime> lasting_non_vm;  ///< averaged
-  std::vector<placement::CpuTime> newest_non_vm;   ///< of the last epoch
-  std::vector<placement::CpuTime> short_lately;    ///< averaged
+  std::vector<CpuTime> lasting_non_vm;  ///< averaged
+  std::vector<CpuTime> newest_non_vm;   ///< of the last epoch
+  std::vector<CpuTime> short_lately;    ///< averaged
 };
 
 /// Adds the nodes to a snapshot that has its clients.
-void measure_nodes(const std::map<placement::VmId, VmRecord>& vms, const EpochReading& reading,
-                   NodeAverages& averages, placement::Snapshot& snapshot);
+void measure_nodes(const std::map<VmId, VmRecord>& vms, const EpochReading& reading,
+                   NodeAverages& averages, Snapshot& snapshot);
 
 /// How short the nodes were on average, once their clients' demand has been added up.
-void average_shortages(const placement::Options& options, NodeAverages& averages,
-                       placement::Snapshot& snapshot);
+void average_shortages(const Options& options, NodeAverages& averages, Snapshot& snapshot);
 
 }  // namespace vmnuma::balancer

@@ -8,12 +8,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::CpuId;
-using placement::CpuSample;
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::Sample;
-
 namespace {
 
 std::optional<std::int64_t> busy_at(const Sample& sample, CpuId cpu) {
@@ -24,15 +18,15 @@ std::optional<std::int64_t> busy_at(const Sample& sample, CpuId cpu) {
                                                         : std::nullopt;
 }
 
-std::optional<std::int64_t> copying_at(const Sample& sample, placement::NodeId node) {
-  const auto found = std::lower_bound(
-      sample.nodes.begin(), sample.nodes.end(), node,
-      [](const placement::NodeSample& entry, placement::NodeId key) { return entry.id < key; });
+std::optional<std::int64_t> copying_at(const Sample& sample, NodeId node) {
+  const auto found =
+      std::lower_bound(sample.nodes.begin(), sample.nodes.end(), node,
+                       [](const NodeSample& entry, NodeId key) { return entry.id < key; });
   return found != sample.nodes.end() && found->id == node ? std::optional(found->copying_us)
                                                           : std::nullopt;
 }
 
-CpuTime copied_between(const Sample* before, const Sample& now, placement::NodeId node) {
+CpuTime copied_between(const Sample* before, const Sample& now, NodeId node) {
   const std::optional<std::int64_t> last = copying_at(now, node);
   const std::optional<std::int64_t> first = before != nullptr ? copying_at(*before, node) : last;
   return last && first ? std::max(CpuTime{*last - *first}, CpuTime{}) : CpuTime{};
@@ -40,12 +34,12 @@ CpuTime copied_between(const Sample* before, const Sample& now, placement::NodeI
 
 }  // namespace
 
-std::vector<NodeBusy> busy_between(const placement::Topology& topology, const Sample* before,
+std::vector<NodeBusy> busy_between(const Topology& topology, const Sample* before,
                                    const Sample& now, CpuTime epoch) {
   std::vector<NodeBusy> nodes(topology.nodes.size());
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
     nodes[node].threads = epoch * topology.nodes[node].cpu_count();
-    for (const placement::Cpu& cpu : topology.nodes[node].cpus) {
+    for (const Cpu& cpu : topology.nodes[node].cpus) {
       const std::optional<std::int64_t> last = busy_at(now, cpu.id);
       const std::optional<std::int64_t> first = before != nullptr ? busy_at(*before, cpu.id) : last;
       if (!last || !first || *last < *first) {

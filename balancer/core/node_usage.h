@@ -30,30 +30,29 @@
 namespace vmnuma::balancer {
 
 struct NodeBusy {
-  placement::CpuTime busy;     ///< thread time
-  bool known = true;           ///< false if a CPU of the node has no two readings
-  placement::CpuTime threads;  ///< all of the epoch's thread time
-  placement::CpuTime copying;  ///< of `busy`, the daemon's own page migration
+  CpuTime busy;       ///< thread time
+  bool known = true;  ///< false if a CPU of the node has no two readings
+  CpuTime threads;    ///< all of the epoch's thread time
+  CpuTime copying;    ///< of `busy`, the daemon's own page migration
 };
 
 /// Per node of the topology. Without an earlier sample nothing is busy yet.
-[[nodiscard]] std::vector<NodeBusy> busy_between(const placement::Topology& topology,
-                                                 const placement::Sample* before,
-                                                 const placement::Sample& now,
-                                                 placement::CpuTime epoch);
+[[nodiscard]] std::vector<NodeBusy> busy_between(const Topology& topology, const Sample* before,
+                                                 const Sample& now, CpuTime epoch);
 
 /// What a client ran, and where that may have been.
 struct ClientUse {
-  std::vector<placement::NodeIndex> nodes;  ///< empty: anywhere
-  placement::CpuTime used;
+  std::vector<NodeIndex> nodes;  ///< empty: anywhere
+  CpuTime used;
   /// How it was seen to share its time between `nodes`, lately; empty if unknown.
-  std::vector<placement::CpuTime> seen = {};
+  std::vector<CpuTime> seen = {};
 };
 
 /// Per node, the busy time that no client used. `bound` is what clients pinned to the node ran;
 /// `unbound` what all others did; `before` the result for the epoch before, empty if there is none.
-[[nodiscard]] std::vector<placement::CpuTime> non_vm_time(
-    const std::vector<NodeBusy>& nodes, const std::vector<placement::CpuTime>& bound,
-    const std::vector<ClientUse>& unbound, const std::vector<placement::CpuTime>& before);
+[[nodiscard]] std::vector<CpuTime> non_vm_time(const std::vector<NodeBusy>& nodes,
+                                               const std::vector<CpuTime>& bound,
+                                               const std::vector<ClientUse>& unbound,
+                                               const std::vector<CpuTime>& before);
 
 }  // namespace vmnuma::balancer

@@ -10,19 +10,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::ClientId;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::MemoryProfile;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Permille;
-using placement::Rehoming;
-using placement::Snapshot;
-
 namespace {
 
 NodeIndex index_of(const Snapshot& snapshot, NodeId node) {
@@ -35,7 +22,7 @@ NodeId number_of(const Snapshot& snapshot, NodeIndex node) {
 
 /// What the client loses to far memory on that node, with its memory where it lies.
 CpuTime lost_to_memory(const Snapshot& snapshot, const ClientState& client, NodeIndex node,
-                       const placement::Options& options) {
+                       const Options& options) {
   return node == kNoNode ? CpuTime{}
                          : present_loss(snapshot, client, memory_profile(snapshot, client, options),
                                         node, options);
@@ -44,7 +31,7 @@ CpuTime lost_to_memory(const Snapshot& snapshot, const ClientState& client, Node
 /// The same if all its vCPUs were busy all the time. `followed`: with its memory on the node as far
 /// as it may be moved and finds room.
 CpuTime far_when_busy(const Snapshot& snapshot, const ClientState& client, NodeIndex node,
-                      bool followed, const placement::Options& options) {
+                      bool followed, const Options& options) {
   if (node == kNoNode) {
     return {};
   }
@@ -54,7 +41,7 @@ CpuTime far_when_busy(const Snapshot& snapshot, const ClientState& client, NodeI
     return present_loss(snapshot, client, memory, node, options);
   }
   const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
-  const Bytes room = placement::MemoryRoom(snapshot).of(index, node);
+  const Bytes room = MemoryRoom(snapshot).of(index, node);
   return memory_cost(snapshot, client, memory, node, room, options).standing;
 }
 
@@ -66,7 +53,7 @@ struct Reckoned {
   Permille imbalance;
 };
 
-Reckoned reckon(const Snapshot& snapshot, const placement::Options& options,
+Reckoned reckon(const Snapshot& snapshot, const Options& options,
                 const std::vector<NodeIndex>& homes) {
   Reckoning reckoning(snapshot, options);
   std::vector<Rehoming> changes;
@@ -80,7 +67,7 @@ Reckoned reckon(const Snapshot& snapshot, const placement::Options& options,
                reckoning.lost_to_groups() + reckoning.lost_to_devices(),
                reckoning.lost_to_talks(),
                reckoning.imbalance()};
-  placement::Arrangement arrangement(snapshot, options, placement::Arrangement::Basis::kDemand);
+  Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
   arrangement.apply(changes);
   sum.owed = owed_beside_spills(arrangement);
   return sum;
@@ -101,7 +88,7 @@ std::vector<bool> nodes_with_spills(const Snapshot& snapshot) {
 /// Time owed to the clients of these nodes beyond what is computed; may be negative. Nodes with
 /// spills are left out: what was owed there is not what would be owed at home.
 CpuTime unexplained(const Snapshot& snapshot, const std::vector<NodeIndex>& nodes,
-                    const placement::Options& options) {
+                    const Options& options) {
   const std::vector<CpuTime> reckoned = Reckoning(snapshot, options).owed();
   const std::vector<bool> has_spills = nodes_with_spills(snapshot);
   CpuTime sum;
@@ -146,7 +133,7 @@ void take_back(const Snapshot& snapshot, const Steps& steps, std::vector<NodeInd
 
 }  // namespace
 
-Measured measure(const Snapshot& snapshot, const placement::Options& options) {
+Measured measure(const Snapshot& snapshot, const Options& options) {
   Measured measured;
   for (const ClientState& client : snapshot.clients) {
     measured.demand += client.demand;
@@ -189,10 +176,10 @@ std::optional<Permille> locality_of(const Snapshot& snapshot,
   return permille_of(local.value, all.value, Permille{1000});
 }
 
-void Outcomes::began(std::int64_t action, const placement::Action& plan, const Snapshot& snapshot,
-                     const placement::Options& options) {
+void Outcomes::began(std::int64_t action, const Action& plan, const Snapshot& snapshot,
+                     const Options& options) {
   Watched watched;
-  for (const placement::Relocation& relocation : plan.relocations) {
+  for (const Relocation& relocation : plan.relocations) {
     const bool moves = relocation.from != relocation.to;
     watched.clients.push_back(relocation.client);
     watched.moves_clients = watched.moves_clients || moves;
@@ -220,14 +207,14 @@ void Outcomes::pinned(std::int64_t action, std::int64_t epoch) {
   }
 }
 
-void Outcomes::open_if_due(const placement::Options& options, std::int64_t epoch) {
+void Outcomes::open_if_due(const Options& options, std::int64_t epoch) {
   if (failed_in_a_row_ + harmful_in_a_row_ >= options.breaker_failures) {
     failed_in_a_row_ = harmful_in_a_row_ = 0;
     rest_until_ = epoch + options.breaker_rest;
   }
 }
 
-void Outcomes::ended(std::int64_t action, bool done, bool failed, const placement::Options& options,
+void Outcomes::ended(std::int64_t action, bool done, bool failed, const Options& options,
                      std::int64_t epoch) {
   const auto found = watched_.find(action);
   if (failed && std::exchange(last_failed_in_, epoch) != epoch) {
@@ -262,7 +249,7 @@ bool Outcomes::is_clean(const Watched& watched, const Snapshot& snapshot) {
 
 /// Takes this epoch as the one by which the action is judged.
 void Outcomes::sample(WatchedActions::iterator entry, const Snapshot& snapshot,
-                      const placement::Options& options) {
+                      const Options& options) {
   Watched& watched = entry->second;
   const Measured measured = measure(snapshot, options);
   Sampled sampled{measured, measured};
@@ -299,7 +286,7 @@ void Outcomes::sample(WatchedActions::iterator entry, const Snapshot& snapshot,
 }
 
 MeasuredOutcome Outcomes::outcome_of(std::int64_t action, const Watched& watched,
-                                     const Snapshot& snapshot, const placement::Options& options) {
+                                     const Snapshot& snapshot, const Options& options) {
   MeasuredOutcome outcome{action,
                           watched.sampled->before,
                           watched.sampled->after,
@@ -323,7 +310,7 @@ MeasuredOutcome Outcomes::outcome_of(std::int64_t action, const Watched& watched
   // It cannot have done more harm than there is.
   outcome.before.lost = std::max(outcome.before.lost, CpuTime{});
   CpuTime capacity;
-  for (const placement::NodeState& node : snapshot.nodes) {
+  for (const NodeState& node : snapshot.nodes) {
     capacity += node.capacity;
   }
   const CpuTime harm =
@@ -334,7 +321,7 @@ MeasuredOutcome Outcomes::outcome_of(std::int64_t action, const Watched& watched
 
 /// Looks at actions that have been pinned: at the loads once, and later at what was really owed.
 void Outcomes::observe(WatchedActions::iterator entry, const Snapshot& snapshot,
-                       const placement::Options& options) {
+                       const Options& options) {
   Watched& watched = entry->second;
   if (!watched.sampled) {
     sample(entry, snapshot, options);
@@ -352,8 +339,7 @@ bool Outcomes::is_complete(const Watched& watched, std::int64_t epoch) {
   return watched.sampled && knows_owed;
 }
 
-std::vector<MeasuredOutcome> Outcomes::settle(const Snapshot& snapshot,
-                                              const placement::Options& options) {
+std::vector<MeasuredOutcome> Outcomes::settle(const Snapshot& snapshot, const Options& options) {
   // All are observed before any is forgotten: they are judged against each other.
   for (auto entry = watched_.begin(); entry != watched_.end(); ++entry) {
     if (entry->second.pinned && snapshot.epoch > *entry->second.pinned) {

@@ -47,18 +47,17 @@ namespace vmnuma::balancer {
 /// The host's state in one epoch, as measured.
 struct Measured {
   /// Owed, and time lost to memory where it lies, to far devices and wake-ups and to broken groups.
-  placement::CpuTime lost;
-  placement::CpuTime demand;
-  placement::Permille imbalance;  ///< largest difference of owed / capacity between two nodes
-  placement::CpuTime talk;        ///< of `lost`, wake-ups from node to node
+  CpuTime lost;
+  CpuTime demand;
+  Permille imbalance;  ///< largest difference of owed / capacity between two nodes
+  CpuTime talk;        ///< of `lost`, wake-ups from node to node
   bool operator==(const Measured&) const = default;
 };
-[[nodiscard]] Measured measure(const placement::Snapshot& snapshot,
-                               const placement::Options& options);
+[[nodiscard]] Measured measure(const Snapshot& snapshot, const Options& options);
 
 /// Local share of the memory of these clients; nothing if it is not known.
-[[nodiscard]] std::optional<placement::Permille> locality_of(
-    const placement::Snapshot& snapshot, const std::vector<placement::ClientId>& clients);
+[[nodiscard]] std::optional<Permille> locality_of(const Snapshot& snapshot,
+                                                  const std::vector<ClientId>& clients);
 
 struct RecordFields;
 
@@ -66,8 +65,8 @@ struct MeasuredOutcome {
   std::int64_t action = 0;
   Measured before;  ///< the sampled epoch as it would have been without the action
   Measured after;   ///< the sampled epoch
-  std::optional<placement::Permille> locality_before;
-  std::optional<placement::Permille> locality_after;
+  std::optional<Permille> locality_before;
+  std::optional<Permille> locality_after;
   bool harmful = false;
 };
 
@@ -79,16 +78,16 @@ class Outcomes {
   static constexpr std::int64_t kPinsSettle = 2;
   static constexpr std::int64_t kLongestWait = 10;
 
-  void began(std::int64_t action, const placement::Action& plan,
-             const placement::Snapshot& snapshot, const placement::Options& options);
+  void began(std::int64_t action, const Action& plan, const Snapshot& snapshot,
+             const Options& options);
   /// Its vCPUs are where they are to be, its memory may still be on the way.
   void pinned(std::int64_t action, std::int64_t epoch);
   /// `failed`: undone or dropped for a reason that counts against acting.
-  void ended(std::int64_t action, bool done, bool failed, const placement::Options& options,
+  void ended(std::int64_t action, bool done, bool failed, const Options& options,
              std::int64_t epoch);
   /// The actions that have settled by this epoch. To be called in every epoch, with its snapshot.
-  [[nodiscard]] std::vector<MeasuredOutcome> settle(const placement::Snapshot& snapshot,
-                                                    const placement::Options& options);
+  [[nodiscard]] std::vector<MeasuredOutcome> settle(const Snapshot& snapshot,
+                                                    const Options& options);
   /// False once it has been measured, has failed, or cannot be measured any more.
   [[nodiscard]] bool watches(std::int64_t action) const { return watched_.contains(action); }
   [[nodiscard]] bool breaker_open(std::int64_t epoch) const { return epoch < rest_until_; }
@@ -98,12 +97,12 @@ class Outcomes {
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
   /// One client of an action. Nodes by number, as the topology may change.
   struct Step {
-    placement::ClientId client;
-    placement::NodeId from;  ///< a negative number: nowhere
-    placement::NodeId to;
+    ClientId client;
+    NodeId from;  ///< a negative number: nowhere
+    NodeId to;
     /// What far memory would have cost it per epoch had it stayed, if all its vCPUs were busy.
-    placement::CpuTime far_when_busy;
-    placement::Permille busy;  ///< of its vCPUs, in the sampled epoch
+    CpuTime far_when_busy;
+    Permille busy;  ///< of its vCPUs, in the sampled epoch
   };
   /// The sampled epoch; time lost to memory is only that of all other clients.
   struct Sampled {
@@ -111,30 +110,27 @@ class Outcomes {
     Measured after;
   };
   struct Watched {
-    std::optional<placement::Permille> locality_before;
-    std::vector<placement::ClientId> clients;
+    std::optional<Permille> locality_before;
+    std::vector<ClientId> clients;
     bool moves_clients = false;  ///< else only memory, which never counts as harm
     std::vector<Step> steps;
     /// Owed on its nodes beyond what is computed, when it was decided and after it, in clean
     /// epochs; may be negative.
-    std::optional<placement::CpuTime> unexplained_before;
-    std::optional<placement::CpuTime> unexplained_after;
+    std::optional<CpuTime> unexplained_before;
+    std::optional<CpuTime> unexplained_after;
     std::optional<std::int64_t> pinned;  ///< epoch
     std::optional<Sampled> sampled;
     std::optional<std::int64_t> due;  ///< epoch
   };
   using WatchedActions = std::map<std::int64_t, Watched>;
 
-  void observe(WatchedActions::iterator entry, const placement::Snapshot& snapshot,
-               const placement::Options& options);
-  void sample(WatchedActions::iterator entry, const placement::Snapshot& snapshot,
-              const placement::Options& options);
+  void observe(WatchedActions::iterator entry, const Snapshot& snapshot, const Options& options);
+  void sample(WatchedActions::iterator entry, const Snapshot& snapshot, const Options& options);
   [[nodiscard]] static bool is_complete(const Watched& watched, std::int64_t epoch);
-  [[nodiscard]] static bool is_clean(const Watched& watched, const placement::Snapshot& snapshot);
+  [[nodiscard]] static bool is_clean(const Watched& watched, const Snapshot& snapshot);
   [[nodiscard]] static MeasuredOutcome outcome_of(std::int64_t action, const Watched& watched,
-                                                  const placement::Snapshot& snapshot,
-                                                  const placement::Options& options);
-  void open_if_due(const placement::Options& options, std::int64_t epoch);
+                                                  const Snapshot& snapshot, const Options& options);
+  void open_if_due(const Options& options, std::int64_t epoch);
 
   WatchedActions watched_;
   std::int64_t failed_in_a_row_ = 0;

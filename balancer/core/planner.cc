@@ -13,26 +13,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::Effect;
-using placement::Guard;
-using placement::HomeChoice;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Permille;
-using placement::Plan;
-using placement::Reason;
-using placement::Rehoming;
-using placement::Rejection;
-using placement::Snapshot;
-using placement::VmState;
-
 namespace {
 
 constexpr std::size_t kMostRejections = 64;
@@ -45,7 +25,7 @@ Permille locality_over(const Arrangement& arrangement, const std::vector<Rehomin
   Bytes local;
   Bytes all;
   for (const Rehoming& change : changes) {
-    const placement::MemoryProfile& memory = arrangement.memory(change.client);
+    const MemoryProfile& memory = arrangement.memory(change.client);
     all += memory.resident;
     if (after && memory.can_follow) {
       local += memory.resident;
@@ -335,11 +315,9 @@ class Planner {
       if (client.spills_to != kNoNode && is_kept_unread(snapshot_, client)) {
         continue;
       }
-      const auto found =
-          std::lower_bound(plan_.spills.begin(), plan_.spills.end(), client.id,
-                           [](const placement::Spill& spill, const placement::ClientId& id) {
-                             return spill.client < id;
-                           });
+      const auto found = std::lower_bound(
+          plan_.spills.begin(), plan_.spills.end(), client.id,
+          [](const Spill& spill, const ClientId& id) { return spill.client < id; });
       const bool spills = found != plan_.spills.end() && found->client == client.id;
       const NodeIndex to = spills ? found->to : kNoNode;
       if (to != client.spills_to) {
@@ -384,7 +362,7 @@ class Planner {
       reject_best(considered, Guard::kDoesNotPay);
       return false;
     }
-    if (moves_ >= placement::migrations_per_epoch(options_, snapshot_.topology.home_count())) {
+    if (moves_ >= migrations_per_epoch(options_, snapshot_.topology.home_count())) {
       reject_best(considered, Guard::kActionLimit);
       return false;
     }
@@ -397,7 +375,7 @@ class Planner {
   /// It must save twice its cost: the saving is a small difference of large figures, and loads
   /// change.
   [[nodiscard]] bool does_not_pay_beside_spills(const Candidate& candidate) const {
-    if (!placement::is_for_load(candidate.reason) || options_.spill_enable == 0) {
+    if (!is_for_load(candidate.reason) || options_.spill_enable == 0) {
       return false;
     }
     Arrangement after = now_;
@@ -437,12 +415,12 @@ class Planner {
   void take(Reason reason, const std::vector<Rehoming>& changes) {
     Action action{reason, {}, {}};
     for (const Rehoming& change : changes) {
-      const placement::MemoryProfile& memory = now_.memory(change.client);
+      const MemoryProfile& memory = now_.memory(change.client);
       action.relocations.push_back({snapshot_.clients[change.client].id, now_.home(change.client),
                                     change.to,
                                     memory.can_follow ? memory.not_on(change.to) : Bytes{}});
     }
-    placement::Prediction& predicted = action.predicted;
+    Prediction& predicted = action.predicted;
     predicted.known = known_;
     predicted.lost_before = lost_;
     predicted.imbalance_before = now_.imbalance();

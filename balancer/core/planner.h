@@ -46,13 +46,12 @@ namespace vmnuma::balancer {
 
 /// What the planner must know in addition to the snapshot.
 struct Circumstances {
-  placement::NodeIndex last_placed_on = placement::kNoNode;  ///< where round robin continues
-  bool breaker_open = false;                                 ///< recent moves did harm: plan none
+  NodeIndex last_placed_on = kNoNode;  ///< where round robin continues
+  bool breaker_open = false;           ///< recent moves did harm: plan none
   bool operator==(const Circumstances&) const = default;
 };
 
-[[nodiscard]] placement::Plan make_plan(const placement::Snapshot& snapshot,
-                                        const placement::Options& options,
-                                        const Circumstances& circumstances);
+[[nodiscard]] Plan make_plan(const Snapshot& snapshot, const Options& options,
+                             const Circumstances& circumstances);
 
 }  // namespace vmnuma::balancer

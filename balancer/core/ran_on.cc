@@ -10,15 +10,11 @@
 
 namespace vmnuma::balancer {
 
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::VmSample;
-
 namespace {
 
 /// What the client ran, by the node of each vCPU's last CPU, or nothing.
 std::optional<std::vector<CpuTime>> ran_by_node(const VmSample& before, const VmSample& now,
-                                                const placement::Topology& topology,
+                                                const Topology& topology,
                                                 const std::vector<std::int32_t>& vcpus) {
   if (now.last_cpus.size() != now.vcpus.size()) {
     return std::nullopt;
@@ -40,14 +36,14 @@ std::optional<std::vector<CpuTime>> ran_by_node(const VmSample& before, const Vm
 
 }  // namespace
 
-CpuTime ran_lately_on(const ClientRecord& client, placement::NodeId node) {
+CpuTime ran_lately_on(const ClientRecord& client, NodeId node) {
   const auto found = std::find_if(client.ran_on.begin(), client.ran_on.end(),
                                   [node](const RanOnNode& one) { return one.node == node; });
   return found == client.ran_on.end() ? CpuTime{} : found->lately;
 }
 
-void take_in_where_it_ran(const VmSample& before, const VmSample& now,
-                          const placement::Topology& topology, ClientRecord& client) {
+void take_in_where_it_ran(const VmSample& before, const VmSample& now, const Topology& topology,
+                          ClientRecord& client) {
   const auto ran = ran_by_node(before, now, topology, client.shape.vcpus);
   if (!ran) {
     client.ran_on.clear();
@@ -59,7 +55,7 @@ void take_in_where_it_ran(const VmSample& before, const VmSample& now,
   const bool is_first = client.ran_on.empty();
   std::vector<RanOnNode> lately;
   for (NodeIndex node = 0; node < ran->size(); ++node) {
-    const placement::NodeId id = topology.nodes[node].id;
+    const NodeId id = topology.nodes[node].id;
     const CpuTime averaged =
         is_first ? (*ran)[node] : ((*ran)[node] + ran_lately_on(client, id)) / 2;
     if (averaged > CpuTime{}) {

@@ -22,10 +22,10 @@ namespace vmnuma::balancer {
 
 /// Adds to client.ran_on what its vCPUs ran between the two readings of its VM, which have the same
 /// threads.
-void take_in_where_it_ran(const placement::VmSample& before, const placement::VmSample& now,
-                          const placement::Topology& topology, ClientRecord& client);
+void take_in_where_it_ran(const VmSample& before, const VmSample& now, const Topology& topology,
+                          ClientRecord& client);
 
 /// How long it lately ran on that node per epoch.
-[[nodiscard]] placement::CpuTime ran_lately_on(const ClientRecord& client, placement::NodeId node);
+[[nodiscard]] CpuTime ran_lately_on(const ClientRecord& client, NodeId node);
 
 }  // namespace vmnuma::balancer

@@ -10,21 +10,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::Claim;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::MemoryProfile;
-using placement::NodeIndex;
-using placement::NodeState;
-using placement::Options;
-using placement::Permille;
-using placement::Rehoming;
-using placement::Snapshot;
-using placement::Supply;
-
 Reckoning::Reckoning(const Snapshot& snapshot, const Options& options, Basis basis)
     : snapshot_(&snapshot),
       options_(&options),
@@ -83,7 +68,7 @@ std::vector<CpuTime> Reckoning::owed() const {
     CpuTime demand;
     for (ClientIndex client = 0; client < homes_.size(); ++client) {
       if (homes_[client] == node) {
-        const placement::Load& load = loads_[client];
+        const Load& load = loads_[client];
         residents.push_back(client);
         claims.push_back({load.weight, CpuTime{}, load.demand});
         demand += load.demand;
@@ -104,7 +89,7 @@ CpuTime Reckoning::lost_to_groups() const {
   CpuTime lost;
   for (ClientIndex a = 0; a < homes_.size(); ++a) {
     const ClientState& one = snapshot_->clients[a];
-    const bool has_siblings = placement::is_one_memory(snapshot_->vms[one.vm]);
+    const bool has_siblings = is_one_memory(snapshot_->vms[one.vm]);
     for (ClientIndex b = a + 1;
          has_siblings && b < homes_.size() && snapshot_->clients[b].vm == one.vm; ++b) {
       if (homes_[a] != kNoNode && homes_[b] != kNoNode) {
@@ -112,7 +97,7 @@ CpuTime Reckoning::lost_to_groups() const {
                              {b, homes_[b], loads_[b].demand}, *options_);
       }
     }
-    const placement::VmPolicy& policy = snapshot_->vms[one.vm].policy;
+    const VmPolicy& policy = snapshot_->vms[one.vm].policy;
     if (homes_[a] == kNoNode ||
         (policy.affinity_group.empty() && policy.anti_affinity_group.empty())) {
       continue;
@@ -126,18 +111,17 @@ CpuTime Reckoning::lost_to_groups() const {
       if (homes_[b] == kNoNode || other.vm == one.vm) {
         continue;
       }
-      const placement::VmPolicy& its = snapshot_->vms[other.vm].policy;
+      const VmPolicy& its = snapshot_->vms[other.vm].policy;
       const bool together = homes_[a] == homes_[b];
       const std::int64_t vcpus = std::min(one.vcpu_count(), other.vcpu_count());
       if (!together && !policy.affinity_group.empty() &&
           policy.affinity_group == its.affinity_group) {
-        lost += placement::loss_of_pair_apart(snapshot_->epoch_length, vcpus,
-                                              options_->affinity_weight, size);
+        lost += loss_of_pair_apart(snapshot_->epoch_length, vcpus, options_->affinity_weight, size);
       }
       if (together && !policy.anti_affinity_group.empty() &&
           policy.anti_affinity_group == its.anti_affinity_group) {
-        lost += placement::loss_of_pair_together(snapshot_->epoch_length, vcpus,
-                                                 options_->anti_affinity_weight);
+        lost +=
+            loss_of_pair_together(snapshot_->epoch_length, vcpus, options_->anti_affinity_weight);
       }
     }
   }
@@ -147,7 +131,7 @@ CpuTime Reckoning::lost_to_groups() const {
 CpuTime Reckoning::lost_to_talks() const {
   CpuTime lost;
   for (ClientIndex one = 0; one < talks_.size(); ++one) {
-    for (const placement::Talk& talk : talks_[one]) {
+    for (const Talk& talk : talks_[one]) {
       if (one < talk.with && homes_[one] != kNoNode && homes_[talk.with] != kNoNode &&
           homes_[one] != homes_[talk.with]) {
         lost += talk.lost_apart;
@@ -209,7 +193,7 @@ Permille Reckoning::imbalance() const {
 
 CpuTime Reckoning::rounding() const {
   CpuTime demand;
-  for (const placement::Load& load : loads_) {
+  for (const Load& load : loads_) {
     demand += load.demand;
   }
   return CpuTime{static_cast<std::int64_t>(homes_.size()) * 4} + demand / (std::int64_t{1} << 20U);

@@ -17,48 +17,43 @@ namespace vmnuma::balancer {
 
 class Reckoning {
  public:
-  using Basis = placement::Arrangement::Basis;
+  using Basis = Arrangement::Basis;
   /// `snapshot` and `options` must outlive it.
-  Reckoning(const placement::Snapshot& snapshot, const placement::Options& options,
-            Basis basis = Basis::kDemand);
+  Reckoning(const Snapshot& snapshot, const Options& options, Basis basis = Basis::kDemand);
 
-  [[nodiscard]] placement::NodeIndex home(placement::ClientIndex client) const {
-    return homes_[client];
-  }
-  [[nodiscard]] const placement::MemoryProfile& memory(placement::ClientIndex client) const {
-    return memory_[client];
-  }
+  [[nodiscard]] NodeIndex home(ClientIndex client) const { return homes_[client]; }
+  [[nodiscard]] const MemoryProfile& memory(ClientIndex client) const { return memory_[client]; }
   /// Negative where more was promised than there is.
-  [[nodiscard]] const placement::MemoryRoom& room() const { return room_; }
+  [[nodiscard]] const MemoryRoom& room() const { return room_; }
 
   /// All at once. A client may be rehomed once.
-  void apply(std::span<const placement::Rehoming> changes);
+  void apply(std::span<const Rehoming> changes);
 
-  [[nodiscard]] placement::CpuTime lost() const;
+  [[nodiscard]] CpuTime lost() const;
   /// Of lost(), wake-ups that go from node to node.
-  [[nodiscard]] placement::CpuTime lost_to_talks() const;
+  [[nodiscard]] CpuTime lost_to_talks() const;
   /// Of lost(), broken affinity and anti-affinity groups.
-  [[nodiscard]] placement::CpuTime lost_to_groups() const;
+  [[nodiscard]] CpuTime lost_to_groups() const;
   /// Of lost(), devices on other nodes.
-  [[nodiscard]] placement::CpuTime lost_to_devices() const;
+  [[nodiscard]] CpuTime lost_to_devices() const;
   /// Per client, what it is predicted to be owed.
-  [[nodiscard]] std::vector<placement::CpuTime> owed() const;
+  [[nodiscard]] std::vector<CpuTime> owed() const;
   /// Per node, owed / capacity.
-  [[nodiscard]] std::vector<placement::Permille> owed_shares() const;
+  [[nodiscard]] std::vector<Permille> owed_shares() const;
   /// Largest difference of owed share between two nodes that can be a home and are known.
-  [[nodiscard]] placement::Permille imbalance() const;
+  [[nodiscard]] Permille imbalance() const;
   /// How far lost() may differ from what running sums give.
-  [[nodiscard]] placement::CpuTime rounding() const;
+  [[nodiscard]] CpuTime rounding() const;
 
  private:
-  const placement::Snapshot* snapshot_;
-  const placement::Options* options_;
-  std::vector<placement::NodeIndex> homes_;          ///< per client
-  std::vector<placement::Load> loads_;               ///< per client
-  std::vector<placement::MemoryProfile> memory_;     ///< per client
-  std::vector<placement::CpuTime> lost_to_memory_;   ///< per client
-  std::vector<std::vector<placement::Talk>> talks_;  ///< per client; empty if no client talks
-  placement::MemoryRoom room_;
+  const Snapshot* snapshot_;
+  const Options* options_;
+  std::vector<NodeIndex> homes_;          ///< per client
+  std::vector<Load> loads_;               ///< per client
+  std::vector<MemoryProfile> memory_;     ///< per client
+  std::vector<CpuTime> lost_to_memory_;   ///< per client
+  std::vector<std::vector<Talk>> talks_;  ///< per client; empty if no client talks
+  MemoryRoom room_;
 };
 
 }  // namespace vmnuma::balancer

@@ -26,42 +26,42 @@ struct MigrationCounts {
 
 /// A client's use of CPU time, per second, so that epochs of different length compare.
 struct CpuRates {
-  placement::CpuTime used;
-  placement::CpuTime ready;
-  placement::CpuTime demand;
+  CpuTime used;
+  CpuTime ready;
+  CpuTime demand;
 };
 
 /// How long a client ran on a node per epoch, averaged over a few (ran_on.h).
 struct RanOnNode {
-  placement::NodeId node;
-  placement::CpuTime lately;
+  NodeId node;
+  CpuTime lately;
 };
 
 struct RecordFields;
 
 /// What the ledger remembers about one client.
 struct ClientRecord {
-  placement::ClientShape shape;
-  placement::NodeId home;              ///< value -1: none yet
-  placement::NodeId came_from;         ///< value -1: never moved
-  placement::NodeId came_from_before;  ///< what came_from was before its last move
-  placement::NodeId pinned_to;         ///< the node all its vCPUs are pinned to; value -1: none
-  std::vector<placement::NodeId> pinned_to_two;  ///< the same if it is two nodes; else empty
-  std::vector<RanOnNode> ran_on;                 ///< by node; empty where its readings do not tell
+  ClientShape shape;
+  NodeId home;                        ///< value -1: none yet
+  NodeId came_from;                   ///< value -1: never moved
+  NodeId came_from_before;            ///< what came_from was before its last move
+  NodeId pinned_to;                   ///< the node all its vCPUs are pinned to; value -1: none
+  std::vector<NodeId> pinned_to_two;  ///< the same if it is two nodes; else empty
+  std::vector<RanOnNode> ran_on;      ///< by node; empty where its readings do not tell
   std::int64_t epochs_here = 0;  ///< since it got its home; 1 in the first epoch measured there; at
                                  ///< least Numa.Residency once it is known to be no newcomer
   std::int64_t epochs_since_swap = 1'000'000;
   std::int64_t age_epochs = 0;  ///< since first seen
   bool moving = false;
-  std::int32_t exclusive_cores = 0;             ///< of its home, that belong to it alone
-  placement::NodeId spills_to;                  ///< value -1: it runs at home only
-  placement::CpuTime spill_saves;               ///< per second, exponentially weighted
-  CpuRates held;                                ///< as last measured
-  bool has_average = false;                     ///< `average` has been measured
-  placement::CpuTime average;                   ///< demand per second, exponentially weighted
-  placement::CpuTime recent;                    ///< the same over some ten seconds only
-  placement::CpuTime owed;                      ///< per second, exponentially weighted over minutes
-  std::vector<placement::CpuTime> owed_before;  ///< newest first
+  std::int32_t exclusive_cores = 0;  ///< of its home, that belong to it alone
+  NodeId spills_to;                  ///< value -1: it runs at home only
+  CpuTime spill_saves;               ///< per second, exponentially weighted
+  CpuRates held;                     ///< as last measured
+  bool has_average = false;          ///< `average` has been measured
+  CpuTime average;                   ///< demand per second, exponentially weighted
+  CpuTime recent;                    ///< the same over some ten seconds only
+  CpuTime owed;                      ///< per second, exponentially weighted over minutes
+  std::vector<CpuTime> owed_before;  ///< newest first
   MigrationCounts counts;
   std::int64_t local_mib_epochs = 0;  ///< for the cumulative locality
   std::int64_t all_mib_epochs = 0;
@@ -70,30 +70,29 @@ struct ClientRecord {
 /// What a VM's threads other than vCPUs use (VmSample::beside_us).
 struct BesideUse {
   std::int64_t us = 0;  ///< as last read
-  placement::Microseconds read_at;
-  placement::CpuTime averaged;  ///< per second, averaged
-  placement::CpuTime lasting;   ///< the same, at most what it was between the last two readings
+  Microseconds read_at;
+  CpuTime averaged;  ///< per second, averaged
+  CpuTime lasting;   ///< the same, at most what it was between the last two readings
 };
 
 struct VmRecord {
-  placement::VmDescription description;
+  VmDescription description;
   std::vector<ClientRecord> clients;
-  std::vector<placement::NodeIndex> allowed;            ///< nodes it may have as homes
-  std::optional<placement::VmSample> last;              ///< its newest reading
-  placement::Microseconds read_at;                      ///< when that was taken
-  bool measured = false;                                ///< at least once
-  std::int64_t epochs_stale = 0;                        ///< as in VmState
-  std::int32_t weight = 100;                            ///< newest known
-  std::optional<std::vector<placement::Bytes>> memory;  ///< newest known, per node
-  std::vector<std::vector<placement::Bytes>>
-      cell_memory;  ///< of `memory`, by cell; empty = unknown
+  std::vector<NodeIndex> allowed;               ///< nodes it may have as homes
+  std::optional<VmSample> last;                 ///< its newest reading
+  Microseconds read_at;                         ///< when that was taken
+  bool measured = false;                        ///< at least once
+  std::int64_t epochs_stale = 0;                ///< as in VmState
+  std::int32_t weight = 100;                    ///< newest known
+  std::optional<std::vector<Bytes>> memory;     ///< newest known, per node
+  std::vector<std::vector<Bytes>> cell_memory;  ///< of `memory`, by cell; empty = unknown
   CountedStall counted_stall;
   std::optional<BesideUse> beside;
-  bool found_running = false;                   ///< was running when the daemon started
-  std::optional<placement::Permille> expected;  ///< its usual CPU use per vCPU, from the history
-  std::vector<placement::NodeId> suggested;     ///< where libvirt was told to start it
+  bool found_running = false;        ///< was running when the daemon started
+  std::optional<Permille> expected;  ///< its usual CPU use per vCPU, from the history
+  std::vector<NodeId> suggested;     ///< where libvirt was told to start it
   bool transferring = false;
-  placement::Bytes left_behind;  ///< by the last transfer
+  Bytes left_behind;  ///< by the last transfer
   std::int64_t epochs_since_transfer = 1'000'000;
   std::int64_t epochs_travelled = 0;  ///< with pages on their way, since its last change of home
   std::int64_t epochs_rested = 1'000'000;  ///< without, since then

@@ -7,14 +7,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::NodeState;
-using placement::PagesOfSize;
-using placement::VmDescription;
-using placement::VmId;
-
 namespace {
 
 /// Keeps more of a node's memory, or less if the amount is negative.
@@ -88,7 +80,7 @@ std::vector<PromisedMemory> take(Reservation& reservation, std::vector<PagesOfSi
                                  const std::vector<NodeId>& nodes) {
   std::vector<PromisedMemory> taken;
   for (PagesOfSize& pages : wanted) {
-    const Bytes page = std::max(pages.page_size, placement::kKiB);
+    const Bytes page = std::max(pages.page_size, kKiB);
     const auto parts = static_cast<std::int64_t>(std::max<std::size_t>(nodes.size(), 1));
     const Bytes share = page * ((pages.memory.value / page.value + parts - 1) / parts);
     const auto take_here = [&](Bytes at_most, std::optional<NodeId> node) {
@@ -113,7 +105,7 @@ bool Reservation::is_for_by_name(const VmDescription& description) const {
 }
 
 bool Reservation::is_for(const VmDescription& description) const {
-  const placement::VmPolicy& policy = description.policy;
+  const VmPolicy& policy = description.policy;
   return is_for_by_name(description) || is_owned_by(description, owner) ||
          (!group.empty() &&
           (policy.affinity_group == group || policy.anti_affinity_group == group));
@@ -219,7 +211,7 @@ std::vector<NodeId> Reservations::open_for(const VmDescription& vm) {
   return nodes;
 }
 
-void Reservations::keep_in(placement::Snapshot& snapshot) const {
+void Reservations::keep_in(Snapshot& snapshot) const {
   for (NodeState& node : snapshot.nodes) {
     node.reserve -= reservations_of(node, Bytes{});
     node.reservations.clear();

@@ -55,7 +55,7 @@ enum class ReservationStep { kReserved, kTakenUp, kCameBack, kExpired, kGivenUp 
 
 /// What a running VM has taken of a shared reservation.
 struct SharedPart {
-  placement::VmId vm;
+  VmId vm;
   std::string name;  ///< of the VM
   std::int32_t vcpus = 0;
   std::vector<PromisedMemory> memory;
@@ -65,16 +65,16 @@ struct SharedPart {
 struct Reservation {
   std::string name;                          ///< not empty
   std::string vm;                            ///< it is for the VM of this name; empty: for none
-  std::optional<placement::VmId> vm_id;      ///< or of this UUID
+  std::optional<VmId> vm_id;                 ///< or of this UUID
   std::string group;                         ///< or for those of this affinity or anti-affinity
                                              ///< group; empty: for none
   std::int32_t vcpus = 0;                    ///< what is left
-  std::vector<placement::NodeId> homes;      ///< of its vCPUs, by client as of a VM
+  std::vector<NodeId> homes;                 ///< of its vCPUs, by client as of a VM
   std::vector<PromisedMemory> memory;        ///< what is left
   std::optional<std::int64_t> until_unix_s;  ///< absent: until it is given up
   /// VMs that it is for and that run, but take nothing any more: they have already, or ran before
   /// it was made.
-  std::vector<placement::VmId> served;
+  std::vector<VmId> served;
   std::string owner;  ///< or it is for the VMs of this owner; empty: for none
   bool shared = false;
   std::vector<SharedPart> taken;  ///< of a shared one, by VMs in `served`
@@ -82,11 +82,11 @@ struct Reservation {
   bool operator==(const Reservation&) const = default;
 
   /// True if it is for that VM. `vm` must have the policy that counts.
-  [[nodiscard]] bool is_for(const placement::VmDescription& vm) const;
+  [[nodiscard]] bool is_for(const VmDescription& vm) const;
   /// True if it is for that VM and no other.
-  [[nodiscard]] bool is_for_by_name(const placement::VmDescription& vm) const;
+  [[nodiscard]] bool is_for_by_name(const VmDescription& vm) const;
   /// Over all nodes and page sizes.
-  [[nodiscard]] placement::Bytes memory_left() const;
+  [[nodiscard]] Bytes memory_left() const;
   /// True if nothing will ever be left of it.
   [[nodiscard]] bool is_used_up() const { return !shared && memory.empty(); }
 };
@@ -94,17 +94,17 @@ struct Reservation {
 /// What a VM has taken up of a reservation.
 struct TakenUp {
   std::string reservation;
-  placement::Bytes memory;
-  bool ended = false;                    ///< nothing is left of it
-  std::vector<placement::NodeId> nodes;  ///< where it had memory before
+  Bytes memory;
+  bool ended = false;         ///< nothing is left of it
+  std::vector<NodeId> nodes;  ///< where it had memory before
 };
 
 /// What has come back to a shared reservation.
 struct CameBack {
   std::string reservation;
-  placement::VmId vm;  ///< the VM that has stopped
+  VmId vm;  ///< the VM that has stopped
   std::string vm_name;
-  placement::Bytes memory;
+  Bytes memory;
 };
 
 class Reservations {
@@ -126,19 +126,17 @@ class Reservations {
   /// Removes those that have expired, and returns them.
   std::vector<Reservation> expire(std::int64_t now_unix_s);
   /// The VM begins to run. `nodes`: where it was told to start; empty: not known.
-  std::vector<TakenUp> take_up(const placement::VmDescription& vm,
-                               const std::vector<placement::NodeId>& nodes);
+  std::vector<TakenUp> take_up(const VmDescription& vm, const std::vector<NodeId>& nodes);
   /// VMs that have stopped may take up again what is for them, and what they have taken of shared
   /// ones comes back. Nothing if no such VM had stopped.
-  std::optional<std::vector<CameBack>> forget_stopped(
-      const std::function<bool(const placement::VmId&)>& runs);
+  std::optional<std::vector<CameBack>> forget_stopped(const std::function<bool(const VmId&)>& runs);
 
   /// Leaves the reservations as a VM that is about to start counts them: without those that are for
   /// it. Returns where there is something left of these, each node once.
-  std::vector<placement::NodeId> open_for(const placement::VmDescription& vm);
+  std::vector<NodeId> open_for(const VmDescription& vm);
 
   /// Makes the snapshot's nodes keep their memory, and nothing for any others.
-  void keep_in(placement::Snapshot& snapshot) const;
+  void keep_in(Snapshot& snapshot) const;
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this

@@ -25,17 +25,16 @@
 namespace vmnuma::balancer {
 
 /// `reason` is kLoadMove, or kForecastMove with an arrangement of expected loads.
-void consider_load_moves(const placement::Arrangement& arrangement, placement::Reason reason,
-                         Considered& considered);
-void consider_load_swaps(const placement::Arrangement& arrangement, Considered& considered);
-void consider_chains(const placement::Arrangement& arrangement, Considered& considered);
-void consider_long_term(const placement::Arrangement& arrangement, Considered& considered);
-void consider_group_moves(const placement::Arrangement& arrangement, Considered& considered);
-void consider_locality_moves(const placement::Arrangement& arrangement, Considered& considered);
-void consider_locality_swaps(const placement::Arrangement& arrangement, Considered& considered);
+void consider_load_moves(const Arrangement& arrangement, Reason reason, Considered& considered);
+void consider_load_swaps(const Arrangement& arrangement, Considered& considered);
+void consider_chains(const Arrangement& arrangement, Considered& considered);
+void consider_long_term(const Arrangement& arrangement, Considered& considered);
+void consider_group_moves(const Arrangement& arrangement, Considered& considered);
+void consider_locality_moves(const Arrangement& arrangement, Considered& considered);
+void consider_locality_swaps(const Arrangement& arrangement, Considered& considered);
 
 /// Every node for one client, whatever the gain: for the explanation.
-[[nodiscard]] std::vector<Candidate> all_moves_of(const placement::Arrangement& arrangement,
-                                                  placement::ClientIndex client);
+[[nodiscard]] std::vector<Candidate> all_moves_of(const Arrangement& arrangement,
+                                                  ClientIndex client);
 
 }  // namespace vmnuma::balancer

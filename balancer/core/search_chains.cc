@@ -9,13 +9,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::Reason;
-using placement::Rehoming;
-
 namespace {
 
 constexpr std::size_t kMostNodes = 4;

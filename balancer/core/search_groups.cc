@@ -6,19 +6,13 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::NodeIndex;
-using placement::Reason;
-using placement::Rehoming;
-
 void consider_group_moves(const Arrangement& arrangement, Considered& considered) {
-  const placement::Snapshot& snapshot = arrangement.snapshot();
+  const Snapshot& snapshot = arrangement.snapshot();
   std::optional<Promise> promise;  // most hosts have neither
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
     const bool declared = has_declared_place(arrangement, client);
     if ((!declared && !arrangement.talks(client) && !arrangement.has_siblings(client)) ||
-        arrangement.home(client) == placement::kNoNode ||
+        arrangement.home(client) == kNoNode ||
         check_client(arrangement, client, Reason::kAffinityMove)) {
       continue;
     }

@@ -9,13 +9,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::Reason;
-using placement::Rehoming;
-
 namespace {
 
 constexpr std::size_t kSourcesTried = 4;    ///< nodes with clients paired for swaps
@@ -104,18 +97,17 @@ void consider_load_swaps(const Arrangement& arrangement, Considered& considered)
 std::vector<Candidate> all_moves_of(const Arrangement& arrangement, ClientIndex client) {
   std::vector<Candidate> candidates;
   const NodeIndex from = arrangement.home(client);
-  if (from == placement::kNoNode) {
+  if (from == kNoNode) {
     return candidates;
   }
-  const std::optional<placement::Guard> stays =
-      check_client(arrangement, client, Reason::kLoadMove);
+  const std::optional<Guard> stays = check_client(arrangement, client, Reason::kLoadMove);
   for (NodeIndex to = 0; to < arrangement.snapshot().nodes.size(); ++to) {
     if (to == from || !arrangement.snapshot().topology.can_be_home(to)) {
       continue;
     }
     const Rehoming change{client, to};
     candidates.push_back(judge(arrangement, Reason::kLoadMove, {&change, 1}));
-    if (candidates.back().stopped_by && candidates.back().effect.talk > placement::CpuTime{}) {
+    if (candidates.back().stopped_by && candidates.back().effect.talk > CpuTime{}) {
       candidates.back() = judge(arrangement, Reason::kAffinityMove, {&change, 1});
     }
     if (stays) {

@@ -9,19 +9,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::CpuTime;
-using placement::Effect;
-using placement::Guard;
-using placement::kNoNode;
-using placement::MemoryProfile;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Permille;
-using placement::Reason;
-using placement::Rehoming;
-
 namespace {
 
 constexpr std::size_t kMostStrays = 64;
@@ -36,13 +23,13 @@ Permille locality_gain(const Arrangement& arrangement, ClientIndex client, NodeI
 
 /// False while pages of it are on their way: where they lie now says nothing.
 bool is_settled(const Arrangement& arrangement, ClientIndex client) {
-  const placement::Snapshot& snapshot = arrangement.snapshot();
+  const Snapshot& snapshot = arrangement.snapshot();
   return !snapshot.vms[snapshot.clients[client].vm].transferring;
 }
 
 /// A client with enough memory on another node to be worth going there.
 struct Stray {
-  ClientIndex client = placement::kNoClient;
+  ClientIndex client = kNoClient;
   NodeIndex towards = kNoNode;
 };
 

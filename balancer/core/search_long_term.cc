@@ -13,15 +13,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::CpuTime;
-using placement::Guard;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Reason;
-using placement::Rehoming;
-
 namespace {
 
 constexpr std::size_t kTurnSourcesTried = 4;
@@ -55,8 +46,8 @@ class Rest {
   /// to be over.
   [[nodiscard]] CpuTime least_demand(ClientIndex client) const {
     constexpr CpuTime kMoreThanAnyDemand{std::numeric_limits<std::int64_t>::max()};
-    const placement::Snapshot& snapshot = arrangement_->snapshot();
-    const placement::VmState& vm = snapshot.vms[snapshot.clients[client].vm];
+    const Snapshot& snapshot = arrangement_->snapshot();
+    const VmState& vm = snapshot.vms[snapshot.clients[client].vm];
     const CpuTime travel = arrangement_->load(client).demand * vm.epochs_travelled *
                            arrangement_->options().lterm_rest_times;
     if (vm.transferring || (travel > CpuTime{} && vm.epochs_rested <= 0)) {
@@ -70,8 +61,7 @@ class Rest {
 };
 
 std::optional<Guard> why_no_turn(const Arrangement& arrangement, const Rest& rest, Reason reason,
-                                 std::span<const Rehoming> changes,
-                                 const placement::Effect& effect) {
+                                 std::span<const Rehoming> changes, const Effect& effect) {
   for (const Rehoming& change : changes) {
     if (const auto guard = check_target(arrangement, change.client, change.to, reason, changes)) {
       return guard;
@@ -117,10 +107,10 @@ bool are_of_one_vm(const Arrangement& arrangement, ClientIndex a, ClientIndex b)
 }
 
 /// True if a node's clients want more than it could give them if it had nothing else to do.
-bool wants_more_than_it_has(const placement::NodeLoad& node) {
-  placement::Supply all = node.supply();
+bool wants_more_than_it_has(const NodeLoad& node) {
+  Supply all = node.supply();
   all.non_vm = CpuTime{};
-  return node.demand() > placement::capacity(all);
+  return node.demand() > capacity(all);
 }
 
 }  // namespace

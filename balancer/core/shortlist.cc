@@ -7,11 +7,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::NodeIndex;
-using placement::Reason;
-
 std::vector<NodeIndex> nodes_by_owed(const Arrangement& arrangement) {
   std::vector<NodeIndex> nodes;
   for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {

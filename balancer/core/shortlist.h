@@ -11,15 +11,14 @@
 namespace vmnuma::balancer {
 
 /// Nodes that can be a home and have known readings, most owed share first.
-[[nodiscard]] std::vector<placement::NodeIndex> nodes_by_owed(
-    const placement::Arrangement& arrangement);
+[[nodiscard]] std::vector<NodeIndex> nodes_by_owed(const Arrangement& arrangement);
 
 /// Residents that may be moved for this reason, most demand first.
-[[nodiscard]] std::vector<placement::ClientIndex> movable_residents(
-    const placement::Arrangement& arrangement, placement::NodeIndex node, placement::Reason reason);
+[[nodiscard]] std::vector<ClientIndex> movable_residents(const Arrangement& arrangement,
+                                                         NodeIndex node, Reason reason);
 
 /// At most `count` (two or more) of `clients`, spread evenly over their order, both ends included.
-[[nodiscard]] std::vector<placement::ClientIndex> spread_out(
-    const std::vector<placement::ClientIndex>& clients, std::size_t count);
+[[nodiscard]] std::vector<ClientIndex> spread_out(const std::vector<ClientIndex>& clients,
+                                                  std::size_t count);
 
 }  // namespace vmnuma::balancer

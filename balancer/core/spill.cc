@@ -11,19 +11,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::Guard;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Rehoming;
-using placement::Snapshot;
-using placement::Spill;
-using placement::VmPolicy;
-using placement::VmState;
-
 namespace {
 
 constexpr std::size_t kSpillsTried = 16;       ///< of a node that is short
@@ -34,7 +21,7 @@ constexpr std::int64_t kNewestTenths = 3;
 
 /// One client that runs on two nodes, and what that saves in this epoch.
 struct SpillCandidate {
-  ClientIndex client = placement::kNoClient;
+  ClientIndex client = kNoClient;
   NodeIndex to = kNoNode;
   CpuTime saves;
 };
@@ -50,7 +37,7 @@ bool can_spill(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
   return arrangement.options().spill_enable != 0 &&
          std::count_if(snapshot.topology.nodes.begin(), snapshot.topology.nodes.end(),
-                       [](const placement::Node& node) { return !node.cpus.empty(); }) > 1;
+                       [](const Node& node) { return !node.cpus.empty(); }) > 1;
 }
 
 /// Whether the client in its present state may begin to spill or go on.
@@ -77,7 +64,7 @@ bool spills_already(const Snapshot& snapshot) {
 bool is_anything_short(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    const placement::NodeState& state = snapshot.nodes[node];
+    const NodeState& state = snapshot.nodes[node];
     const CpuTime others = std::max(state.non_vm, state.non_vm_now) + state.set_aside;
     if (!arrangement.residents(node).empty() &&
         arrangement.node(node).demand() + others > state.physical) {
@@ -89,7 +76,7 @@ bool is_anything_short(const Arrangement& arrangement) {
 
 /// Whether hardly a core of the node idled in this epoch, whatever used them.
 bool is_all_in_use(const Arrangement& arrangement, NodeIndex node) {
-  const placement::NodeState& state = arrangement.snapshot().nodes[node];
+  const NodeState& state = arrangement.snapshot().nodes[node];
   CpuTime used = state.non_vm_now;
   for (const ClientIndex client : arrangement.residents(node)) {
     used += arrangement.snapshot().clients[client].used;
@@ -194,7 +181,7 @@ bool is_taken_by(const Arrangement& arrangement, const std::vector<Rehoming>& sp
 }  // namespace
 
 bool is_unread_for_long(const VmState& vm) {
-  return !vm.fresh && vm.epochs_stale >= placement::kUnreadForLong;
+  return !vm.fresh && vm.epochs_stale >= kUnreadForLong;
 }
 
 bool is_kept_unread(const Snapshot& snapshot, const ClientState& client) {
@@ -205,9 +192,8 @@ bool is_kept_unread(const Snapshot& snapshot, const ClientState& client) {
 bool policies_let_spill(const Snapshot& snapshot, const ClientState& client) {
   const VmPolicy& policy = snapshot.vms[client.vm].policy;
   return !policy.do_not_move && client.exclusive_cores == 0 &&
-         policy.cpu_binding == placement::CpuBinding::kNode &&
-         policy.cpu_class == placement::CpuClass::kNone &&
-         policy.topology_policy == placement::TopologyPolicy::kNone;
+         policy.cpu_binding == CpuBinding::kNode && policy.cpu_class == CpuClass::kNone &&
+         policy.topology_policy == TopologyPolicy::kNone;
 }
 
 bool may_run_on(const Snapshot& snapshot, const ClientState& client, NodeIndex node) {
@@ -215,16 +201,14 @@ bool may_run_on(const Snapshot& snapshot, const ClientState& client, NodeIndex n
     return true;
   }
   const VmState& vm = snapshot.vms[client.vm];
-  const std::vector<placement::NodeId>& nodes = vm.policy.nodes;
+  const std::vector<NodeId>& nodes = vm.policy.nodes;
   const bool is_named = nodes.empty() || std::find(nodes.begin(), nodes.end(),
                                                    snapshot.topology.nodes[node].id) != nodes.end();
   // A VM that lives with its devices does not run elsewhere.
   const bool stays_with_devices =
-      !vm.device_nodes.empty() &&
-      (vm.policy.device_locality == placement::DeviceLocality::kStrict ||
-       vm.policy.device_locality == placement::DeviceLocality::kSocket);
-  return is_named && !stays_with_devices &&
-         vm.policy.topology_policy == placement::TopologyPolicy::kNone;
+      !vm.device_nodes.empty() && (vm.policy.device_locality == DeviceLocality::kStrict ||
+                                   vm.policy.device_locality == DeviceLocality::kSocket);
+  return is_named && !stays_with_devices && vm.policy.topology_policy == TopologyPolicy::kNone;
 }
 
 std::optional<Guard> check_spill(const Arrangement& arrangement, ClientIndex client, NodeIndex to) {
@@ -309,7 +293,7 @@ class SpillSearch {
     // No more on a large host: a move that saves no more than spills is not made, so spills in
     // place of moves that could begin in this epoch as well would keep these from being made at
     // all.
-    const std::int64_t most = placement::migrations_per_epoch(arrangement_.options(), /*homes=*/0);
+    const std::int64_t most = migrations_per_epoch(arrangement_.options(), /*homes=*/0);
     std::int64_t begun = 0;
     while (begun < most) {
       const std::optional<SpillCandidate> best = take_best(arrangement_, host_, spills_, others);
@@ -402,7 +386,7 @@ std::vector<Spill> find_spills(const Arrangement& arrangement) {
   return is_calm ? std::vector<Spill>{} : SpillSearch(arrangement, std::move(crowding)).find();
 }
 
-void spread_first_homes(const Arrangement& arrangement, std::span<placement::Action> placements) {
+void spread_first_homes(const Arrangement& arrangement, std::span<Action> placements) {
   if (!can_spill(arrangement)) {
     return;
   }
@@ -410,10 +394,10 @@ void spread_first_homes(const Arrangement& arrangement, std::span<placement::Act
   const std::vector<CpuTime> loads = expected_loads(arrangement);
   Crowding crowding(arrangement);
   std::vector<Rehoming> taken;
-  for (placement::Action& action : placements) {
-    for (placement::Relocation& relocation : action.relocations) {
+  for (Action& action : placements) {
+    for (Relocation& relocation : action.relocations) {
       const ClientIndex client = index_of(snapshot, relocation.client);
-      const placement::NodeState& home = snapshot.nodes[relocation.to];
+      const NodeState& home = snapshot.nodes[relocation.to];
       if (!may_ever_spill(arrangement, client) ||
           loads[relocation.to] + home.non_vm + home.set_aside - home.physical <
               least_saved(arrangement, relocation.to, relocation.to)) {
@@ -481,11 +465,10 @@ CpuTime lost_beside_spills(const Arrangement& arrangement) {
   return arrangement.lost() - owed_at_home(arrangement) + owed_beside_spills(arrangement);
 }
 
-CpuTime gain_beside_spills(const Arrangement& arrangement,
-                           std::span<const placement::Rehoming> changes) {
+CpuTime gain_beside_spills(const Arrangement& arrangement, std::span<const Rehoming> changes) {
   Arrangement after = arrangement;
   after.apply(changes);
-  const placement::Effect effect = arrangement.effect_of(changes);
+  const Effect effect = arrangement.effect_of(changes);
   return effect.gain - effect.owed + owed_beside_spills(arrangement) - owed_beside_spills(after);
 }
 

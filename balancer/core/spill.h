@@ -46,53 +46,48 @@
 namespace vmnuma::balancer {
 
 /// Whether the VM could not be read for so long that it may begin to spill nonetheless.
-[[nodiscard]] bool is_unread_for_long(const placement::VmState& vm);
+[[nodiscard]] bool is_unread_for_long(const VmState& vm);
 
 /// Whether a client's spill stays as it is because its VM cannot be read.
-[[nodiscard]] bool is_kept_unread(const placement::Snapshot& snapshot,
-                                  const placement::ClientState& client);
+[[nodiscard]] bool is_kept_unread(const Snapshot& snapshot, const ClientState& client);
 
 /// Whether the VM's policy lets the client run on a second node at all.
-[[nodiscard]] bool policies_let_spill(const placement::Snapshot& snapshot,
-                                      const placement::ClientState& client);
+[[nodiscard]] bool policies_let_spill(const Snapshot& snapshot, const ClientState& client);
 
 /// Whether the VM's policy lets the client run on CPUs of that node, regardless of where its memory
 /// may be.
-[[nodiscard]] bool may_run_on(const placement::Snapshot& snapshot,
-                              const placement::ClientState& client, placement::NodeIndex node);
+[[nodiscard]] bool may_run_on(const Snapshot& snapshot, const ClientState& client, NodeIndex node);
 
 /// All clients that spill from now on, by client. `arrangement` has the homes after all other
 /// actions of the plan.
-[[nodiscard]] std::vector<placement::Spill> find_spills(const placement::Arrangement& arrangement);
+[[nodiscard]] std::vector<Spill> find_spills(const Arrangement& arrangement);
 
 /// Gives second nodes to clients if the expected demand on their first home exceeds its cores by
 /// Numa.MigThreshold of it. `arrangement` has the homes after `placements`, the plan's actions so
 /// far.
-void spread_first_homes(const placement::Arrangement& arrangement,
-                        std::span<placement::Action> placements);
+void spread_first_homes(const Arrangement& arrangement, std::span<Action> placements);
 
 /// What the arrangement's clients are owed in total.
-[[nodiscard]] placement::CpuTime owed_at_home(const placement::Arrangement& arrangement);
+[[nodiscard]] CpuTime owed_at_home(const Arrangement& arrangement);
 
 /// The arrangement's lost time with the present spills, as far as their clients are at home.
-[[nodiscard]] placement::CpuTime lost_as_it_is(const placement::Arrangement& arrangement);
+[[nodiscard]] CpuTime lost_as_it_is(const Arrangement& arrangement);
 
 /// What clients would be owed, and lose to remote memory on second nodes, if as many spilled as it
 /// pays for, whatever spills now; assumed to last, so that it does not matter which clients have
 /// just come. With Numa.SpillEnable = 0 what they are owed at home.
-[[nodiscard]] placement::CpuTime owed_beside_spills(const placement::Arrangement& arrangement);
+[[nodiscard]] CpuTime owed_beside_spills(const Arrangement& arrangement);
 
 /// The arrangement's lost time with that, by which moves are predicted and measured.
-[[nodiscard]] placement::CpuTime lost_beside_spills(const placement::Arrangement& arrangement);
+[[nodiscard]] CpuTime lost_beside_spills(const Arrangement& arrangement);
 
 /// By how much such changes lower lost_beside_spills().
-[[nodiscard]] placement::CpuTime gain_beside_spills(const placement::Arrangement& arrangement,
-                                                    std::span<const placement::Rehoming> changes);
+[[nodiscard]] CpuTime gain_beside_spills(const Arrangement& arrangement,
+                                         std::span<const Rehoming> changes);
 
 /// What keeps the client from running on that node as well as on its home, which it has, or
 /// nothing.
-[[nodiscard]] std::optional<placement::Guard> check_spill(const placement::Arrangement& arrangement,
-                                                          placement::ClientIndex client,
-                                                          placement::NodeIndex to);
+[[nodiscard]] std::optional<Guard> check_spill(const Arrangement& arrangement, ClientIndex client,
+                                               NodeIndex to);
 
 }  // namespace vmnuma::balancer

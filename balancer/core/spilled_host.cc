@@ -7,15 +7,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::CpuTime;
-using placement::Load;
-using placement::NodeIndex;
-using placement::NodeLoad;
-using placement::Permille;
-using placement::Snapshot;
-
 namespace {
 
 /// CFS moves nothing between busy CPUs that differ by less: sd_init() of kernel/sched/topology.c
@@ -42,17 +33,16 @@ Halves split(const Load& load, CpuTime second_demand) {
 }
 
 /// The memory that all clients of a VM share, with the part of each at its home.
-placement::MemoryProfile shared_memory(const Arrangement& arrangement,
-                                       const placement::VmState& vm) {
-  placement::MemoryProfile memory;
+MemoryProfile shared_memory(const Arrangement& arrangement, const VmState& vm) {
+  MemoryProfile memory;
   std::int64_t vcpus = 0;
   for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
     vcpus += arrangement.snapshot().clients[i].vcpu_count();
   }
   for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-    if (const NodeIndex home = arrangement.home(i); home != placement::kNoNode) {
+    if (const NodeIndex home = arrangement.home(i); home != kNoNode) {
       const std::int64_t its_own = arrangement.snapshot().clients[i].vcpu_count();
-      memory.parts.push_back({home, {}, placement::permille_of(its_own, vcpus, Permille{})});
+      memory.parts.push_back({home, {}, permille_of(its_own, vcpus, Permille{})});
     }
   }
   return memory;
@@ -65,8 +55,8 @@ SpilledHost::SpilledHost(const Arrangement& arrangement, Others others)
   const Snapshot& snapshot = arrangement.snapshot();
   nodes_.reserve(snapshot.nodes.size());
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    const placement::NodeState& state = snapshot.nodes[node];
-    placement::Supply supply = arrangement.node(node).supply();
+    const NodeState& state = snapshot.nodes[node];
+    Supply supply = arrangement.node(node).supply();
     supply.non_vm =
         (others == Others::kNow ? std::max(state.non_vm, state.non_vm_now) : state.non_vm) +
         state.set_aside;
@@ -156,8 +146,8 @@ CpuTime SpilledHost::goes_away(const Load& load, NodeIndex home, NodeIndex to) c
 
 /// What leaves a node until its CPUs are busier than the other's by no more than kImbalancePct.
 CpuTime SpilledHost::moves_while_busier(NodeIndex home, NodeIndex to) const {
-  const placement::Supply& here = nodes_[home].supply();
-  const placement::Supply& there = nodes_[to].supply();
+  const Supply& here = nodes_[home].supply();
+  const Supply& there = nodes_[to].supply();
   const CpuTime busy_here = nodes_[home].demand() + here.non_vm;
   const CpuTime busy_there = nodes_[to].demand() + there.non_vm;
   // (busy_here - x) / threads_here = pct / 100 * (busy_there + x) / threads_there
@@ -172,27 +162,27 @@ CpuTime SpilledHost::moves_while_busier(NodeIndex home, NodeIndex to) const {
 /// that is a gain, however slow.
 CpuTime SpilledHost::lost_to_distance(ClientIndex client, NodeIndex to, const Load& there) const {
   const Snapshot& snapshot = arrangement_.snapshot();
-  const placement::ClientState& state = snapshot.clients[client];
+  const ClientState& state = snapshot.clients[client];
   const NodeIndex home = arrangement_.home(client);
-  const auto lost_with = [&](const placement::MemoryProfile& memory) {
+  const auto lost_with = [&](const MemoryProfile& memory) {
     const CpuTime if_all = present_loss(snapshot, state, memory, to, arrangement_.options()) -
                            present_loss(snapshot, state, memory, home, arrangement_.options());
     return scaled(if_all, std::min(there.demand, there.entitled).value,
                   arrangement_.load(client).demand.value);
   };
   if (arrangement_.has_siblings(client)) {
-    placement::MemoryProfile memory = shared_memory(arrangement_, snapshot.vms[state.vm]);
+    MemoryProfile memory = shared_memory(arrangement_, snapshot.vms[state.vm]);
     memory.demand = arrangement_.load(client).demand;
     return lost_with(memory);
   }
-  const placement::MemoryProfile& memory = arrangement_.memory(client);
+  const MemoryProfile& memory = arrangement_.memory(client);
   const bool followed = home != state.home && memory.can_follow;
   if (!followed && !memory.parts.empty()) {
     return lost_with(memory);
   }
   // Memory that was not read is assumed to be at home.
-  placement::MemoryProfile at_home = memory;
-  at_home.resident = std::max(memory.resident, placement::kGiB);
+  MemoryProfile at_home = memory;
+  at_home.resident = std::max(memory.resident, kGiB);
   at_home.parts.assign(1, {home, at_home.resident, Permille{1000}});
   return lost_with(at_home);
 }

@@ -25,35 +25,30 @@ class SpilledHost {
   /// Whether non-VM time counts that is there in this epoch but has not lasted.
   enum class Others { kNow, kLasting };
   /// All clients at home. `arrangement` must outlive it.
-  explicit SpilledHost(const placement::Arrangement& arrangement, Others others = Others::kNow);
+  explicit SpilledHost(const Arrangement& arrangement, Others others = Others::kNow);
 
   /// What the node's own clients are owed; zero if only those that spill there are owed anything.
-  [[nodiscard]] placement::CpuTime owed_at_home(placement::NodeIndex node) const {
-    return is_short_[node] ? nodes_[node].owed() : placement::CpuTime{};
+  [[nodiscard]] CpuTime owed_at_home(NodeIndex node) const {
+    return is_short_[node] ? nodes_[node].owed() : CpuTime{};
   }
   /// Lost time that would be saved if the client ran on that node as well.
-  [[nodiscard]] placement::CpuTime saved_by(placement::ClientIndex client,
-                                            placement::NodeIndex to) const;
-  void apply(placement::ClientIndex client, placement::NodeIndex to);
-  [[nodiscard]] placement::CpuTime lost() const;
+  [[nodiscard]] CpuTime saved_by(ClientIndex client, NodeIndex to) const;
+  void apply(ClientIndex client, NodeIndex to);
+  [[nodiscard]] CpuTime lost() const;
   /// Nodes with CPUs, least demand for their threads first.
-  [[nodiscard]] std::vector<placement::NodeIndex> calmest() const;
+  [[nodiscard]] std::vector<NodeIndex> calmest() const;
 
  private:
-  [[nodiscard]] placement::CpuTime threads(placement::NodeIndex node) const;
-  [[nodiscard]] placement::Permille filled(placement::NodeIndex node) const;
-  [[nodiscard]] placement::CpuTime goes_away(const placement::Load& load, placement::NodeIndex home,
-                                             placement::NodeIndex to) const;
-  [[nodiscard]] placement::CpuTime moves_while_busier(placement::NodeIndex home,
-                                                      placement::NodeIndex to) const;
-  [[nodiscard]] placement::CpuTime lost_to_distance(placement::ClientIndex client,
-                                                    placement::NodeIndex to,
-                                                    const placement::Load& there) const;
+  [[nodiscard]] CpuTime threads(NodeIndex node) const;
+  [[nodiscard]] Permille filled(NodeIndex node) const;
+  [[nodiscard]] CpuTime goes_away(const Load& load, NodeIndex home, NodeIndex to) const;
+  [[nodiscard]] CpuTime moves_while_busier(NodeIndex home, NodeIndex to) const;
+  [[nodiscard]] CpuTime lost_to_distance(ClientIndex client, NodeIndex to, const Load& there) const;
 
-  const placement::Arrangement& arrangement_;
-  std::vector<placement::NodeLoad> nodes_;
+  const Arrangement& arrangement_;
+  std::vector<NodeLoad> nodes_;
   std::vector<bool> is_short_;  ///< per node, with all clients at home
-  placement::CpuTime lost_to_distance_;
+  CpuTime lost_to_distance_;
 };
 
 }  // namespace vmnuma::balancer

@@ -6,11 +6,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::NodeId;
-using placement::VmDescription;
-using placement::VmId;
-
 namespace {
 
 /// An id for a VM without a name; no UUID generator makes such an id.
@@ -30,7 +25,7 @@ bool is_of_size(const VmDescription& vm, std::size_t vcpus, Bytes memory) {
 
 /// libvirt asks in MiB, rounded up (virNumaGetAutoPlacementAdvice, util/virnuma.c, 9.0).
 Bytes as_asked(Bytes memory) {
-  return placement::kMiB * ((memory.value + placement::kMiB.value - 1) / placement::kMiB.value);
+  return kMiB * ((memory.value + kMiB.value - 1) / kMiB.value);
 }
 
 }  // namespace

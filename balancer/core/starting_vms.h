@@ -29,18 +29,18 @@ struct RecordFields;
 
 /// Memory of a node that a VM counts on.
 struct PromisedMemory {
-  placement::NodeId node;
-  placement::Bytes page_size;  ///< zero: ordinary pages
-  placement::Bytes memory;
+  NodeId node;
+  Bytes page_size;  ///< zero: ordinary pages
+  Bytes memory;
   bool operator==(const PromisedMemory&) const = default;
 };
 
 struct StartingVm {
-  placement::VmDescription description;  ///< without a name if it was not announced
-  bool asks = true;                      ///< false: it has asked, or has appeared
-  std::int64_t since_epoch = 0;          ///< when it was last announced or asked
-  std::vector<placement::NodeId> homes;  ///< by client; empty until it was told
-  std::vector<placement::NodeId> nodes;  ///< what libvirt was told
+  VmDescription description;     ///< without a name if it was not announced
+  bool asks = true;              ///< false: it has asked, or has appeared
+  std::int64_t since_epoch = 0;  ///< when it was last announced or asked
+  std::vector<NodeId> homes;     ///< by client; empty until it was told
+  std::vector<NodeId> nodes;     ///< what libvirt was told
   /// What it was admitted with, or the huge pages of its homes: others do not get it before the VM
   /// has it. Ordinary memory that was not judged at admission counts by its homes alone.
   std::vector<PromisedMemory> memory;
@@ -58,15 +58,15 @@ class StartingVms {
 
   /// A new announcement of the same VM replaces the old one. Without `asks` no question about it
   /// will come. The reference is valid until the next call.
-  StartingVm& announce(const placement::VmDescription& vm, bool asks, std::int64_t epoch);
-  void withdraw(const placement::VmId& vm);
+  StartingVm& announce(const VmDescription& vm, bool asks, std::int64_t epoch);
+  void withdraw(const VmId& vm);
 
   /// The VM of so many vCPUs and so much memory that asks; the caller fills in its homes and nodes.
   /// The reference is valid until the next call.
-  [[nodiscard]] StartingVm& asking(std::int32_t vcpus, placement::Bytes memory, std::int64_t epoch);
+  [[nodiscard]] StartingVm& asking(std::int32_t vcpus, Bytes memory, std::int64_t epoch);
 
   /// A VM runs from now on. Returns where it was told to start, or nothing if it never asked.
-  [[nodiscard]] std::vector<placement::NodeId> appeared(const placement::VmDescription& vm);
+  [[nodiscard]] std::vector<NodeId> appeared(const VmDescription& vm);
 
   /// Restores those that were announced before the daemon's start.
   void restore(std::vector<StartingVm> vms) { vms_ = std::move(vms); }

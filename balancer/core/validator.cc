@@ -12,26 +12,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kNoClient;
-using placement::kNoNode;
-using placement::MemoryProfile;
-using placement::NodeIndex;
-using placement::NodeState;
-using placement::Options;
-using placement::Permille;
-using placement::Plan;
-using placement::Prediction;
-using placement::Reason;
-using placement::Rehoming;
-using placement::Relocation;
-using placement::Snapshot;
-
 namespace {
 
 class Validator {
@@ -43,7 +23,7 @@ class Validator {
         options_(options),
         circumstances_(circumstances),
         now_(snapshot, options),
-        pulled_(placement::MemoryRoom::none(snapshot)) {}
+        pulled_(MemoryRoom::none(snapshot)) {}
 
   std::vector<std::string> check() {
     if (plan_.epoch != snapshot_.epoch) {
@@ -122,10 +102,9 @@ class Validator {
     check_shape(*changes);
     add(broken_by_time(*action_, snapshot_, options_, circumstances_));
     moves_ += moves_a_home(action_->reason) ? 1 : 0;
-    const std::int64_t most =
-        options_.migrations_per_epoch > 0
-            ? options_.migrations_per_epoch
-            : std::max(placement::kFewestMoves, snapshot_.topology.home_count());
+    const std::int64_t most = options_.migrations_per_epoch > 0
+                                  ? options_.migrations_per_epoch
+                                  : std::max(kFewestMoves, snapshot_.topology.home_count());
     if (moves_ > most && moves_a_home(action_->reason)) {
       violation("it is one more than Numa.MigrationsPerEpoch");
     }
@@ -252,7 +231,7 @@ class Validator {
   void check_groups(const std::vector<Rehoming>& changes) {
     for (const Rehoming& change : changes) {
       const ClientState& client = snapshot_.clients[change.client];
-      if (const auto most = placement::most_per_node(snapshot_, snapshot_.vms[client.vm])) {
+      if (const auto most = most_per_node(snapshot_, snapshot_.vms[client.vm])) {
         std::int64_t vcpus = 0;
         for (ClientIndex other = 0; other < snapshot_.clients.size(); ++other) {
           const ClientState& sibling = snapshot_.clients[other];
@@ -357,7 +336,7 @@ class Validator {
     if (options_.spill_enable == 0) {
       violation("Numa.SpillEnable is 0");
     }
-    const placement::VmState& vm = snapshot_.vms[client.vm];
+    const VmState& vm = snapshot_.vms[client.vm];
     if (vm.policy.do_not_move || !vm.measured) {
       violation(name(index) + " begins to spill, and is not to be moved or was never measured");
     }
@@ -391,10 +370,9 @@ class Validator {
       if (member.vm == client.vm || snapshot_.vms[member.vm].policy.anti_affinity_group != group) {
         continue;
       }
-      const bool also_spills =
-          std::any_of(plan_.spills.begin(), plan_.spills.end(), [&](const placement::Spill& spill) {
-            return spill.client == member.id && spill.to == second;
-          });
+      const bool also_spills = std::any_of(
+          plan_.spills.begin(), plan_.spills.end(),
+          [&](const Spill& spill) { return spill.client == member.id && spill.to == second; });
       if (also_spills || now_.home(other) == second) {
         violation(name(index) + " spills to a node of " + name(other) +
                   ", from which its group keeps it apart");
@@ -470,16 +448,14 @@ class Validator {
       if (snapshot_.clients[change.client].exclusive_cores == 0) {
         continue;
       }
-      const placement::Node& node = snapshot_.topology.nodes[change.to];
-      std::int32_t taken = placement::kCoresForOthers;
+      const Node& node = snapshot_.topology.nodes[change.to];
+      std::int32_t taken = kCoresForOthers;
       for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
         const ClientState& state = snapshot_.clients[client];
-        const placement::VmPolicy& policy = snapshot_.vms[state.vm].policy;
-        if (now_.home(client) == change.to &&
-            policy.cpu_binding == placement::CpuBinding::kExclusive) {
-          taken += state.home == change.to
-                       ? state.exclusive_cores
-                       : placement::cores_for(policy.cpu_policy, state.vcpu_count(), node);
+        const VmPolicy& policy = snapshot_.vms[state.vm].policy;
+        if (now_.home(client) == change.to && policy.cpu_binding == CpuBinding::kExclusive) {
+          taken += state.home == change.to ? state.exclusive_cores
+                                           : cores_for(policy.cpu_policy, state.vcpu_count(), node);
         }
       }
       if (taken > node.core_count()) {
@@ -498,7 +474,7 @@ class Validator {
   std::int64_t number_ = 0;
   std::set<ClientIndex> seen_;
   std::set<std::size_t> vms_;  ///< that actions so far are about
-  placement::MemoryRoom pulled_;
+  MemoryRoom pulled_;
   std::optional<CpuTime> lost_;  ///< after the last action
   std::int64_t moves_ = 0;
   std::int64_t moves_and_placements_ = 0;

@@ -37,16 +37,15 @@ namespace vmnuma::balancer {
 
 /// What is wrong with the plan: "action 2 (load-move): 'web'/0 has been on its node for 3 epochs,
 /// less than Numa.Residency". Actions are counted from 1. Empty if nothing is.
-[[nodiscard]] std::vector<std::string> violations_of(const placement::Plan& plan,
-                                                     const placement::Snapshot& snapshot,
-                                                     const placement::Options& options,
+[[nodiscard]] std::vector<std::string> violations_of(const Plan& plan, const Snapshot& snapshot,
+                                                     const Options& options,
                                                      const Circumstances& circumstances);
 
 /// The same for what an administrator orders, one action after the other: which client may be moved
 /// and where to, groups, cores and room count; what a plan waits for, how much it does and what it
 /// brings do not.
-[[nodiscard]] std::vector<std::string> violations_of_orders(const placement::Plan& orders,
-                                                            const placement::Snapshot& snapshot,
-                                                            const placement::Options& options);
+[[nodiscard]] std::vector<std::string> violations_of_orders(const Plan& orders,
+                                                            const Snapshot& snapshot,
+                                                            const Options& options);
 
 }  // namespace vmnuma::balancer

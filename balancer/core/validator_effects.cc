@@ -10,19 +10,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::NodeState;
-using placement::Options;
-using placement::Permille;
-using placement::Reason;
-using placement::Rehoming;
-using placement::Snapshot;
-using placement::VmState;
-
 namespace {
 
 class EffectRules {
@@ -98,7 +85,7 @@ class EffectRules {
   }
 
   void check_pays() {
-    if (placement::is_for_load(effect_.action.reason) && options_.spill_enable != 0 &&
+    if (is_for_load(effect_.action.reason) && options_.spill_enable != 0 &&
         effect_.action.predicted.lost_after > effect_.action.predicted.lost_before) {
       violation("the host loses more with it, beside spills");
     }
@@ -131,10 +118,10 @@ class EffectRules {
       return false;
     }
     const ClientState& client = snapshot_.clients[first().client];
-    const placement::VmPolicy& policy = snapshot_.vms[client.vm].policy;
+    const VmPolicy& policy = snapshot_.vms[client.vm].policy;
     const VmState& vm = snapshot_.vms[client.vm];
     return (policy.affinity_group.empty() && policy.anti_affinity_group.empty() &&
-            !wants_its_devices(snapshot_, client) && !placement::is_one_memory(vm)) ||
+            !wants_its_devices(snapshot_, client) && !is_one_memory(vm)) ||
            (effect_.talk > CpuTime{} &&
             predicted_gain() - effect_.talk < std::max(threshold(), CpuTime{1}));
   }
@@ -199,7 +186,7 @@ class EffectRules {
       everywhere += after_.home(client) != kNoNode ? vcpus : 0;
     }
     std::int64_t cpus = 0;
-    for (const placement::Node& node : snapshot_.topology.nodes) {
+    for (const Node& node : snapshot_.topology.nodes) {
       cpus += node.cpu_count();
     }
     const std::int64_t cpus_here = snapshot_.topology.nodes[first().to].cpu_count();

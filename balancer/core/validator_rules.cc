@@ -5,17 +5,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Permille;
-using placement::Reason;
-using placement::Snapshot;
-using placement::VmState;
-
 std::string client_name(const Snapshot& snapshot, ClientIndex client) {
   const ClientState& state = snapshot.clients[client];
   return "'" + snapshot.vms[state.vm].name + "'/" + std::to_string(state.id.index);
@@ -148,12 +137,12 @@ std::vector<std::string> broken_by_client(Reason reason, ClientIndex index, Node
     }
   };
 
-  check(vm.fresh || (reason == Reason::kSpill && vm.epochs_stale >= placement::kUnreadForLong),
+  check(vm.fresh || (reason == Reason::kSpill && vm.epochs_stale >= kUnreadForLong),
         "has no readings");
   check(snapshot.nodes[to].known, "goes to a node without readings");
   if (reason == Reason::kMemoryPull) {
     check(!client.moving, "is being moved already");
-    check(!vm.transferring && vm.epochs_since_transfer > placement::kEpochsUntilCounted,
+    check(!vm.transferring && vm.epochs_since_transfer > kEpochsUntilCounted,
           "has pages under way");
     return broken;
   }

@@ -15,22 +15,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kMicrosecondsPerSecond;
-using placement::kNoNode;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Permille;
-using placement::Sample;
-using placement::Snapshot;
-using placement::VmId;
-using placement::VmSample;
-using placement::VmState;
-
 namespace {
 
 /// How long a VM just placed counts with more than is measured.
@@ -38,7 +22,7 @@ constexpr CpuTime kPendingFor{60 * kMicrosecondsPerSecond};
 constexpr std::int64_t kThousandth = 1000;
 
 std::string first_missing_for(const Sample& sample, const VmId& vm) {
-  for (const placement::MissingSource& missing : sample.missing) {
+  for (const MissingSource& missing : sample.missing) {
     if (missing.vm == vm) {
       return missing.source + ": " + missing.reason;
     }
@@ -61,21 +45,21 @@ Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
 }
 
 /// Guests on pages of hugetlbfs have nothing else; no cgroup counts these.
-std::optional<placement::Permille> on_huge_pages(const VmRecord& vm) {
+std::optional<Permille> on_huge_pages(const VmRecord& vm) {
   if (vm.description.huge_page_size > Bytes{}) {
-    return placement::Permille{1000};
+    return Permille{1000};
   }
-  const std::optional<placement::MemoryState>& memory = vm.last->memory_state;
+  const std::optional<MemoryState>& memory = vm.last->memory_state;
   if (!memory || !memory->huge || memory->anonymous + memory->shared <= Bytes{}) {
     return std::nullopt;
   }
-  const placement::Permille share = placement::permille_of(
-      memory->huge->value, (memory->anonymous + memory->shared).value, placement::Permille{});
-  return std::min(share, placement::Permille{1000});
+  const Permille share =
+      permille_of(memory->huge->value, (memory->anonymous + memory->shared).value, Permille{});
+  return std::min(share, Permille{1000});
 }
 
-placement::VmFigures figures_of(const VmRecord& vm) {
-  placement::VmFigures figures;
+VmFigures figures_of(const VmRecord& vm) {
+  VmFigures figures;
   if (vm.last) {
     figures.cpu_some = vm.last->cpu_waits;
     if (vm.last->memory_state) {
@@ -95,10 +79,9 @@ void make_stale(VmState& vm, std::string why) {
 }
 
 bool has_same_threads(const VmSample& a, const VmSample& b) {
-  return std::equal(a.vcpus.begin(), a.vcpus.end(), b.vcpus.begin(), b.vcpus.end(),
-                    [](const placement::VcpuSample& one, const placement::VcpuSample& other) {
-                      return one.tid == other.tid;
-                    });
+  return std::equal(
+      a.vcpus.begin(), a.vcpus.end(), b.vcpus.begin(), b.vcpus.end(),
+      [](const VcpuSample& one, const VcpuSample& other) { return one.tid == other.tid; });
 }
 
 class VmMeasurement {
@@ -187,9 +170,9 @@ void VmMeasurement::take_in() {
   average_load(usage.has_value());
   look_ahead();
   attribute_memory_to_clients();
-  if (vm_.epochs_since_transfer == placement::kEpochsUntilCounted) {
+  if (vm_.epochs_since_transfer == kEpochsUntilCounted) {
     vm_.left_behind = remote_memory(snapshot_, added);
-  } else if (vm_.epochs_since_transfer > placement::kEpochsUntilCounted && added.fresh) {
+  } else if (vm_.epochs_since_transfer > kEpochsUntilCounted && added.fresh) {
     vm_.left_behind = std::min(vm_.left_behind, remote_memory(snapshot_, added));
   }
   added.left_behind = vm_.left_behind;
@@ -401,7 +384,7 @@ void VmMeasurement::average_load(bool measured_now) {
 
 /// Memory per node that is known to belong to these cells; empty if none is.
 std::vector<Bytes> VmMeasurement::memory_of_cells(const std::vector<std::int32_t>& cells) const {
-  const std::vector<placement::GuestCell>& all = vm_.description.cells;
+  const std::vector<GuestCell>& all = vm_.description.cells;
   if (vm_.cell_memory.size() != all.size() || cells.empty()) {
     return {};
   }
@@ -440,7 +423,7 @@ void measure_vm(VmRecord& vm, const EpochReading& reading, Snapshot& snapshot) {
   VmMeasurement(vm, reading, snapshot).take_in();
 }
 
-Permille with_margin(Permille p95, const placement::Options& options) {
+Permille with_margin(Permille p95, const Options& options) {
   return std::min(Permille{1000}, p95 * (100 + options.forecast_margin) / 100);
 }
 

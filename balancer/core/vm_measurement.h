@@ -22,10 +22,9 @@ namespace vmnuma::balancer {
 
 /// Takes the VM's readings into its record, and adds it and its clients to the snapshot, which must
 /// have its epoch length.
-void measure_vm(VmRecord& vm, const EpochReading& reading, placement::Snapshot& snapshot);
+void measure_vm(VmRecord& vm, const EpochReading& reading, Snapshot& snapshot);
 
 /// The 95th percentile of a forecast as plans use it (Numa.ForecastMargin).
-[[nodiscard]] placement::Permille with_margin(placement::Permille p95,
-                                              const placement::Options& options);
+[[nodiscard]] Permille with_margin(Permille p95, const Options& options);
 
 }  // namespace vmnuma::balancer

@@ -6,10 +6,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::CpuTime;
-using placement::VcpuSample;
-using placement::VmSample;
-
 namespace {
 
 constexpr std::int64_t kNsPerUs = 1000;

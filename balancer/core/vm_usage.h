@@ -23,23 +23,22 @@
 namespace vmnuma::balancer {
 
 struct CpuUse {
-  placement::CpuTime run;
-  placement::CpuTime wait;  ///< runnable but not running
+  CpuTime run;
+  CpuTime wait;  ///< runnable but not running
 };
 
 struct VmUsage {
   std::vector<CpuUse> groups;    ///< one per group of vCPUs asked for
-  placement::CpuTime throttled;  ///< by the VM's own quota, all vCPUs together
+  CpuTime throttled;             ///< by the VM's own quota, all vCPUs together
   std::string unusable_because;  ///< empty if the numbers can be used
 };
 
 /// Use of one vCPU, or nothing if there are no two readings of the same thread.
-[[nodiscard]] std::optional<CpuUse> use_of(std::int32_t vcpu, const placement::VmSample& before,
-                                           const placement::VmSample& now);
+[[nodiscard]] std::optional<CpuUse> use_of(std::int32_t vcpu, const VmSample& before,
+                                           const VmSample& now);
 
 /// Use of each group of vCPUs between `before` and `now`, which must be of the same process.
-[[nodiscard]] VmUsage usage_between(const placement::VmSample& before,
-                                    const placement::VmSample& now,
+[[nodiscard]] VmUsage usage_between(const VmSample& before, const VmSample& now,
                                     const std::vector<std::vector<std::int32_t>>& groups);
 
 }  // namespace vmnuma::balancer

@@ -8,15 +8,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Chat;
-using placement::CpuTime;
-using placement::Sample;
-using placement::VmId;
-using placement::VmProcess;
-using placement::VmSample;
-using placement::WakeupRate;
-using placement::WakeupSample;
-
 namespace {
 
 constexpr std::int64_t kMostEpochsHeld = 30;
@@ -67,8 +58,8 @@ void Wakeups::advance(const Sample* before, const Sample& now, CpuTime half_life
       }
       pair.average = known->second.average;
     }
-    const auto rate = scaled(WakeupRate{sample.count - old->count},
-                             placement::kMicrosecondsPerSecond, elapsed.value);
+    const auto rate =
+        scaled(WakeupRate{sample.count - old->count}, kMicrosecondsPerSecond, elapsed.value);
     pair.average = averaged(pair.average, rate, elapsed, half_life);
     if (pair.average > WakeupRate{}) {
       next.emplace(key_of(sample), pair);

@@ -28,20 +28,19 @@ struct RecordFields;
 class Wakeups {
  public:
   /// Takes in the next sample; `before` is the one before it, or null.
-  void advance(const placement::Sample* before, const placement::Sample& now,
-               placement::CpuTime half_life);
+  void advance(const Sample* before, const Sample& now, CpuTime half_life);
   /// By a, b.
-  [[nodiscard]] std::vector<placement::Chat> chats() const;
+  [[nodiscard]] std::vector<Chat> chats() const;
 
   struct Pair {
-    placement::VmProcess a;
-    placement::VmProcess b;
-    placement::WakeupRate average;
+    VmProcess a;
+    VmProcess b;
+    WakeupRate average;
   };
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
-  std::map<std::pair<placement::VmId, placement::VmId>, Pair> pairs_;
+  std::map<std::pair<VmId, VmId>, Pair> pairs_;
   std::int64_t epochs_held_ = 0;
 };
 

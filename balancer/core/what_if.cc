@@ -11,21 +11,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientState;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::NodeState;
-using placement::Options;
-using placement::Permille;
-using placement::Plan;
-using placement::Reason;
-using placement::Snapshot;
-using placement::VmId;
-using placement::VmState;
-
 namespace {
 
 Standing standing_of(const Snapshot& snapshot, const Options& options) {
@@ -76,7 +61,7 @@ void take_options(Snapshot& snapshot, const Options& options, bool sets_price) {
   }
   for (NodeState& node : snapshot.nodes) {
     node.reserve = std::max(node.total * options.node_reserve_pct / 100, node.reserved) +
-                   placement::reservations_of(node, placement::Bytes{});
+                   reservations_of(node, Bytes{});
   }
 }
 
@@ -91,7 +76,7 @@ Snapshot move_clients(Snapshot snapshot, const std::vector<ClientMove>& moves,
     if (client == snapshot.clients.end()) {
       continue;
     }
-    const placement::MemoryProfile memory = placement::memory_profile(snapshot, *client, options);
+    const MemoryProfile memory = memory_profile(snapshot, *client, options);
     action.relocations.push_back(
         {client->id, client->home, move.to, memory.can_follow ? memory.not_on(move.to) : Bytes{}});
   }

@@ -30,22 +30,22 @@ namespace vmnuma::balancer {
 inline constexpr std::size_t kMostNewClients = 512;
 
 struct ClientMove {
-  placement::ClientId client;
-  placement::NodeIndex to = placement::kNoNode;
+  ClientId client;
+  NodeIndex to = kNoNode;
 };
 
 struct Supposition {
   std::vector<NewVm> added;
-  std::vector<placement::VmId> removed;
+  std::vector<VmId> removed;
   std::vector<ClientMove> moved;
-  placement::Options options;  ///< all of them, as supposed
+  Options options;  ///< all of them, as supposed
 };
 
 struct Standing {
-  placement::CpuTime lost;        ///< per epoch, predicted, with clients that spill now
-  placement::Permille imbalance;  ///< largest difference of owed / capacity between two nodes
+  CpuTime lost;        ///< per epoch, predicted, with clients that spill now
+  Permille imbalance;  ///< largest difference of owed / capacity between two nodes
   /// Share of the memory of clients with a home that lies there; absent if none is known.
-  std::optional<placement::Permille> locality;
+  std::optional<Permille> locality;
   bool operator==(const Standing&) const = default;
 };
 
@@ -53,16 +53,16 @@ struct WhatIf {
   Standing before;
   Standing after;
   std::vector<NewHome> homes;
-  placement::Snapshot supposed;  ///< the next epoch
-  placement::Plan plan;          ///< of that epoch
+  Snapshot supposed;  ///< the next epoch
+  Plan plan;          ///< of that epoch
 };
 
 /// As if the VM had ended; nothing changes if there is none.
-void remove_vm(placement::Snapshot& snapshot, const placement::VmId& id);
+void remove_vm(Snapshot& snapshot, const VmId& id);
 
 /// `now` is the last epoch with the homes as they are since its plan, `options` those in force. VMs
 /// and clients that are not in `now` are left out.
-[[nodiscard]] WhatIf what_if(const placement::Snapshot& now, const placement::Options& options,
+[[nodiscard]] WhatIf what_if(const Snapshot& now, const Options& options,
                              const Supposition& supposition, const Circumstances& circumstances);
 
 }  // namespace vmnuma::balancer

@@ -17,12 +17,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Advice;
-using placement::AdvisedBinding;
-using placement::Bytes;
-using placement::CpuId;
-using placement::GuestCell;
-
 /// A disk that an I/O thread can serve: virtio-blk.
 bool is_virtio_disk(pugi::xml_node disk) {
   return is(disk.child("target").attribute("bus"), "virtio") &&
@@ -30,7 +24,7 @@ bool is_virtio_disk(pugi::xml_node disk) {
 }
 
 std::string kib_text(Bytes bytes) {
-  return fmt::format("{}", bytes.value / placement::kKiB.value);
+  return fmt::format("{}", bytes.value / kKiB.value);
 }
 
 std::string list_of(const std::vector<std::int32_t>& vcpus) {
@@ -39,7 +33,7 @@ std::string list_of(const std::vector<std::int32_t>& vcpus) {
   for (const std::int32_t vcpu : vcpus) {
     ids.push_back({vcpu});
   }
-  return placement::to_list(ids);
+  return to_list(ids);
 }
 
 /// The value if all cells have the same, otherwise nothing.
@@ -153,7 +147,7 @@ class Writer {
   /// assume if there is none.
   static std::int32_t usual_distance(std::size_t from, std::size_t to) {
     constexpr std::int32_t kElsewhere = 20;
-    return from == to ? placement::kLocalDistance : kElsewhere;
+    return from == to ? kLocalDistance : kElsewhere;
   }
   [[nodiscard]] std::int32_t distance(std::size_t from, std::size_t to) const {
     return advice_.distances.empty() ? usual_distance(from, to)
@@ -309,7 +303,7 @@ class Writer {
       memory.remove_attribute("nodeset");
     } else {
       memory.remove_attribute("placement");
-      set(memory, "nodeset", placement::to_list(advice_.nodes));
+      set(memory, "nodeset", to_list(advice_.nodes));
     }
   }
 
@@ -360,7 +354,7 @@ class Writer {
         ++next;
       }
     }
-    for (const placement::Pin& pin : advice_.io_thread_pins) {
+    for (const Pin& pin : advice_.io_thread_pins) {
       const std::string number = fmt::format("{}", pin.number);
       pugi::xml_node tune = domain_.child("cputune");
       if (!tune) {
@@ -371,12 +365,12 @@ class Writer {
         line = add_line(tune, "iothreadpin");
         set(line, "iothread", number);
       }
-      set(line, "cpuset", placement::to_list(pin.cpus));
+      set(line, "cpuset", to_list(pin.cpus));
     }
   }
 
   void write_devices() {
-    for (const placement::AdvisedDevice& device : advice_.devices) {
+    for (const AdvisedDevice& device : advice_.devices) {
       if (pci_source_of(domain_, device.address)) {
         continue;
       }
@@ -407,8 +401,7 @@ class Writer {
 
 }  // namespace
 
-Result<placement::AdviceRequest> read_advice_request(std::string_view xml,
-                                                     Bytes default_huge_page_size) {
+Result<AdviceRequest> read_advice_request(std::string_view xml, Bytes default_huge_page_size) {
   pugi::xml_document document;
   const auto domain = load_domain_document(xml, kKeepEverything, document);
   if (!domain) {
@@ -417,14 +410,14 @@ Result<placement::AdviceRequest> read_advice_request(std::string_view xml,
   std::string text(xml);
   if (!domain->child("uuid")) {
     pugi::xml_node root = *domain;
-    root.append_child("uuid").text().set(placement::to_text(placement::VmId{}).c_str());
+    root.append_child("uuid").text().set(to_text(VmId{}).c_str());
     text = text_of(document, xml);
   }
   auto vm = parse_domain_xml(text, default_huge_page_size);
   if (!vm) {
     return tl::unexpected(std::move(vm).error());
   }
-  placement::AdviceRequest request;
+  AdviceRequest request;
   request.vm = std::move(*vm);
   request.memory_hotplug = static_cast<bool>(domain->child("maxMemory"));
   for (const pugi::xml_node disk : domain->child("devices").children("disk")) {
@@ -435,18 +428,18 @@ Result<placement::AdviceRequest> read_advice_request(std::string_view xml,
   return request;
 }
 
-Result<std::vector<placement::HeldDevice>> held_devices(std::string_view xml) {
+Result<std::vector<HeldDevice>> held_devices(std::string_view xml) {
   pugi::xml_document document;
   const auto domain = load_domain_document(xml, kKeepEverything, document);
   if (!domain) {
     return tl::unexpected(domain.error());
   }
   const std::string name = domain->child_value("name");
-  const auto id = placement::parse_vm_id(domain->child_value("uuid"));
+  const auto id = parse_vm_id(domain->child_value("uuid"));
   XmlFields fields;
-  std::vector<placement::HeldDevice> held;
-  for (placement::PciDevice& device : pci_devices_of(*domain, fields)) {
-    held.push_back({std::move(device.address), id.value_or(placement::VmId{}), name});
+  std::vector<HeldDevice> held;
+  for (PciDevice& device : pci_devices_of(*domain, fields)) {
+    held.push_back({std::move(device.address), id.value_or(VmId{}), name});
   }
   if (fields.complaint()) {
     return failure(ErrorCode::kCorrupt, fmt::format("which devices '{}' has is not known: {}", name,

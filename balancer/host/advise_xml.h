@@ -24,16 +24,15 @@ namespace vmnuma::balancer {
 /// The input of advice for this definition; its policy is not filled in. Unlike libvirt's own
 /// definitions, it may lack a <uuid>. `default_huge_page_size` as in parse_domain_xml(). Error:
 /// invalid-argument.
-[[nodiscard]] Result<placement::AdviceRequest> read_advice_request(
-    std::string_view xml, placement::Bytes default_huge_page_size);
+[[nodiscard]] Result<AdviceRequest> read_advice_request(std::string_view xml,
+                                                        Bytes default_huge_page_size);
 
 /// The PCI devices of a VM, from its definition or its live XML. Errors: invalid-argument (not
 /// domain XML), corrupt (invalid address).
-[[nodiscard]] Result<std::vector<placement::HeldDevice>> held_devices(std::string_view xml);
+[[nodiscard]] Result<std::vector<HeldDevice>> held_devices(std::string_view xml);
 
 /// `xml` with `advice` applied. Errors: invalid-argument; unsupported if its cells would change and
 /// something else in it refers to them one by one: huge pages of several sizes, plugged memory.
-[[nodiscard]] Result<std::string> advised_xml(std::string_view xml,
-                                              const placement::Advice& advice);
+[[nodiscard]] Result<std::string> advised_xml(std::string_view xml, const Advice& advice);
 
 }  // namespace vmnuma::balancer

@@ -8,13 +8,13 @@
 
 namespace vmnuma::balancer {
 
-Result<CpuMap> make_cpu_map(const std::vector<placement::CpuId>& cpus, const HostCpus& host) {
+Result<CpuMap> make_cpu_map(const std::vector<CpuId>& cpus, const HostCpus& host) {
   if (cpus.empty()) {
     return failure(ErrorCode::kInvalidArgument, "the CPU set is empty");
   }
   const CpuMap none(host.online.size(), 0);
   CpuMap map = none;
-  for (const placement::CpuId cpu : cpus) {
+  for (const CpuId cpu : cpus) {
     const auto number = static_cast<std::size_t>(cpu.value);
     if (cpu.value < 0 || number >= std::min(host.count, map.size() * 8)) {
       return failure(ErrorCode::kInvalidArgument, fmt::format("the host has no CPU {}", cpu.value));
@@ -25,8 +25,8 @@ Result<CpuMap> make_cpu_map(const std::vector<placement::CpuId>& cpus, const Hos
   return online_part(map, host.online) == none ? host.online : map;
 }
 
-std::vector<placement::CpuId> cpus_in(const CpuMap& map) {
-  std::vector<placement::CpuId> cpus;
+std::vector<CpuId> cpus_in(const CpuMap& map) {
+  std::vector<CpuId> cpus;
   for (std::size_t number = 0; number < map.size() * 8; ++number) {
     if ((map[number / 8] >> (number % 8) & 1U) != 0) {
       cpus.push_back({static_cast<std::int32_t>(number)});

@@ -25,11 +25,10 @@ struct HostCpus {
 
 /// `cpus` as a map of the size of `host.online`, which must have a bit for each CPU. Errors:
 /// invalid-argument (empty set, a CPU that the host does not have).
-[[nodiscard]] Result<CpuMap> make_cpu_map(const std::vector<placement::CpuId>& cpus,
-                                          const HostCpus& host);
+[[nodiscard]] Result<CpuMap> make_cpu_map(const std::vector<CpuId>& cpus, const HostCpus& host);
 
 /// Ascending.
-[[nodiscard]] std::vector<placement::CpuId> cpus_in(const CpuMap& map);
+[[nodiscard]] std::vector<CpuId> cpus_in(const CpuMap& map);
 
 /// `map` without the CPUs that are not in `online`, which has the same size.
 [[nodiscard]] CpuMap online_part(CpuMap map, const CpuMap& online);

@@ -66,8 +66,8 @@ std::string_view host_side_of(pugi::xml_node interface) {
 
 }  // namespace
 
-std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain, XmlFields& fields) {
-  std::vector<placement::PciDevice> devices;
+std::vector<PciDevice> pci_devices_of(pugi::xml_node domain, XmlFields& fields) {
+  std::vector<PciDevice> devices;
   for (const pugi::xml_node device : domain.child("devices").children()) {
     if (!has_pci_source(device)) {
       continue;
@@ -78,7 +78,7 @@ std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain, XmlField
           fmt::format("<{}> of a host PCI device has no source address", device.name()));
       continue;
     }
-    placement::PciDevice found{address_of(address, fields)};
+    PciDevice found{address_of(address, fields)};
     if (std::find(devices.begin(), devices.end(), found) == devices.end()) {
       devices.push_back(std::move(found));
     }
@@ -104,14 +104,13 @@ void set_pci_address(pugi::xml_node element, std::string_view address) {
   set(element, "function", fmt::format("0x{}", address.substr(11, 1)));
 }
 
-std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain) {
-  std::vector<placement::HostInterface> found;
+std::vector<HostInterface> host_interfaces_of(pugi::xml_node domain) {
+  std::vector<HostInterface> found;
   for (const pugi::xml_node interface : domain.child("devices").children("interface")) {
     const std::string_view name = host_side_of(interface);
-    const bool is_known =
-        std::any_of(found.begin(), found.end(),
-                    [&](const placement::HostInterface& other) { return other.name == name; });
-    if (placement::is_interface_name(name) && !is_known) {
+    const bool is_known = std::any_of(
+        found.begin(), found.end(), [&](const HostInterface& other) { return other.name == name; });
+    if (is_interface_name(name) && !is_known) {
       found.push_back({std::string(name),
                        {},
                        is(interface.child("virtualport").attribute("type"), "openvswitch")});
@@ -120,15 +119,14 @@ std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain) 
   return found;
 }
 
-std::vector<placement::MediatedDevice> mediated_devices_of(pugi::xml_node domain,
-                                                           XmlFields& fields) {
-  std::vector<placement::MediatedDevice> found;
+std::vector<MediatedDevice> mediated_devices_of(pugi::xml_node domain, XmlFields& fields) {
+  std::vector<MediatedDevice> found;
   for (const pugi::xml_node device : domain.child("devices").children("hostdev")) {
     if (!is(device.attribute("mode"), "subsystem") || !is(device.attribute("type"), "mdev")) {
       continue;
     }
     const std::string_view uuid = device.child("source").child("address").attribute("uuid").value();
-    if (!placement::parse_vm_id(uuid)) {  // it becomes part of a path
+    if (!parse_vm_id(uuid)) {  // it becomes part of a path
       fields.complain(fmt::format("<hostdev> of a mediated device has no UUID but '{}'", uuid));
       continue;
     }
@@ -137,9 +135,9 @@ std::vector<placement::MediatedDevice> mediated_devices_of(pugi::xml_node domain
   return found;
 }
 
-std::vector<placement::HostDisk> host_disks_of(pugi::xml_node domain) {
+std::vector<HostDisk> host_disks_of(pugi::xml_node domain) {
   constexpr std::string_view kDevices = "/dev/";
-  std::vector<placement::HostDisk> found;
+  std::vector<HostDisk> found;
   for (const pugi::xml_node disk : domain.child("devices").children("disk")) {
     const std::string_view use = disk.attribute("device").value();
     if (!is(disk.attribute("type"), "block") || use == "cdrom" || use == "floppy") {
@@ -150,9 +148,8 @@ std::vector<placement::HostDisk> host_disks_of(pugi::xml_node domain) {
       continue;
     }
     name.remove_prefix(kDevices.size());
-    placement::HostDisk host{std::string(name), {}};
-    if (placement::is_device_name(name) &&
-        std::find(found.begin(), found.end(), host) == found.end()) {
+    HostDisk host{std::string(name), {}};
+    if (is_device_name(name) && std::find(found.begin(), found.end(), host) == found.end()) {
       found.push_back(std::move(host));
     }
   }

@@ -18,8 +18,7 @@ namespace vmnuma::balancer {
 
 /// Host PCI devices given to the guest: <hostdev type='pci'>, <interface type='hostdev'> and <disk
 /// type='nvme'>, in document order, without duplicates.
-[[nodiscard]] std::vector<placement::PciDevice> pci_devices_of(pugi::xml_node domain,
-                                                               XmlFields& fields);
+[[nodiscard]] std::vector<PciDevice> pci_devices_of(pugi::xml_node domain, XmlFields& fields);
 
 /// The <address> in the source of the device with that PCI address; none if the domain has no such
 /// device.
@@ -32,15 +31,15 @@ void set_pci_address(pugi::xml_node element, std::string_view address);
 /// it is an Open vSwitch bridge (<virtualport>). In document order, without duplicates. An
 /// <interface type='network'> counts once libvirt has written the bridge or interface into the live
 /// XML; invalid kernel names do not count.
-[[nodiscard]] std::vector<placement::HostInterface> host_interfaces_of(pugi::xml_node domain);
+[[nodiscard]] std::vector<HostInterface> host_interfaces_of(pugi::xml_node domain);
 
 /// Mediated devices given to the guest: <hostdev type='mdev'>, in document order.
-[[nodiscard]] std::vector<placement::MediatedDevice> mediated_devices_of(pugi::xml_node domain,
-                                                                         XmlFields& fields);
+[[nodiscard]] std::vector<MediatedDevice> mediated_devices_of(pugi::xml_node domain,
+                                                              XmlFields& fields);
 
 /// Host block devices that are disks of the guest: the name below /dev of each <disk type='block'>,
 /// except CD-ROM and floppy drives. In document order, without duplicates.
-[[nodiscard]] std::vector<placement::HostDisk> host_disks_of(pugi::xml_node domain);
+[[nodiscard]] std::vector<HostDisk> host_disks_of(pugi::xml_node domain);
 
 /// What pins guest memory other than PCI and mediated devices: vDPA interfaces, memory encryption.
 /// Empty if nothing does.

@@ -14,7 +14,7 @@ namespace {
 using SharedMarks = std::shared_ptr<DirtyDomains>;
 
 void mark(virDomainPtr domain, void* opaque) {
-  placement::VmId id;
+  VmId id;
   if (virDomainGetUUID(domain, id.uuid.data()) == 0) {
     (*static_cast<SharedMarks*>(opaque))->mark(id);
   } else {

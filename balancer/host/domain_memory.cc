@@ -15,11 +15,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
-using placement::CellBinding;
-using placement::NumatuneMode;
-using placement::VmDescription;
-
 /// For definitions without <memory>, which people may omit if there are cells; libvirt never does.
 Bytes memory_of_parts(pugi::xml_node domain, const VmDescription& vm, XmlFields& fields) {
   Bytes sum;
@@ -30,7 +25,7 @@ Bytes memory_of_parts(pugi::xml_node domain, const VmDescription& vm, XmlFields&
       sum += part;
     }
   };
-  for (const placement::GuestCell& cell : vm.cells) {
+  for (const GuestCell& cell : vm.cells) {
     add(cell.memory);
   }
   for (const pugi::xml_node module : domain.child("devices").children("memory")) {
@@ -66,14 +61,14 @@ std::vector<CellBinding> read_bindings_of_cells(pugi::xml_node numatune, VmDescr
   for (const pugi::xml_node bound : numatune.children("memnode")) {
     bindings.push_back({read_mode(bound, fields),
                         fields.nodes(bound.attribute("nodeset").value(), "<memnode> nodeset")});
-    for (placement::GuestCell& cell : vm.cells) {
+    for (GuestCell& cell : vm.cells) {
       if (cell.id == bound.attribute("cellid").as_int(-1)) {
         cell.binding = bindings.back();
       }
     }
   }
   if (!bindings.empty() && !numatune.child("memory")) {
-    for (placement::GuestCell& cell : vm.cells) {
+    for (GuestCell& cell : vm.cells) {
       cell.binding = cell.binding.value_or(CellBinding{});
     }
   }
@@ -103,7 +98,7 @@ void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
     return;
   }
   // Cells with individual bindings but none for the whole: the first cell's mode stands for the VM.
-  std::set<placement::NodeId> nodes;
+  std::set<NodeId> nodes;
   for (const CellBinding& binding : bindings) {
     vm.numatune = vm.numatune == NumatuneMode::kNone ? binding.mode : vm.numatune;
     nodes.insert(binding.nodes.begin(), binding.nodes.end());
@@ -135,7 +130,7 @@ void read_page_sizes_of_cells(pugi::xml_node huge_pages, VmDescription& vm, XmlF
       named[cell.value] = counted;
     }
   }
-  for (placement::GuestCell& cell : vm.cells) {
+  for (GuestCell& cell : vm.cells) {
     const auto own = named.find(cell.id);
     cell.page_size = own == named.end() ? others : own->second;
   }

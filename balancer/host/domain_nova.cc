@@ -35,7 +35,7 @@ std::string at_most_longest(std::string_view text) {
 
 }  // namespace
 
-placement::NovaProject nova_project_of(pugi::xml_node domain) {
+NovaProject nova_project_of(pugi::xml_node domain) {
   const pugi::xml_node instance = nova_child(domain.child("metadata"), "instance");
   const pugi::xml_node project = nova_child(nova_child(instance, "owner"), "project");
   return {at_most_longest(project.text().get()),

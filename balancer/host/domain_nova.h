@@ -21,6 +21,6 @@
 namespace vmnuma::balancer {
 
 /// The VM's project. Empty if there is none; name or UUID empty if longer than 255 bytes.
-[[nodiscard]] placement::NovaProject nova_project_of(pugi::xml_node domain);
+[[nodiscard]] NovaProject nova_project_of(pugi::xml_node domain);
 
 }  // namespace vmnuma::balancer

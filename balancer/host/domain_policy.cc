@@ -9,8 +9,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::PolicySetting;
-
 constexpr std::string_view kElement = "policy";
 /// There are fewer valid keys than this, so a longer policy has invalid ones and is refused anyway.
 constexpr std::size_t kMostSettings = 64;

@@ -26,9 +26,9 @@ inline constexpr const char* kPolicyNamespace = "https://vmnuma.org/policy/1.0";
 inline constexpr const char* kPolicyPrefix = "vmnuma";
 
 /// The settings in the metadata of `domain`, in order. Empty if it has no policy.
-[[nodiscard]] std::vector<placement::PolicySetting> policy_settings_of(pugi::xml_node domain);
+[[nodiscard]] std::vector<PolicySetting> policy_settings_of(pugi::xml_node domain);
 
 /// The element for virDomainSetMetadata, which adds namespace and prefix itself.
-[[nodiscard]] std::string policy_element(const std::vector<placement::PolicySetting>& settings);
+[[nodiscard]] std::string policy_element(const std::vector<PolicySetting>& settings);
 
 }  // namespace vmnuma::balancer

@@ -24,11 +24,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::Pin;
-using placement::VmDescription;
-
 /// QEMU's largest machine type has 4096 vCPUs (q35 in QEMU 9; 288 in 7.2).
 constexpr std::int32_t kMostVcpus = 4096;
 /// More than QEMU can use; prevents a bogus count from costing memory.
@@ -85,7 +80,7 @@ void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   std::set<std::int32_t> taken;
   std::int32_t place = 0;
   for (const pugi::xml_node node : cpu.child("numa").children("cell")) {
-    placement::GuestCell cell;
+    GuestCell cell;
     const pugi::xml_attribute id = node.attribute("id");
     cell.id = fields.small_number(id ? id.value() : std::to_string(place), "<cell> id", 0,
                                   kMostCells - 1);
@@ -208,7 +203,7 @@ void read_identity(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
   }
   if (!domain.child("uuid")) {
     fields.complain("it has no <uuid>");
-  } else if (auto id = placement::parse_vm_id(domain.child("uuid").text().get())) {
+  } else if (auto id = parse_vm_id(domain.child("uuid").text().get())) {
     vm.id = *id;
   } else {
     fields.complain(fmt::format("<uuid>: {}", id.error().message));

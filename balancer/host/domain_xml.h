@@ -30,7 +30,7 @@ namespace vmnuma::balancer {
 /// is -1. `default_huge_page_size` is what <hugepages/> without a size means on this host:
 /// Hugepagesize of /proc/meminfo. The policy keeps its defaults; `own_policy` is what the metadata
 /// says. Reads no file and does not call libvirt; any thread. Errors: invalid-argument.
-[[nodiscard]] Result<placement::VmDescription> parse_domain_xml(
-    std::string_view xml, placement::Bytes default_huge_page_size);
+[[nodiscard]] Result<VmDescription> parse_domain_xml(std::string_view xml,
+                                                     Bytes default_huge_page_size);
 
 }  // namespace vmnuma::balancer

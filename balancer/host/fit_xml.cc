@@ -16,9 +16,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuId;
-using placement::NodeId;
-
 template <class Id>
 std::vector<Id> common(const std::vector<Id>& a, const std::vector<Id>& b) {
   std::vector<Id> both;
@@ -63,11 +60,10 @@ class Fitter {
     if (left == given) {
       return std::nullopt;
     }
-    changes_.push_back(left.empty()
-                           ? fmt::format("{}: none of the {} {} is here, leaving it free", what,
-                                         kind, placement::to_list(given))
-                           : fmt::format("{}: {} {} instead of {}", what, kind,
-                                         placement::to_list(left), placement::to_list(given)));
+    changes_.push_back(left.empty() ? fmt::format("{}: none of the {} {} is here, leaving it free",
+                                                  what, kind, to_list(given))
+                                    : fmt::format("{}: {} {} instead of {}", what, kind,
+                                                  to_list(left), to_list(given)));
     return left;
   }
 
@@ -80,7 +76,7 @@ class Fitter {
       if (left->empty()) {
         vcpu.remove_attribute(cpuset);
       } else {
-        cpuset.set_value(placement::to_list(*left).c_str());
+        cpuset.set_value(to_list(*left).c_str());
       }
     }
   }
@@ -97,7 +93,7 @@ class Fitter {
         if (left->empty()) {
           remove_line(pin);
         } else {
-          pin.attribute("cpuset").set_value(placement::to_list(*left).c_str());
+          pin.attribute("cpuset").set_value(to_list(*left).c_str());
         }
       }
       pin = next;
@@ -107,7 +103,7 @@ class Fitter {
   void fit_numatune(pugi::xml_node numatune) {
     if (pugi::xml_attribute nodeset = numatune.child("memory").attribute("nodeset")) {
       if (auto left = left_of_nodes(nodeset.value(), "<numatune> memory")) {
-        nodeset.set_value(placement::to_list(left->empty() ? host_.memory_nodes : *left).c_str());
+        nodeset.set_value(to_list(left->empty() ? host_.memory_nodes : *left).c_str());
       }
     }
     for (pugi::xml_node cell = numatune.child("memnode"); cell;) {
@@ -118,7 +114,7 @@ class Fitter {
         if (left->empty()) {
           remove_line(cell);
         } else {
-          cell.attribute("nodeset").set_value(placement::to_list(*left).c_str());
+          cell.attribute("nodeset").set_value(to_list(*left).c_str());
         }
       }
       cell = next;
@@ -134,7 +130,7 @@ class Fitter {
       if (left->empty()) {
         remove_line(mask);
       } else {
-        mask.text().set(placement::to_list(*left).c_str());
+        mask.text().set(to_list(*left).c_str());
       }
     }
   }

@@ -29,8 +29,8 @@ namespace vmnuma::balancer {
 
 /// What this host has. Both ascending and not empty.
 struct HostSets {
-  std::vector<placement::CpuId> cpus;           ///< online
-  std::vector<placement::NodeId> memory_nodes;  ///< online and with memory
+  std::vector<CpuId> cpus;           ///< online
+  std::vector<NodeId> memory_nodes;  ///< online and with memory
 };
 
 struct FittedXml {

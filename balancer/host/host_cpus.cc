@@ -30,7 +30,7 @@ Result<HostCpus> host_cpus(const Connection& connection) {
   return HostCpus{CpuMap(online.get(), online.get() + (cpus + 7) / 8), cpus};
 }
 
-std::vector<placement::CpuId> advised_cpus(const Connection& connection, virDomain* domain) {
+std::vector<CpuId> advised_cpus(const Connection& connection, virDomain* domain) {
   const Result<HostCpus> host = host_cpus(connection);
   if (!host) {
     return {};

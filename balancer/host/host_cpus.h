@@ -20,7 +20,6 @@ namespace vmnuma::balancer {
 /// its own: libvirt reports them as the emulator's pin (qemuDomainGetEmulatorPinInfo(),
 /// libvirt 9.0). Ascending; empty if libvirt reports none, or all of the host. Two calls; any
 /// thread.
-[[nodiscard]] std::vector<placement::CpuId> advised_cpus(const Connection& connection,
-                                                         _virDomain* domain);
+[[nodiscard]] std::vector<CpuId> advised_cpus(const Connection& connection, _virDomain* domain);
 
 }  // namespace vmnuma::balancer

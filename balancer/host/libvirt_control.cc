@@ -25,11 +25,6 @@ namespace vmnuma::balancer {
 namespace {
 
 using migration::DomainRun;
-using placement::CpuId;
-using placement::NodeId;
-using placement::NumatuneMode;
-using placement::VmDescription;
-using placement::VmId;
 
 struct FreeBytes {
   void operator()(void* bytes) const noexcept { std::free(bytes); }
@@ -38,8 +33,7 @@ struct FreeBytes {
 Result<DomainHandle> find(const Connection& connection, const VmId& vm) {
   DomainHandle domain(virDomainLookupByUUID(connection.get(), vm.uuid.data()));
   if (!domain) {
-    return tl::unexpected<Error>(
-        last_libvirt_error(fmt::format("no VM {}", placement::to_text(vm))));
+    return tl::unexpected<Error>(last_libvirt_error(fmt::format("no VM {}", to_text(vm))));
   }
   return domain;
 }
@@ -57,8 +51,7 @@ Result<DomainHandle> find(const Connection& connection, const DomainRun& run) {
   }
   const std::int32_t id = id_of(*domain);
   if (id < 0) {
-    return failure(ErrorCode::kNotFound,
-                   fmt::format("VM {} does not run", placement::to_text(run.vm)));
+    return failure(ErrorCode::kNotFound, fmt::format("VM {} does not run", to_text(run.vm)));
   }
   if (id != run.domain_id) {
     return failure(
@@ -114,8 +107,8 @@ Result<void> pin_once(const Connection& connection, const DomainRun& run, const 
 /// Makes the map, looks the domain up, and lets `call` pin with it.
 Result<void> pin(const Connection& connection, const DomainRun& run, const std::string& thread,
                  const std::vector<CpuId>& cpus, const PinCall& call) {
-  const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread,
-                                       placement::to_text(run.vm), placement::to_list(cpus));
+  const std::string what =
+      fmt::format("cannot pin {} of VM {} to CPUs {}", thread, to_text(run.vm), to_list(cpus));
   const auto host = host_cpus(connection);
   auto map = host.and_then([&](const HostCpus& found) { return make_cpu_map(cpus, found); });
   if (!map) {
@@ -131,8 +124,7 @@ Result<void> pin(const Connection& connection, const DomainRun& run, const std::
 }
 
 Result<void> no_such_thread(const VmId& vm, const std::string& thread) {
-  return failure(ErrorCode::kNotFound,
-                 fmt::format("VM {} has no {}", placement::to_text(vm), thread));
+  return failure(ErrorCode::kNotFound, fmt::format("VM {} has no {}", to_text(vm), thread));
 }
 
 int length_of(const CpuMap& map) {
@@ -258,10 +250,9 @@ Result<void> LibvirtControl::widen_memory_nodes(const DomainRun& run,
 Result<void> LibvirtControl::change_memory_nodes(const DomainRun& run,
                                                  const std::vector<NodeId>& nodes,
                                                  MemoryNodes change) {
-  const std::string what =
-      fmt::format("cannot {} the memory nodes of VM {} {} {}",
-                  change == MemoryNodes::kWiden ? "widen" : "set", placement::to_text(run.vm),
-                  change == MemoryNodes::kWiden ? "by" : "to", placement::to_list(nodes));
+  const std::string what = fmt::format(
+      "cannot {} the memory nodes of VM {} {} {}", change == MemoryNodes::kWiden ? "widen" : "set",
+      to_text(run.vm), change == MemoryNodes::kWiden ? "by" : "to", to_list(nodes));
   if (nodes.empty()) {
     return failure(ErrorCode::kInvalidArgument, what + ": the node set is empty");
   }
@@ -283,7 +274,7 @@ Result<void> LibvirtControl::change_memory_nodes(const DomainRun& run,
   }
   TypedParameters parameters;
   if (!parameters.add_int(VIR_DOMAIN_NUMA_MODE, VIR_DOMAIN_NUMATUNE_MEM_RESTRICTIVE) ||
-      !parameters.add_string(VIR_DOMAIN_NUMA_NODESET, placement::to_list(*wanted))) {
+      !parameters.add_string(VIR_DOMAIN_NUMA_NODESET, to_list(*wanted))) {
     return tl::unexpected<Error>(last_libvirt_error(what));
   }
   // Again, because reading its definition has taken a while.
@@ -321,11 +312,10 @@ Result<void> LibvirtControl::check_free(const DomainRun& run) {
   return has_job ? failure(ErrorCode::kBusy, "a libvirt job is under way") : Result<void>();
 }
 
-Result<void> LibvirtControl::set_policy(const VmId& vm,
-                                        const std::vector<placement::PolicySetting>& settings,
+Result<void> LibvirtControl::set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) {
   const std::string what =
-      fmt::format("cannot write the policy of VM {} into its metadata", placement::to_text(vm));
+      fmt::format("cannot write the policy of VM {} into its metadata", to_text(vm));
   const auto connection = connected();
   if (!connection) {
     return tl::unexpected<Error>(connection.error());

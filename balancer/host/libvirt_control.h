@@ -36,19 +36,18 @@ class LibvirtControl final : public migration::DomainControl {
 
   /// See the port. Additional error: unsupported for a URI that can never work.
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<placement::CpuId>& cpus) override;
+                                      const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<placement::CpuId>& cpus) override;
+                                          const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<placement::CpuId>& cpus) override;
+                                           const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
-                                              const std::vector<placement::NodeId>& nodes) override;
-  [[nodiscard]] Result<void> widen_memory_nodes(
-      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override;
+                                              const std::vector<NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
+                                                const std::vector<NodeId>& nodes) override;
   /// A backup counts as none, because libvirt lets changes through while it runs.
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& run) override;
-  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
-                                        const std::vector<placement::PolicySetting>& settings,
+  [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) override;
 
  private:
@@ -56,7 +55,7 @@ class LibvirtControl final : public migration::DomainControl {
 
   [[nodiscard]] Result<std::shared_ptr<Connection>> connected();
   [[nodiscard]] Result<void> change_memory_nodes(const migration::DomainRun& run,
-                                                 const std::vector<placement::NodeId>& nodes,
+                                                 const std::vector<NodeId>& nodes,
                                                  MemoryNodes change);
 
   EventLoop& loop_;

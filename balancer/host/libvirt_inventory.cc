@@ -17,9 +17,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::VmDescription;
-using placement::VmId;
-
 struct FreeText {
   void operator()(char* text) const noexcept { std::free(text); }
 };
@@ -129,7 +126,7 @@ Result<void> LibvirtInventory::list_running(DirtyDomains::Marks& marks) {
 }
 
 Result<VmDescription> LibvirtInventory::read(const VmId& vm) const {
-  const std::string what = fmt::format("cannot read VM {}", placement::to_text(vm));
+  const std::string what = fmt::format("cannot read VM {}", to_text(vm));
   const DomainHandle domain(virDomainLookupByUUID(connection_->get(), vm.uuid.data()));
   if (!domain) {
     return tl::unexpected<Error>(last_libvirt_error(what));

@@ -32,8 +32,8 @@
 namespace vmnuma::balancer {
 
 struct InventoryOptions {
-  std::string uri;                          ///< "qemu:///system"
-  placement::Bytes default_huge_page_size;  ///< Hugepagesize of /proc/meminfo
+  std::string uri;               ///< "qemu:///system"
+  Bytes default_huge_page_size;  ///< Hugepagesize of /proc/meminfo
 };
 
 class LibvirtInventory final : public stats::DomainInventory {
@@ -50,11 +50,11 @@ class LibvirtInventory final : public stats::DomainInventory {
 
   /// See the port. Additional errors: unsupported and invalid-argument for a URI that can never
   /// work. Any thread, one at a time (others wait).
-  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
 
   /// Re-reads this VM at the next refresh() and calls on_dirty: for externally noticed changes that
   /// libvirt raises no event for, such as a plugged vCPU. Any thread, never blocks on libvirt.
-  void mark_dirty(const placement::VmId& vm);
+  void mark_dirty(const VmId& vm);
 
   /// Sentences about domains that could not be read, each once for as long as it stays so. Any
   /// thread.
@@ -63,7 +63,7 @@ class LibvirtInventory final : public stats::DomainInventory {
  private:
   Result<void> ensure_connected();
   Result<void> list_running(DirtyDomains::Marks& marks);
-  Result<placement::VmDescription> read(const placement::VmId& vm) const;
+  Result<VmDescription> read(const VmId& vm) const;
 
   EventLoop& loop_;
   const InventoryOptions options_;
@@ -72,7 +72,7 @@ class LibvirtInventory final : public stats::DomainInventory {
   mutable std::mutex mutex_;  // guards everything below
   std::shared_ptr<Connection> connection_;
   std::unique_ptr<DomainEvents> events_;
-  std::map<placement::VmId, placement::VmDescription> known_;
+  std::map<VmId, VmDescription> known_;
   std::set<std::string> problems_;  ///< of single domains, in the last refresh()
   std::vector<std::string> notices_;
 };

@@ -9,8 +9,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::NodeId;
-
 std::vector<NodeId> allowed_memory_nodes(virDomain* domain) {
   int count = 0;
   if (virDomainGetNumaParameters(domain, nullptr, &count, /*flags=*/0) != 0 || count <= 0) {
@@ -23,7 +21,7 @@ std::vector<NodeId> allowed_memory_nodes(virDomain* domain) {
   std::vector<NodeId> nodes;
   const char* text = nullptr;
   if (virTypedParamsGetString(parameters.data(), count, VIR_DOMAIN_NUMA_NODESET, &text) == 1) {
-    nodes = placement::parse_node_list(text).value_or(std::vector<NodeId>{});
+    nodes = parse_node_list(text).value_or(std::vector<NodeId>{});
   }
   virTypedParamsClear(parameters.data(), count);
   return nodes;

@@ -12,6 +12,6 @@
 namespace vmnuma::balancer {
 
 /// Ascending; empty if libvirt does not report them. Two calls; any thread.
-[[nodiscard]] std::vector<placement::NodeId> allowed_memory_nodes(_virDomain* domain);
+[[nodiscard]] std::vector<NodeId> allowed_memory_nodes(_virDomain* domain);
 
 }  // namespace vmnuma::balancer

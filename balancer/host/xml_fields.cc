@@ -145,29 +145,26 @@ std::int32_t XmlFields::small_number(std::string_view text, std::string_view wha
   return static_cast<std::int32_t>(number(text, what, least, most));
 }
 
-placement::Bytes XmlFields::size(std::string_view number, std::string_view unit,
-                                 std::string_view what) {
+Bytes XmlFields::size(std::string_view number, std::string_view unit, std::string_view what) {
   const std::optional<std::int64_t> scale = bytes_in(unit);
   if (!scale) {
     complain(fmt::format("{}: '{}' is not a unit of memory", what, unit.substr(0, kMostQuoted)));
     return {};
   }
   const std::int64_t most = std::numeric_limits<std::int64_t>::max() / *scale;
-  return placement::Bytes{this->number(number, what, 0, most) * *scale};
+  return Bytes{this->number(number, what, 0, most) * *scale};
 }
 
-placement::Bytes XmlFields::size(pugi::xml_node element, std::string_view what) {
+Bytes XmlFields::size(pugi::xml_node element, std::string_view what) {
   return size(element.text().get(), element.attribute("unit").value(), what);
 }
 
-std::vector<placement::CpuId> XmlFields::cpus(std::string_view text, std::string_view what) {
-  return checked_list(parse_with_exclusions(text, placement::parse_cpu_list), what, kMostCpus,
-                      *this);
+std::vector<CpuId> XmlFields::cpus(std::string_view text, std::string_view what) {
+  return checked_list(parse_with_exclusions(text, parse_cpu_list), what, kMostCpus, *this);
 }
 
-std::vector<placement::NodeId> XmlFields::nodes(std::string_view text, std::string_view what) {
-  return checked_list(parse_with_exclusions(text, placement::parse_node_list), what, kMostNodes,
-                      *this);
+std::vector<NodeId> XmlFields::nodes(std::string_view text, std::string_view what) {
+  return checked_list(parse_with_exclusions(text, parse_node_list), what, kMostNodes, *this);
 }
 
 }  // namespace vmnuma::balancer

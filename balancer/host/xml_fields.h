@@ -54,17 +54,16 @@ class XmlFields {
   /// A size in one of libvirt's units (virScaleInteger, util/virutil.c, 9.0): b, byte(s), and k, m,
   /// g, t, p, e alone or with iB (powers of 1024) or B (powers of 1000), in either case. No unit
   /// means KiB.
-  [[nodiscard]] placement::Bytes size(std::string_view number, std::string_view unit,
-                                      std::string_view what);
+  [[nodiscard]] Bytes size(std::string_view number, std::string_view unit, std::string_view what);
 
   /// An element's text with its `unit` attribute.
-  [[nodiscard]] placement::Bytes size(pugi::xml_node element, std::string_view what);
+  [[nodiscard]] Bytes size(pugi::xml_node element, std::string_view what);
 
   /// CPU and node lists, "0-3,^2,8": the kernel's form, as libvirt prints it, in which "^2" removes
   /// what was named before it (virBitmapParse, util/virbitmap.c, 9.0). A list with everything
   /// removed is malformed.
-  [[nodiscard]] std::vector<placement::CpuId> cpus(std::string_view text, std::string_view what);
-  [[nodiscard]] std::vector<placement::NodeId> nodes(std::string_view text, std::string_view what);
+  [[nodiscard]] std::vector<CpuId> cpus(std::string_view text, std::string_view what);
+  [[nodiscard]] std::vector<NodeId> nodes(std::string_view text, std::string_view what);
 
  private:
   std::optional<std::string> complaint_;

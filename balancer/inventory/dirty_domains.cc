@@ -5,7 +5,7 @@
 
 namespace vmnuma::balancer {
 
-void DirtyDomains::mark(const placement::VmId& domain) {
+void DirtyDomains::mark(const VmId& domain) {
   put_back({.all = false, .domains = {domain}});
   announce();
 }

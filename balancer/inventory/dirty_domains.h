@@ -24,14 +24,14 @@ class DirtyDomains {
  public:
   struct Marks {
     bool all = false;  ///< the list of domains itself is in doubt
-    std::set<placement::VmId> domains;
+    std::set<VmId> domains;
   };
 
   /// `on_dirty` runs in the marking thread and should only forward the news. It must not call
   /// mute().
   explicit DirtyDomains(std::function<void()> on_dirty) : on_dirty_(std::move(on_dirty)) {}
 
-  void mark(const placement::VmId& domain);
+  void mark(const VmId& domain);
   void mark_all();
 
   /// Returns the marks and starts a new batch.

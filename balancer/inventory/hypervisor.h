@@ -20,11 +20,11 @@ class Hypervisor {
   /// For messages: "libvirt at qemu:///system".
   [[nodiscard]] virtual std::string name() const = 0;
   /// See stats::DomainInventory. One thread at a time.
-  [[nodiscard]] virtual Result<std::vector<placement::VmDescription>> refresh() = 0;
+  [[nodiscard]] virtual Result<std::vector<VmDescription>> refresh() = 0;
   /// Notices about what refresh() found, each returned once: sentences. Same thread as refresh().
   [[nodiscard]] virtual std::vector<std::string> take_notices() = 0;
   /// Reads this VM again in the next refresh(), and reports a change. Any thread, never blocks.
-  virtual void mark_dirty(const placement::VmId& vm) = 0;
+  virtual void mark_dirty(const VmId& vm) = 0;
   [[nodiscard]] virtual migration::DomainControl& control() = 0;
 };
 

@@ -7,9 +7,6 @@
 namespace vmnuma::balancer {
 
 using migration::DomainRun;
-using placement::CpuId;
-using placement::VmDescription;
-using placement::VmId;
 
 Hypervisors::Hypervisors(std::vector<Source> sources) {
   VMNUMA_CHECK(!sources.empty());
@@ -125,15 +122,14 @@ Result<void> Hypervisors::pin_io_thread(const DomainRun& run, std::int32_t io_th
   });
 }
 
-Result<void> Hypervisors::set_memory_nodes(const DomainRun& run,
-                                           const std::vector<placement::NodeId>& nodes) {
+Result<void> Hypervisors::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
   return with_control_of(run.vm, [&](migration::DomainControl& control) {
     return control.set_memory_nodes(run, nodes);
   });
 }
 
 Result<void> Hypervisors::widen_memory_nodes(const DomainRun& run,
-                                             const std::vector<placement::NodeId>& nodes) {
+                                             const std::vector<NodeId>& nodes) {
   return with_control_of(run.vm, [&](migration::DomainControl& control) {
     return control.widen_memory_nodes(run, nodes);
   });
@@ -144,8 +140,7 @@ Result<void> Hypervisors::check_free(const DomainRun& run) {
       run.vm, [&](migration::DomainControl& control) { return control.check_free(run); });
 }
 
-Result<void> Hypervisors::set_policy(const VmId& vm,
-                                     const std::vector<placement::PolicySetting>& settings,
+Result<void> Hypervisors::set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                      bool persistent) {
   return with_control_of(vm, [&](migration::DomainControl& control) {
     return control.set_policy(vm, settings, persistent);

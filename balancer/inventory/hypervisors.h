@@ -36,30 +36,29 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
   explicit Hypervisors(std::vector<Source> sources);
 
   [[nodiscard]] std::string name() const override;
-  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
   [[nodiscard]] std::vector<std::string> take_notices() override;
-  void mark_dirty(const placement::VmId& vm) override;
+  void mark_dirty(const VmId& vm) override;
   [[nodiscard]] migration::DomainControl& control() override { return *this; }
 
  private:
   /// Null if no source has listed it.
-  [[nodiscard]] Hypervisor* owner_of(const placement::VmId& vm);
+  [[nodiscard]] Hypervisor* owner_of(const VmId& vm);
   /// The result of `call` with the control of the VM's source.
   template <class Call>
-  [[nodiscard]] Result<void> with_control_of(const placement::VmId& vm, const Call& call);
+  [[nodiscard]] Result<void> with_control_of(const VmId& vm, const Call& call);
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<placement::CpuId>& cpus) override;
+                                      const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<placement::CpuId>& cpus) override;
+                                          const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<placement::CpuId>& cpus) override;
+                                           const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
-                                              const std::vector<placement::NodeId>& nodes) override;
-  [[nodiscard]] Result<void> widen_memory_nodes(
-      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override;
+                                              const std::vector<NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
+                                                const std::vector<NodeId>& nodes) override;
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& run) override;
-  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
-                                        const std::vector<placement::PolicySetting>& settings,
+  [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) override;
 
   struct Member {
@@ -70,7 +69,7 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
   std::vector<Member> members_;  ///< used by refresh(), except for the pointers
   std::vector<std::string> notices_;
   std::mutex mutex_;  ///< guards owners_
-  std::map<placement::VmId, std::size_t> owners_;
+  std::map<VmId, std::size_t> owners_;
 };
 
 }  // namespace vmnuma::balancer

@@ -47,7 +47,7 @@ struct TransferView {
   std::int32_t client = 0;  ///< the client that moves; the first one where several move together
   std::int64_t action = 0;  ///< its number in the history
   std::string reason;
-  std::vector<placement::NodeId> to;
+  std::vector<NodeId> to;
   /// "running", "waiting" (for room, for memory pressure to end, or for another attempt), "paused"
   std::string state;
   std::int64_t bytes_done = 0;
@@ -95,7 +95,7 @@ struct ForecastsView {
 /// The same on huge pages of one size.
 struct LargestOnPagesView {
   std::int64_t page_bytes = 0;
-  placement::NodeId node;  ///< none: no page of the size is free
+  NodeId node;  ///< none: no page of the size is free
   std::int64_t memory_bytes = 0;
   bool operator==(const LargestOnPagesView&) const = default;
 };
@@ -103,7 +103,7 @@ struct LargestOnPagesView {
 /// The largest VM that would start now on one node (placement/largest_vm.h). Figures are absent
 /// before the first epoch.
 struct LargestVmView {
-  placement::NodeId node;                      ///< the one with most room; none: no node has any
+  NodeId node;                                 ///< the one with most room; none: no node has any
   Figure vcpus;                                ///< on that node; 0 if there is none
   Figure memory_bytes;                         ///< on that node, on ordinary pages
   Figure room_bytes;                           ///< the same for all nodes together
@@ -145,10 +145,10 @@ struct StatusView {
   std::int64_t reservations = 0;  ///< how many there are
   /// What the sysctl kernel.numa_balancing holds: 0 = off; absent where the kernel has none.
   std::optional<std::int32_t> kernel_numa_balancing;
-  std::optional<placement::SchedExt> sched_ext;  ///< the BPF program that schedules, if any
-  placement::CacheScheduling cache_scheduling = placement::CacheScheduling::kNone;
-  /// Online CPUs that are kept from VMs (placement::Node), ascending.
-  std::vector<placement::CpuId> isolated_cpus;
+  std::optional<SchedExt> sched_ext;  ///< the BPF program that schedules, if any
+  CacheScheduling cache_scheduling = CacheScheduling::kNone;
+  /// Online CPUs that are kept from VMs (Node), ascending.
+  std::vector<CpuId> isolated_cpus;
   bool wants_wakeups = false;  ///< Numa.LocalityWeightActionAffinity is not 0
   /// For how many pairs of VMs mutual wake-ups are counted; absent = not counted.
   Figure wakeup_pairs;
@@ -183,7 +183,7 @@ struct HugePagesView {
 /// One node in HostView. Times are of the last epoch; `used` to `owed` are sums over its clients.
 /// CPU figures are absent without two readings of all its CPUs, memory without a reading of it.
 struct NodeView {
-  placement::NodeId node;
+  NodeId node;
   bool known = true;  ///< false: its readings are missing, so nothing is moved to it
   std::int32_t cores = 0;
   std::int32_t cpus = 0;                ///< logical CPUs that VMs may use
@@ -225,7 +225,7 @@ struct NodeView {
 struct VmClientView {
   std::int32_t index = 0;
   std::int32_t vcpus = 0;
-  placement::NodeId home;  ///< none until it is placed
+  NodeId home;  ///< none until it is placed
   bool moving = false;
   Figure used_ms;
   Figure ready_ms;
@@ -259,7 +259,7 @@ struct VmView {
   std::string not_managed;  ///< why it is left alone
   bool transferring = false;
   std::vector<VmClientView> clients;
-  placement::VmFigures figures = {};          ///< as placement::kVmFigures declares them
+  VmFigures figures = {};                     ///< as kVmFigures declares them
   std::vector<std::string> pci_devices = {};  ///< passed through to it, as in "0000:3b:00.0"
   std::vector<AdviceView> advice = {};        ///< about its definition
   std::string owner = {};                     ///< owner of the VM; empty: not set
@@ -297,8 +297,8 @@ struct HostView {
 struct ClientView {
   std::int32_t index = 0;
   std::vector<std::int32_t> vcpus;
-  placement::NodeId home;
-  std::vector<placement::NodeId> allowed;
+  NodeId home;
+  std::vector<NodeId> allowed;
   std::string why;                ///< a sentence: why it lives there
   std::int64_t since_epochs = 0;  ///< how long it has lived there
   Figure used_ms;                 ///< this and the next four as in VmClientView
@@ -306,12 +306,12 @@ struct ClientView {
   Figure demand_ms;
   Figure entitled_ms;
   Figure owed_ms;
-  Figure memory_bytes;          ///< what is resident
-  Figure locality_pct;          ///< share of it on the home node
-  std::string cpus;             ///< that it may run on, as a list; empty: all of its home
-  placement::NodeId spills_to;  ///< it uses this node's CPUs as well; value -1: none
-  Figure spill_saves_ms;        ///< what that has saved lately, per epoch
-  std::string no_own_cores;     ///< why it was not given cores of its own; empty otherwise
+  Figure memory_bytes;       ///< what is resident
+  Figure locality_pct;       ///< share of it on the home node
+  std::string cpus;          ///< that it may run on, as a list; empty: all of its home
+  NodeId spills_to;          ///< it uses this node's CPUs as well; value -1: none
+  Figure spill_saves_ms;     ///< what that has saved lately, per epoch
+  std::string no_own_cores;  ///< why it was not given cores of its own; empty otherwise
   bool operator==(const ClientView&) const = default;
 };
 
@@ -319,8 +319,8 @@ struct ClientView {
 struct CandidateView {
   std::string action;  ///< name_of(Reason): "load-move", ...
   std::int32_t client = 0;
-  placement::NodeId from;
-  placement::NodeId to;
+  NodeId from;
+  NodeId to;
   std::string partner;       ///< the other client of a swap as "NAME/INDEX"; empty otherwise
   std::int64_t gain_ms = 0;  ///< lost time it would save per epoch; may be negative
   std::string guard;         ///< name_of(Guard) that stopped it; empty if it was taken
@@ -363,7 +363,7 @@ struct InterruptsView {
   std::vector<std::int32_t> numbers;  ///< ascending
   std::string handler;                ///< of the first, as /proc/interrupts names it
   std::string cpus;                   ///< where they fire: "0-3"
-  placement::NodeId node;             ///< of these CPUs; none if they are on several
+  NodeId node;                        ///< of these CPUs; none if they are on several
   bool operator==(const InterruptsView&) const = default;
 };
 
@@ -371,7 +371,7 @@ struct InterruptsView {
 struct DeviceView {
   std::string kind;  ///< "PCI device", "mediated device", "network interface" or "disk"
   std::string name;
-  placement::NodeId node;  ///< none: not known, or the devices that carry it are on several
+  NodeId node;  ///< none: not known, or the devices that carry it are on several
   /// For a passed-through PCI device, or for what carries a mediated device or network interface.
   std::vector<InterruptsView> interrupts;
   std::string advice;  ///< a sentence: which of them fire far away and what to do; or empty
@@ -428,13 +428,13 @@ struct HistoryRowView {
   std::string vm_uuid;
   std::int32_t client = 0;
   std::string reason;
-  placement::NodeId from;
-  placement::NodeId to;
+  NodeId from;
+  NodeId to;
   PredictionView predicted;
   std::optional<OutcomeView> outcome;  ///< absent until it has been measured
   std::string state;                   ///< "open", "done", "undone", "dropped"
   std::string detail;                  ///< why it was undone or dropped; what was moved
-  placement::NodeId spills_to = {};    ///< it may use this node's CPUs as well as those of `to`
+  NodeId spills_to = {};               ///< it may use this node's CPUs as well as those of `to`
   bool operator==(const HistoryRowView&) const = default;
 };
 
@@ -469,10 +469,10 @@ struct RelocationView {
   std::string vm;
   std::string vm_uuid;
   std::int32_t client = 0;
-  placement::NodeId from;
-  placement::NodeId to;
-  std::int64_t memory_bytes = 0;     ///< what has to travel
-  placement::NodeId spills_to = {};  ///< it may use this node's CPUs as well as those of `to`
+  NodeId from;
+  NodeId to;
+  std::int64_t memory_bytes = 0;  ///< what has to travel
+  NodeId spills_to = {};          ///< it may use this node's CPUs as well as those of `to`
   bool operator==(const RelocationView&) const = default;
 };
 
@@ -547,7 +547,7 @@ struct StandingView {
 
 /// A node that was considered for a client of a new VM.
 struct NodeChoiceView {
-  placement::NodeId node;
+  NodeId node;
   bool fits = false;  ///< its memory
   Figure load_pct;    ///< the node's load average with the client
   Figure room_bytes;  ///< free for it, above the reserve and what others have yet to touch
@@ -559,7 +559,7 @@ struct NewHomeView {
   std::string vm;
   std::int32_t client = 0;
   std::int32_t vcpus = 0;
-  placement::NodeId home;  ///< none: no node may be its home
+  NodeId home;  ///< none: no node may be its home
   std::int64_t memory_bytes = 0;
   std::int64_t elsewhere_bytes = 0;  ///< the part of it that finds no room on the home
   std::vector<NodeChoiceView> considered;
@@ -635,7 +635,7 @@ struct MemoryView {
   std::int64_t memory_bytes = 0;
   Figure swap_bytes;                         ///< of the host
   std::optional<bool> protection_inherited;  ///< cgroup v2 is mounted with memory_recursiveprot
-  std::vector<placement::NodeId> nodes;
+  std::vector<NodeId> nodes;
   std::vector<VmMemoryView> vms;  ///< by name
   std::vector<VictimView> reclaimed_first;
   std::vector<VictimView> killed_first;
@@ -644,7 +644,7 @@ struct MemoryView {
 
 /// Memory of a node that a reservation keeps.
 struct ReservedMemoryView {
-  placement::NodeId node;
+  NodeId node;
   std::int64_t page_bytes = 0;  ///< 0: ordinary pages
   std::int64_t memory_bytes = 0;
   bool operator==(const ReservedMemoryView&) const = default;
@@ -666,7 +666,7 @@ struct ReservationView {
   std::string vm_uuid;  ///< or its UUID
   std::string group;    ///< or the group
   std::int64_t vcpus = 0;
-  std::vector<placement::NodeId> homes;  ///< of its vCPUs, by client
+  std::vector<NodeId> homes;  ///< of its vCPUs, by client
   std::vector<ReservedMemoryView> memory;
   Figure until_unix_s;              ///< absent: it does not expire
   std::vector<std::string> served;  ///< UUIDs of running VMs that it is for and is not kept for
@@ -704,10 +704,9 @@ struct ReservationHistoryView {
 
 /// Where a VM should start.
 struct SuggestView {
-  std::string vm;       ///< the one that was announced; empty: none was
-  std::string vm_uuid;  ///< empty if `vm` is
-  std::vector<placement::NodeId>
-      nodes;  ///< its homes, and where its memory finds room; never empty
+  std::string vm;             ///< the one that was announced; empty: none was
+  std::string vm_uuid;        ///< empty if `vm` is
+  std::vector<NodeId> nodes;  ///< its homes, and where its memory finds room; never empty
   bool operator==(const SuggestView&) const = default;
 };
 

@@ -7,14 +7,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::CpuTime;
-using placement::Effect;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Rehoming;
-
 namespace {
 
 /// The program and the planner's figures round differently, by less than this per client.
@@ -178,8 +170,7 @@ Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLim
       optimum.best = std::move(given);
     }
   }
-  if (std::all_of(present.begin(), present.end(),
-                  [](placement::NodeIndex home) { return home == placement::kNoNode; })) {
+  if (std::all_of(present.begin(), present.end(), [](NodeIndex home) { return home == kNoNode; })) {
     optimum.bound = optimum.best.cost;  // no client has a home, so there is nothing to choose
     return optimum;
   }

@@ -22,37 +22,37 @@ namespace vmnuma::balancer {
 
 struct Assignment {
   Homes homes;
-  placement::CpuTime lost;    ///< per epoch
-  placement::CpuTime moving;  ///< once, from the present homes
-  placement::CpuTime cost;
+  CpuTime lost;    ///< per epoch
+  CpuTime moving;  ///< once, from the present homes
+  CpuTime cost;
   bool operator==(const Assignment&) const = default;
 };
 
 /// The present homes.
-[[nodiscard]] Homes homes_of(const placement::Arrangement& arrangement);
+[[nodiscard]] Homes homes_of(const Arrangement& arrangement);
 
 /// What these homes lose, and what it costs to go there from those of `now`. A client without a
 /// home keeps none.
-[[nodiscard]] Assignment assess(const placement::Arrangement& now, const Homes& homes);
+[[nodiscard]] Assignment assess(const Arrangement& now, const Homes& homes);
 
 struct SearchLimits {
   double seconds = 5;
   /// An answer this close to the bound is good enough; in thousandths of the demand of all clients.
-  placement::Permille gap{1};
+  Permille gap{1};
 };
 
 struct Optimum {
   Assignment best;
-  std::optional<placement::CpuTime> bound;  ///< no homes cost less; nothing if it is not known
-  std::int64_t rounds = 0;                  ///< number of programs that were solved
-  std::string trouble;  ///< why no program was solved to the end; empty if one was
+  std::optional<CpuTime> bound;  ///< no homes cost less; nothing if it is not known
+  std::int64_t rounds = 0;       ///< number of programs that were solved
+  std::string trouble;           ///< why no program was solved to the end; empty if one was
 };
 
 /// `now` is of basis kDemand and as its snapshot. `start` are homes to begin with, such as those at
 /// which the planner comes to rest; the present ones are always tried. `clock` gives seconds.
 /// Errors: none; where the solver fails the answer is the better start, without a bound, and
 /// `trouble` says why.
-[[nodiscard]] Optimum find_optimum(const placement::Arrangement& now, const Homes& start,
+[[nodiscard]] Optimum find_optimum(const Arrangement& now, const Homes& start,
                                    const SearchLimits& limits,
                                    const std::function<double()>& clock);
 

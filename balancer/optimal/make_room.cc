@@ -14,18 +14,10 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Snapshot;
-
 namespace {
 
 Bytes in_mib(double amount) {
-  return placement::kMiB * static_cast<std::int64_t>(std::max(amount, 0.0));
+  return kMiB * static_cast<std::int64_t>(std::max(amount, 0.0));
 }
 
 /// A node is given up once so many answers without an order have been forbidden for it.
@@ -33,7 +25,7 @@ constexpr int kMostWithoutOrder = 16;
 
 class RoomMaker {
  public:
-  RoomMaker(const Arrangement& now, const placement::FreeForVm& free, const RoomWanted& wanted)
+  RoomMaker(const Arrangement& now, const FreeForVm& free, const RoomWanted& wanted)
       : now_(now),
         snapshot_(now.snapshot()),
         wanted_(wanted),
@@ -97,7 +89,7 @@ class RoomMaker {
     if (wanted_.page_size == Bytes{}) {
       return node < free_.room.size() ? free_.room[node] : Bytes{};
     }
-    for (const placement::FreeHugePages& pages : free_.huge_pages) {
+    for (const FreeHugePages& pages : free_.huge_pages) {
       if (pages.node == snapshot_.topology.nodes[node].id && pages.page_size == wanted_.page_size) {
         return pages.page_size * pages.free;
       }
@@ -115,9 +107,9 @@ class RoomMaker {
   /// All memory of its kind there that VMs may have.
   [[nodiscard]] Bytes size_of(NodeIndex node) const {
     if (wanted_.page_size == Bytes{}) {
-      return placement::ordinary_for_vms(snapshot_, node);
+      return ordinary_for_vms(snapshot_, node);
     }
-    for (const placement::HugePagePool& pool : snapshot_.topology.nodes[node].huge_pages) {
+    for (const HugePagePool& pool : snapshot_.topology.nodes[node].huge_pages) {
       if (pool.page_size == wanted_.page_size) {
         return pool.page_size * pool.pages - reservations_of(snapshot_.nodes[node], pool.page_size);
       }
@@ -135,7 +127,7 @@ class RoomMaker {
   [[nodiscard]] Cost cost_of(const RoomMade& made) const {
     Cost cost(priorities_.size());
     for (const Step& step : made.sequence.steps) {
-      for (const placement::Relocation& relocation : step.relocations) {
+      for (const Relocation& relocation : step.relocations) {
         const std::int32_t priority = priority_of(index_of(snapshot_, relocation.client));
         const auto place =
             std::find(priorities_.begin(), priorities_.end(), priority) - priorities_.begin();
@@ -259,10 +251,10 @@ class RoomMaker {
     if (!made.sequence.stuck.empty()) {
       return std::nullopt;
     }
-    placement::Plan plan;
+    Plan plan;
     for (const Step& step : made.sequence.steps) {
-      plan.actions.push_back({placement::Reason::kAdministrator, step.relocations, {}});
-      for (const placement::Relocation& relocation : step.relocations) {
+      plan.actions.push_back({Reason::kAdministrator, step.relocations, {}});
+      for (const Relocation& relocation : step.relocations) {
         made.memory += relocation.memory;
         ++made.moves;
       }
@@ -277,7 +269,7 @@ class RoomMaker {
   /// How much more admission will find there.
   [[nodiscard]] Bytes freed_on(NodeIndex node, const Homes& homes) const {
     Arrangement then = now_;
-    std::vector<placement::Rehoming> changes;
+    std::vector<Rehoming> changes;
     for (ClientIndex client = 0; client < homes.size(); ++client) {
       if (homes[client] != now_.home(client)) {
         changes.push_back({client, homes[client]});
@@ -296,7 +288,7 @@ class RoomMaker {
 
   /// The same cost, with other targets where those lose less.
   [[nodiscard]] RoomMade calmest(RoomMade made) const {
-    placement::CpuTime lost = assess(now_, made.sequence.reached).lost;
+    CpuTime lost = assess(now_, made.sequence.reached).lost;
     for (bool found = true; found;) {
       found = false;
       for (ClientIndex client = 0; client < made.sequence.reached.size() && !found; ++client) {
@@ -309,7 +301,7 @@ class RoomMaker {
             continue;
           }
           other[client] = to;
-          if (const placement::CpuTime less = assess(now_, other).lost; less < lost) {
+          if (const CpuTime less = assess(now_, other).lost; less < lost) {
             std::optional<RoomMade> way = in_steps(made.node, other);
             if (way && cost_of(*way) <= cost_of(made)) {
               made = std::move(*way);
@@ -339,7 +331,7 @@ class RoomMaker {
     }
     return all >= wanted_.memory
                ? std::string()
-               : "all nodes together have " + std::to_string(all.value / placement::kMiB.value) +
+               : "all nodes together have " + std::to_string(all.value / kMiB.value) +
                      " MiB free for VMs, which is less than it needs";
   }
 
@@ -351,11 +343,11 @@ class RoomMaker {
       for (const NodeIndex node : wanted_.nodes) {
         const Bytes memory = node < state.memory.size() ? state.memory[node] : Bytes{};
         if (guard && could_live_on(node) && memory > Bytes{}) {
-          const placement::VmState& vm = snapshot_.vms[state.vm];
+          const VmState& vm = snapshot_.vms[state.vm];
           all.push_back({state.id, node, memory, *guard,
-                         *guard == placement::Guard::kStaleData     ? vm.stale_because
-                         : *guard == placement::Guard::kMemoryStays ? vm.memory_stays_because
-                                                                    : std::string()});
+                         *guard == Guard::kStaleData     ? vm.stale_because
+                         : *guard == Guard::kMemoryStays ? vm.memory_stays_because
+                                                         : std::string()});
         }
       }
     }
@@ -367,15 +359,15 @@ class RoomMaker {
   const Arrangement& now_;
   const Snapshot& snapshot_;
   const RoomWanted& wanted_;
-  const placement::FreeForVm& free_;
+  const FreeForVm& free_;
   std::vector<MemoryPool> pools_;
   std::vector<std::int32_t> priorities_;  ///< of VMs that may move, highest first
 };
 
 }  // namespace
 
-RoomMade make_room(const Arrangement& now, const placement::FreeForVm& free,
-                   const RoomWanted& wanted, double seconds, const std::function<double()>& clock) {
+RoomMade make_room(const Arrangement& now, const FreeForVm& free, const RoomWanted& wanted,
+                   double seconds, const std::function<double()>& clock) {
   return RoomMaker(now, free, wanted).run(seconds, clock);
 }
 

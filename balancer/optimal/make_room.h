@@ -38,25 +38,25 @@ namespace vmnuma::balancer {
 /// What the VM that is to start needs on one node.
 struct RoomWanted {
   std::int32_t vcpus = 1;
-  placement::Bytes memory;
-  placement::Bytes page_size;               ///< of hugetlbfs; zero: ordinary pages
-  std::vector<placement::NodeIndex> nodes;  ///< one of these, ascending
+  Bytes memory;
+  Bytes page_size;               ///< of hugetlbfs; zero: ordinary pages
+  std::vector<NodeIndex> nodes;  ///< one of these, ascending
 };
 
 struct InTheWay {
-  placement::ClientId client;
-  placement::NodeIndex on = placement::kNoNode;
-  placement::Bytes memory;  ///< what it has there
-  placement::Guard because{};
+  ClientId client;
+  NodeIndex on = kNoNode;
+  Bytes memory;  ///< what it has there
+  Guard because{};
   std::string detail;  ///< of kStaleData and kMemoryStays: what the snapshot says; or empty
   bool operator==(const InTheWay&) const = default;
 };
 
 struct RoomMade {
-  placement::NodeIndex node = placement::kNoNode;  ///< where it fits then; kNoNode: nowhere
-  Sequence sequence;                               ///< no steps if it fits already
-  placement::Bytes memory;                         ///< that travels
-  placement::Bytes least;                          ///< every way moves at least so much
+  NodeIndex node = kNoNode;  ///< where it fits then; kNoNode: nowhere
+  Sequence sequence;         ///< no steps if it fits already
+  Bytes memory;              ///< that travels
+  Bytes least;               ///< every way moves at least so much
   std::int64_t moves = 0;
   /// Why it fits nowhere, as a sentence; empty if it fits.
   std::string refused;
@@ -66,8 +66,8 @@ struct RoomMade {
 
 /// `now` is of basis kDemand and as its snapshot; `free` is what admission would find now, by node
 /// of the snapshot and for the pools of `wanted.page_size`. `clock` gives seconds.
-[[nodiscard]] RoomMade make_room(const placement::Arrangement& now,
-                                 const placement::FreeForVm& free, const RoomWanted& wanted,
-                                 double seconds, const std::function<double()>& clock);
+[[nodiscard]] RoomMade make_room(const Arrangement& now, const FreeForVm& free,
+                                 const RoomWanted& wanted, double seconds,
+                                 const std::function<double()>& clock);
 
 }  // namespace vmnuma::balancer

@@ -7,13 +7,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::MemoryProfile;
-using placement::NodeIndex;
-using placement::Rehoming;
-
 namespace {
 
 bool has_room(const MemoryPool& pool, const Arrangement& now, const Arrangement& then,
@@ -29,7 +22,7 @@ bool has_room(const MemoryPool& pool, const Arrangement& now, const Arrangement&
                      [client](const Rehoming& entry) { return entry.client == client; });
     const NodeIndex home = change == changes.end() ? then.home(client) : change->to;
     const MemoryProfile& memory = now.memory(client);
-    if (home != now.home(client) && home != placement::kNoNode && memory.can_follow) {
+    if (home != now.home(client) && home != kNoNode && memory.can_follow) {
       for (const MemoryProfile::Part& part : memory.parts) {
         free[part.node] += part.bytes;
       }
@@ -45,8 +38,8 @@ bool has_room(const MemoryPool& pool, const Arrangement& now, const Arrangement&
 
 }  // namespace
 
-std::vector<MemoryPool> memory_pools(const placement::Snapshot& snapshot) {
-  const placement::MemoryRoom room(snapshot);
+std::vector<MemoryPool> memory_pools(const Snapshot& snapshot) {
+  const MemoryRoom room(snapshot);
   std::map<Bytes, MemoryPool> pools;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     pools[Bytes{}].free.push_back(room.ordinary(node));

@@ -11,25 +11,23 @@ namespace vmnuma::balancer {
 
 /// Memory of one kind.
 struct MemoryPool {
-  placement::Bytes page_size;          ///< zero: ordinary memory
-  std::vector<placement::Bytes> free;  ///< per node
+  Bytes page_size;          ///< zero: ordinary memory
+  std::vector<Bytes> free;  ///< per node
   bool operator==(const MemoryPool&) const = default;
   /// True if the client's memory is of this kind.
-  [[nodiscard]] bool is_of(const placement::Snapshot& snapshot,
-                           placement::ClientIndex client) const {
+  [[nodiscard]] bool is_of(const Snapshot& snapshot, ClientIndex client) const {
     return page_size_of(snapshot, snapshot.clients[client]) == page_size;
   }
 };
 
 /// The kinds that placement/memory_room.h distinguishes: first the ordinary memory, then the pools
 /// of huge pages that clients have memory of.
-[[nodiscard]] std::vector<MemoryPool> memory_pools(const placement::Snapshot& snapshot);
+[[nodiscard]] std::vector<MemoryPool> memory_pools(const Snapshot& snapshot);
 
 /// True if all clients that use the pools find room where `changes` take them. `now` is the
 /// arrangement for which the pools are known, `then` what became of it since; at any other home
 /// than in `now`, all of a client's memory is there.
-[[nodiscard]] bool have_room(const std::vector<MemoryPool>& pools,
-                             const placement::Arrangement& now, const placement::Arrangement& then,
-                             std::span<const placement::Rehoming> changes);
+[[nodiscard]] bool have_room(const std::vector<MemoryPool>& pools, const Arrangement& now,
+                             const Arrangement& then, std::span<const Rehoming> changes);
 
 }  // namespace vmnuma::balancer

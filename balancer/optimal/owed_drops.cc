@@ -6,11 +6,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::CpuTime;
-using placement::Load;
-using placement::NodeLoad;
-using placement::Supply;
-
 namespace {
 
 constexpr std::size_t kMostTried = 10;

@@ -13,8 +13,7 @@ namespace vmnuma::balancer {
 /// Few residents are tried in all combinations; of many, each is given its demand, which always
 /// holds: a client that leaves takes along what it was owed and leaves behind what it ran, and that
 /// is no more than it wanted.
-[[nodiscard]] std::vector<placement::CpuTime> drops_of(
-    const placement::Supply& supply, const std::vector<placement::Load>& residents,
-    placement::CpuTime owed);
+[[nodiscard]] std::vector<CpuTime> drops_of(const Supply& supply,
+                                            const std::vector<Load>& residents, CpuTime owed);
 
 }  // namespace vmnuma::balancer

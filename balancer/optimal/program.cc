@@ -14,21 +14,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::Guard;
-using placement::kNoNode;
-using placement::Load;
-using placement::MemoryProfile;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Snapshot;
-using placement::Supply;
-using placement::VmPolicy;
-
 namespace {
 
 /// Costs are in thousands of core-us, memory in MiB, so that all numbers are of similar size.
@@ -36,7 +21,7 @@ double in_units(CpuTime time) {
   return static_cast<double>(time.value) / 1000;
 }
 double in_units(Bytes bytes) {
-  return static_cast<double>(bytes.value) / static_cast<double>(placement::kMiB.value);
+  return static_cast<double>(bytes.value) / static_cast<double>(kMiB.value);
 }
 
 bool are_alike(const Supply& a, const Supply& b) {
@@ -58,9 +43,9 @@ std::vector<Tangent> tangents_of(const Supply& supply) {
   const double cores = in_units(supply.cores);
   const double others = in_units(supply.non_vm);
   const double from = std::max(cores - others, 0.0);
-  const double to = std::max(in_units(placement::threads_left(supply)), from);
+  const double to = std::max(in_units(threads_left(supply)), from);
   std::vector<Tangent> tangents;
-  tangents.push_back({in_units(placement::capacity(supply)) + 0.001, 0});  // rounded down
+  tangents.push_back({in_units(capacity(supply)) + 0.001, 0});  // rounded down
   if (supply.threads <= supply.cores || to <= from) {
     return tangents;
   }
@@ -82,7 +67,7 @@ Bytes untouched_of(ClientIndex client, Arrangement& arrangement) {
     return {};
   }
   const Bytes with_it = arrangement.untouched().of(client, home);
-  const placement::Rehoming leaves{client, kNoNode};
+  const Rehoming leaves{client, kNoNode};
   arrangement.apply({&leaves, 1});
   return with_it - arrangement.untouched().of(client, home);
 }
@@ -90,10 +75,10 @@ Bytes untouched_of(ClientIndex client, Arrangement& arrangement) {
 }  // namespace
 
 std::optional<Guard> why_not_to_make_room(const Arrangement& now, ClientIndex client) {
-  if (const auto guard = check_client(now, client, placement::Reason::kAdministrator)) {
+  if (const auto guard = check_client(now, client, Reason::kAdministrator)) {
     return guard;
   }
-  const placement::VmState& vm = now.snapshot().vms[now.snapshot().clients[client].vm];
+  const VmState& vm = now.snapshot().vms[now.snapshot().clients[client].vm];
   if (vm.transferring) {
     return Guard::kMoving;
   }
@@ -121,7 +106,7 @@ bool HomesProgram::is_held(ClientIndex client) const {
   if (cost_ == Cost::kMemoryMoved) {
     return why_not_to_make_room(*now_, client).has_value();
   }
-  const auto guard = check_client(*now_, client, placement::Reason::kLoadMove);
+  const auto guard = check_client(*now_, client, Reason::kLoadMove);
   return guard && *guard != Guard::kResidency;
 }
 
@@ -136,7 +121,7 @@ bool HomesProgram::may_go(ClientIndex client, NodeIndex node) const {
   if (cost_ == Cost::kLostTime) {
     return true;
   }
-  const auto guard = check_target(*now_, client, node, placement::Reason::kAdministrator);
+  const auto guard = check_target(*now_, client, node, Reason::kAdministrator);
   return !guard || *guard == Guard::kAntiAffinity;
 }
 
@@ -149,11 +134,10 @@ double HomesProgram::cost_of(ClientIndex client, NodeIndex node) const {
     return node == state.home ? 0 : in_units(memory.not_on(node)) + kCostOfAMove;
   }
   const double horizon = static_cast<double>(std::max<std::int64_t>(options.move_horizon, 1));
-  const placement::MemoryCost& here = now_->memory_here(client);
+  const MemoryCost& here = now_->memory_here(client);
   double cost = in_units(here.standing);
   if (node != state.home) {
-    const placement::MemoryCost there =
-        memory_cost(snapshot, state, memory, node, memory.resident, options);
+    const MemoryCost there = memory_cost(snapshot, state, memory, node, memory.resident, options);
     cost = in_units(there.standing) +
            in_units(CpuTime{options.move_cost_fixed} + there.travel - here.travel) / horizon;
   }
@@ -209,7 +193,7 @@ void HomesProgram::add_owed() {
         continue;
       }
       const CpuTime owed =
-          placement::NodeLoad(now_->node(node).supply(), {now_->load(client)}).owed() - CpuTime{2};
+          NodeLoad(now_->node(node).supply(), {now_->load(client)}).owed() - CpuTime{2};
       if (owed > CpuTime{}) {
         alone.terms.push_back({column, in_units(owed)});
       }
@@ -402,9 +386,8 @@ void HomesProgram::add_groups() {
           if (one.vm != other.vm) {
             const std::int64_t vcpus = std::min(one.vcpu_count(), other.vcpu_count());
             const CpuTime loss =
-                apart ? placement::loss_of_pair_together(snapshot.epoch_length, vcpus, weight)
-                      : placement::loss_of_pair_apart(snapshot.epoch_length, vcpus, weight,
-                                                      sizes[name]);
+                apart ? loss_of_pair_together(snapshot.epoch_length, vcpus, weight)
+                      : loss_of_pair_apart(snapshot.epoch_length, vcpus, weight, sizes[name]);
             add_pair(members[i], members[j], in_units(loss), apart);
           }
         }
@@ -416,7 +399,7 @@ void HomesProgram::add_groups() {
 void HomesProgram::add_talks() {
   const auto talks = talks_of(now_->snapshot(), now_->options());
   for (ClientIndex client = 0; client < talks.size(); ++client) {
-    for (const placement::Talk& talk : talks[client]) {
+    for (const Talk& talk : talks[client]) {
       if (client < talk.with && !choices_[client].empty() && !choices_[talk.with].empty()) {
         add_pair(client, talk.with, in_units(talk.lost_apart), /*apart=*/false);
       }
@@ -429,7 +412,7 @@ void HomesProgram::add_talks() {
 /// No node gets more of a VM than its policy allows, or than it has already.
 void HomesProgram::keep_within_limits() {
   const Snapshot& snapshot = now_->snapshot();
-  for (const placement::VmState& vm : snapshot.vms) {
+  for (const VmState& vm : snapshot.vms) {
     const auto most = most_per_node(snapshot, vm);
     for (NodeIndex node = 0; most && node < snapshot.nodes.size(); ++node) {
       std::int64_t already = 0;

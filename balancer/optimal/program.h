@@ -48,7 +48,7 @@
 namespace vmnuma::balancer {
 
 /// Homes of all clients, kNoNode where the snapshot has none.
-using Homes = std::vector<placement::NodeIndex>;
+using Homes = std::vector<NodeIndex>;
 
 class HomesProgram {
  public:
@@ -57,12 +57,11 @@ class HomesProgram {
   static constexpr double kCostOfAMove = 1.0 / 64;
 
   /// For the arrangement as the snapshot has it (basis kDemand), which must outlive the program.
-  HomesProgram(const placement::Arrangement& now, const std::vector<MemoryPool>& pools, Cost cost);
+  HomesProgram(const Arrangement& now, const std::vector<MemoryPool>& pools, Cost cost);
 
   [[nodiscard]] const LinearProgram& program() const { return program_; }
   /// Nodes that the client may live on, ascending; none if it has no home.
-  [[nodiscard]] const std::vector<placement::NodeIndex>& choices(
-      placement::ClientIndex client) const {
+  [[nodiscard]] const std::vector<NodeIndex>& choices(ClientIndex client) const {
     return choices_[client];
   }
   [[nodiscard]] Homes homes_of(const std::vector<double>& values) const;
@@ -70,11 +69,11 @@ class HomesProgram {
   /// client may not live there.
   [[nodiscard]] std::vector<double> values_of(const Homes& homes) const;
   /// How much the program estimates the node's clients to be owed with these homes.
-  [[nodiscard]] placement::CpuTime owed(placement::NodeIndex node, const Homes& homes) const;
+  [[nodiscard]] CpuTime owed(NodeIndex node, const Homes& homes) const;
 
   /// Requires so much more of the pool to be free on the node than now, including memory that
   /// clients there were given and have not touched.
-  void free_up(placement::NodeIndex node, const MemoryPool& pool, placement::Bytes bytes);
+  void free_up(NodeIndex node, const MemoryPool& pool, Bytes bytes);
   /// The same program in which only moves of those clients, one flag per client, have a cost. With
   /// kMemoryMoved.
   [[nodiscard]] LinearProgram costing_only(const std::vector<bool>& clients) const;
@@ -86,8 +85,7 @@ class HomesProgram {
   /// Tells the program, if its cost is lost time, that `residents` are owed `owed` together on
   /// `node`, and so on every node like it: any client added to them can only raise that, and one
   /// taken away lowers it by no more than owed_drops.h says.
-  void learn(placement::NodeIndex node, const std::vector<placement::ClientIndex>& residents,
-             placement::CpuTime owed);
+  void learn(NodeIndex node, const std::vector<ClientIndex>& residents, CpuTime owed);
 
  private:
   void add_homes();
@@ -96,24 +94,24 @@ class HomesProgram {
   void add_groups();
   void add_talks();
   void keep_within_limits();
-  void keep_apart(const std::vector<placement::ClientIndex>& members);
-  void add_pair(placement::ClientIndex a, placement::ClientIndex b, double cost, bool apart);
-  [[nodiscard]] bool is_held(placement::ClientIndex client) const;
+  void keep_apart(const std::vector<ClientIndex>& members);
+  void add_pair(ClientIndex a, ClientIndex b, double cost, bool apart);
+  [[nodiscard]] bool is_held(ClientIndex client) const;
   /// The columns of these clients on the node, as far as they may live there.
-  [[nodiscard]] std::vector<ColumnIndex> columns(const std::vector<placement::ClientIndex>& clients,
-                                                 placement::NodeIndex node) const;
+  [[nodiscard]] std::vector<ColumnIndex> columns(const std::vector<ClientIndex>& clients,
+                                                 NodeIndex node) const;
   /// A column that is 1 if one of `columns` is.
   [[nodiscard]] ColumnIndex any_of(const std::vector<ColumnIndex>& columns);
 
   static constexpr ColumnIndex kNone = static_cast<ColumnIndex>(-1);
 
-  [[nodiscard]] bool may_go(placement::ClientIndex client, placement::NodeIndex node) const;
-  [[nodiscard]] double cost_of(placement::ClientIndex client, placement::NodeIndex node) const;
+  [[nodiscard]] bool may_go(ClientIndex client, NodeIndex node) const;
+  [[nodiscard]] double cost_of(ClientIndex client, NodeIndex node) const;
 
-  const placement::Arrangement* now_;
+  const Arrangement* now_;
   Cost cost_;
   LinearProgram program_;
-  std::vector<std::vector<placement::NodeIndex>> choices_;
+  std::vector<std::vector<NodeIndex>> choices_;
   std::vector<std::vector<ColumnIndex>> columns_;    ///< per client and node; kNone: no choice
   std::vector<ColumnIndex> owed_;                    ///< per node
   std::vector<std::vector<std::size_t>> owed_rows_;  ///< per node
@@ -121,7 +119,6 @@ class HomesProgram {
 
 /// What keeps the client, or its memory, from being moved to make room for others; nothing if it
 /// may be moved for that.
-[[nodiscard]] std::optional<placement::Guard> why_not_to_make_room(
-    const placement::Arrangement& now, placement::ClientIndex client);
+[[nodiscard]] std::optional<Guard> why_not_to_make_room(const Arrangement& now, ClientIndex client);
 
 }  // namespace vmnuma::balancer

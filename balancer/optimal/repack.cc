@@ -7,24 +7,20 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::Options;
-using placement::Snapshot;
-
 Repack plan_repack(const Snapshot& snapshot, const Options& options,
                    const Circumstances& circumstances, const SearchLimits& limits,
                    const std::function<double()>& clock) {
   const double begin = clock();
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   Repack repack;
-  for (const placement::ClientState& client : snapshot.clients) {
+  for (const ClientState& client : snapshot.clients) {
     repack.demand += client.demand;
   }
   repack.present = assess(now, homes_of(now));
   Homes rest = steady_state_homes(snapshot, options, circumstances);
-  for (placement::ClientIndex client = 0; client < rest.size(); ++client) {
-    if (now.home(client) == placement::kNoNode) {
-      rest[client] = placement::kNoNode;  // a first placement is not a move
+  for (ClientIndex client = 0; client < rest.size(); ++client) {
+    if (now.home(client) == kNoNode) {
+      rest[client] = kNoNode;  // a first placement is not a move
     }
   }
   repack.planner = assess(now, rest);

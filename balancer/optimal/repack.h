@@ -14,25 +14,23 @@
 namespace vmnuma::balancer {
 
 struct Repack {
-  placement::CpuTime demand;  ///< of all clients together, per epoch
+  CpuTime demand;  ///< of all clients together, per epoch
   Assignment present;
-  Assignment planner;                       ///< where it comes to rest
-  Assignment best;                          ///< the best homes that were found
-  std::optional<placement::CpuTime> bound;  ///< no homes cost less; nothing if it is not known
+  Assignment planner;            ///< where it comes to rest
+  Assignment best;               ///< the best homes that were found
+  std::optional<CpuTime> bound;  ///< no homes cost less; nothing if it is not known
   std::int64_t rounds = 0;
   std::string trouble;  ///< why no program was solved to the end; empty if one was
   Sequence sequence;    ///< from the present homes to the best, as far as there is a way
 };
 
 /// `clock` gives seconds. Clients without a home stay without one.
-[[nodiscard]] Repack plan_repack(const placement::Snapshot& snapshot,
-                                 const placement::Options& options,
+[[nodiscard]] Repack plan_repack(const Snapshot& snapshot, const Options& options,
                                  const Circumstances& circumstances, const SearchLimits& limits,
                                  const std::function<double()>& clock);
 
 /// The same without a solver: the best is what the planner comes to, and no bound is known.
-[[nodiscard]] Repack plan_without_solver(const placement::Snapshot& snapshot,
-                                         const placement::Options& options,
+[[nodiscard]] Repack plan_without_solver(const Snapshot& snapshot, const Options& options,
                                          const Circumstances& circumstances, std::string trouble);
 
 }  // namespace vmnuma::balancer

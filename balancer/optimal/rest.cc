@@ -5,11 +5,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::ClientState;
-using placement::Options;
-using placement::Plan;
-using placement::Snapshot;
-
 namespace {
 
 constexpr std::int64_t kMostEpochs = 1000;
@@ -35,7 +30,7 @@ Homes steady_state_homes(Snapshot snapshot, Options options, const Circumstances
       ++client.epochs_here;
       ++client.epochs_since_swap;
     }
-    for (placement::VmState& vm : snapshot.vms) {
+    for (VmState& vm : snapshot.vms) {
       ++vm.epochs_since_transfer;
       ++vm.epochs_rested;
     }

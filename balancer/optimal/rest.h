@@ -10,7 +10,7 @@ namespace vmnuma::balancer {
 /// The homes after epoch upon epoch has been planned and carried out, with the present demand of
 /// every client, until nothing has moved for longer than any period of the planner. Turns, which
 /// never rest, are left out.
-[[nodiscard]] Homes steady_state_homes(placement::Snapshot snapshot, placement::Options options,
+[[nodiscard]] Homes steady_state_homes(Snapshot snapshot, Options options,
                                        const Circumstances& circumstances);
 
 }  // namespace vmnuma::balancer

@@ -7,16 +7,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::CpuTime;
-using placement::Effect;
-using placement::Guard;
-using placement::kNoNode;
-using placement::MemoryProfile;
-using placement::NodeIndex;
-using placement::Rehoming;
-
 namespace {
 
 class Sequencer {
@@ -102,9 +92,9 @@ class Sequencer {
     Step step;
     for (const Rehoming& change : changes) {
       const MemoryProfile& memory = then_.memory(change.client);
-      step.relocations.push_back(
-          {now_.snapshot().clients[change.client].id, then_.home(change.client), change.to,
-           memory.can_follow ? memory.not_on(change.to) : placement::Bytes{}});
+      step.relocations.push_back({now_.snapshot().clients[change.client].id,
+                                  then_.home(change.client), change.to,
+                                  memory.can_follow ? memory.not_on(change.to) : Bytes{}});
       std::erase(waiting_, change);
     }
     step.lost_before = then_.lost();

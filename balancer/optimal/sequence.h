@@ -23,17 +23,17 @@
 namespace vmnuma::balancer {
 
 struct Step {
-  std::vector<placement::Relocation> relocations;  ///< all at once
-  placement::CpuTime lost_before;                  ///< of the whole host per epoch, without spills
-  placement::CpuTime lost_after;
-  placement::CpuTime cost;  ///< of moving, once
+  std::vector<Relocation> relocations;  ///< all at once
+  CpuTime lost_before;                  ///< of the whole host per epoch, without spills
+  CpuTime lost_after;
+  CpuTime cost;  ///< of moving, once
 };
 
 /// A client that finds no way to its new home.
 struct Stuck {
-  placement::ClientId client;
-  placement::NodeIndex to = placement::kNoNode;
-  placement::Guard because{};  ///< kNoRoom or kAntiAffinity
+  ClientId client;
+  NodeIndex to = kNoNode;
+  Guard because{};  ///< kNoRoom or kAntiAffinity
 };
 
 struct Sequence {
@@ -43,6 +43,6 @@ struct Sequence {
 };
 
 /// From the homes of `now` to `homes`. A client without a home in either is left out.
-[[nodiscard]] Sequence in_order(const placement::Arrangement& now, const Homes& homes);
+[[nodiscard]] Sequence in_order(const Arrangement& now, const Homes& homes);
 
 }  // namespace vmnuma::balancer

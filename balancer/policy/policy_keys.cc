@@ -15,9 +15,6 @@ namespace vmnuma::balancer {
 
 namespace {
 
-using placement::PolicySetting;
-using placement::VmPolicy;
-
 constexpr std::int64_t kMostVcpus = 4096;
 
 Result<void> set_nodes(VmPolicy& policy, std::string_view text) {
@@ -25,7 +22,7 @@ Result<void> set_nodes(VmPolicy& policy, std::string_view text) {
     policy.nodes.clear();
     return {};
   }
-  auto nodes = placement::parse_node_list(text);
+  auto nodes = parse_node_list(text);
   if (!nodes || nodes->empty()) {
     return refuse("is " + in_quotes(text) + ", but must be a list of nodes such as '0-1,3'");
   }
@@ -55,7 +52,7 @@ Result<void> set_device_pools(VmPolicy& policy, std::string_view text) {
   std::vector<std::string> pools;
   while (!text.empty()) {
     const std::string_view name = take_part(text, ',');
-    if (!placement::is_pool_name(name)) {
+    if (!is_pool_name(name)) {
       return refuse("is " + in_quotes(all) +
                     ", but must be names of pools such as 'gpu,vf', of letters, digits, '-', '_' "
                     "and '.'");
@@ -77,7 +74,7 @@ std::string joined(const std::vector<std::string>& names) {
 constexpr KeyInfo<VmPolicy> kPolicy[] = {
     {"nodes", KeyKind::kText, "a list of nodes such as 0-1,3; empty = all",
      "The nodes that the VM may use", set_nodes,
-     [](const VmPolicy& policy) { return placement::to_list(policy.nodes); }},
+     [](const VmPolicy& policy) { return to_list(policy.nodes); }},
     choice_key<&VmPolicy::memory_mode>("memory_mode",
                                        "soft moves pages and lets memory spill, mask also limits "
                                        "the VM's memory to its home nodes, "
@@ -198,15 +195,14 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
     {"make_room_deadline_s", KeyKind::kNumber, "0 to 120",
      "How many seconds the start of a VM with make_room = before-start may wait; 0 = not at all",
      [](VmPolicy& policy, std::string_view text) {
-       return set_number(policy.make_room_deadline_s, text, 0, placement::kLongestWaitForRoom_s);
+       return set_number(policy.make_room_deadline_s, text, 0, kLongestWaitForRoom_s);
      },
      [](const VmPolicy& policy) { return std::to_string(policy.make_room_deadline_s); }},
     {"priority", KeyKind::kNumber, "-1000 to 1000",
      "How important the VM is when room is made for another one: VMs of lower priority are moved "
      "first; none is stopped",
      [](VmPolicy& policy, std::string_view text) {
-       return set_number(policy.priority, text, -placement::kMostPriority,
-                         placement::kMostPriority);
+       return set_number(policy.priority, text, -kMostPriority, kMostPriority);
      },
      [](const VmPolicy& policy) { return std::to_string(policy.priority); }},
     {"owner", KeyKind::kText, "a name, or nothing",
@@ -236,8 +232,8 @@ Result<void> set_policy_key(VmPolicy& policy, std::string_view name, std::string
   const KeyInfo<VmPolicy>* key = find_key(policy_keys(), name);
   if (key == nullptr) {
     const auto names = names_of(policy_keys());
-    std::string message = "there is no policy " + in_quotes(name) +
-                          placement::did_you_mean(name, names) + " (valid are ";
+    std::string message =
+        "there is no policy " + in_quotes(name) + did_you_mean(name, names) + " (valid are ";
     for (const std::string_view one : names) {
       message += one;
       message += one == names.back() ? ")" : ", ";
@@ -250,26 +246,24 @@ Result<void> set_policy_key(VmPolicy& policy, std::string_view name, std::string
   return {};
 }
 
-Result<void> check_device_pools(const VmPolicy& policy,
-                                const std::vector<placement::DevicePool>& pools) {
+Result<void> check_device_pools(const VmPolicy& policy, const std::vector<DevicePool>& pools) {
   std::vector<std::string_view> names;
-  for (const placement::DevicePool& pool : pools) {
+  for (const DevicePool& pool : pools) {
     names.push_back(pool.name);
   }
   for (const std::string& name : policy.device_pools) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       return failure(ErrorCode::kInvalidArgument, "'device_pool' names " + in_quotes(name) +
                                                       ", but vmnuma.toml has no such pool" +
-                                                      placement::did_you_mean(name, names));
+                                                      did_you_mean(name, names));
     }
   }
   return {};
 }
 
 Result<void> check_policy(const VmPolicy& policy) {
-  if (policy.max_per_node > 0 &&
-      policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode &&
-      policy.topology_scope == placement::TopologyScope::kVm) {
+  if (policy.max_per_node > 0 && policy.topology_policy == TopologyPolicy::kSingleNumaNode &&
+      policy.topology_scope == TopologyScope::kVm) {
     return refuse(
         "'max_per_node' divides the VM among nodes, but 'topology_policy' single-numa-node keeps "
         "it on one; only with 'topology_scope' client they go together");

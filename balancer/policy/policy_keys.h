@@ -27,29 +27,28 @@
 namespace vmnuma::balancer {
 
 /// The keys, in the order in which they are shown.
-[[nodiscard]] std::span<const KeyInfo<placement::VmPolicy>> policy_keys();
+[[nodiscard]] std::span<const KeyInfo<VmPolicy>> policy_keys();
 
 /// Sets one key of a VM's policy from text. Errors: not-found (naming the nearest key),
 /// invalid-argument.
-[[nodiscard]] Result<void> set_policy_key(placement::VmPolicy& policy, std::string_view name,
+[[nodiscard]] Result<void> set_policy_key(VmPolicy& policy, std::string_view name,
                                           std::string_view text);
 
 /// Error: invalid-argument, if it takes a device of a pool that is not among these.
-[[nodiscard]] Result<void> check_device_pools(const placement::VmPolicy& policy,
-                                              const std::vector<placement::DevicePool>& pools);
+[[nodiscard]] Result<void> check_device_pools(const VmPolicy& policy,
+                                              const std::vector<DevicePool>& pools);
 
 /// Refuses a policy with keys that contradict each other: invalid-argument.
-[[nodiscard]] Result<void> check_policy(const placement::VmPolicy& policy);
+[[nodiscard]] Result<void> check_policy(const VmPolicy& policy);
 
 /// `base` with all of these settings. Errors: as set_policy_key(), for the first that is wrong,
 /// then as check_policy().
-[[nodiscard]] Result<placement::VmPolicy> with_settings(
-    const placement::VmPolicy& base, const std::vector<placement::PolicySetting>& settings);
+[[nodiscard]] Result<VmPolicy> with_settings(const VmPolicy& base,
+                                             const std::vector<PolicySetting>& settings);
 
 /// `settings` with these changes: an empty value removes a key. In the order of the keys; keys that
 /// do not exist come last.
-[[nodiscard]] std::vector<placement::PolicySetting> changed_settings(
-    std::vector<placement::PolicySetting> settings,
-    const std::vector<placement::PolicySetting>& changes);
+[[nodiscard]] std::vector<PolicySetting> changed_settings(
+    std::vector<PolicySetting> settings, const std::vector<PolicySetting>& changes);
 
 }  // namespace vmnuma::balancer

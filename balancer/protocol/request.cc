@@ -134,7 +134,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
       }
       if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
         say(fmt::format("the command '{}' has no argument '{}'{}", command_, name,
-                        placement::did_you_mean(name, known_)));
+                        did_you_mean(name, known_)));
       }
     }
   }
@@ -212,9 +212,8 @@ constexpr auto kReadings = []<class... T>(std::variant<T...>*) {
 Result<Command> find_command(std::string_view name, const ReadJson& args) {
   const auto found = std::ranges::find(kReadings, name, &Reading::name);
   if (found == kReadings.end()) {
-    return failure(ErrorCode::kNotFound,
-                   fmt::format("there is no command '{}'{}", name,
-                               placement::did_you_mean(name, command_names())));
+    return failure(ErrorCode::kNotFound, fmt::format("there is no command '{}'{}", name,
+                                                     did_you_mean(name, command_names())));
   }
   return found->read(args);
 }
@@ -240,8 +239,7 @@ Result<Command> command_of(const ReadJson& line) {
   const std::vector<std::string_view> known{"version", "id", "command", "args"};
   for (const auto& [key, value] : line.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      return refuse(
-          fmt::format("a request has no '{}'{}", key, placement::did_you_mean(key, known)));
+      return refuse(fmt::format("a request has no '{}'{}", key, did_you_mean(key, known)));
     }
   }
   const auto args = line.find("args");

@@ -112,7 +112,7 @@ inline constexpr std::string_view kNotAdmittedReason = "admission";
 
 /// All reasons that actions in the history have.
 [[nodiscard]] constexpr auto history_reasons() {
-  constexpr auto kActions = names(placement::Reason{});
+  constexpr auto kActions = names(Reason{});
   std::array<std::string_view, kActions.size() + 1> reasons{};
   std::copy(kActions.begin(), kActions.end(), reasons.begin());
   reasons.back() = kNotAdmittedReason;
@@ -128,8 +128,8 @@ struct HistoryRequest {
   std::optional<std::int64_t> since_unix_s;  ///< "since" in JSON, as "2025-01-31T12:00:00Z"
   std::optional<std::int64_t> until_unix_s;  ///< "until" in JSON, likewise: before it
   std::optional<std::string> vm;
-  std::optional<placement::NodeId> node;  ///< from or to it
-  std::optional<std::string> reason;      ///< one of history_reasons()
+  std::optional<NodeId> node;         ///< from or to it
+  std::optional<std::string> reason;  ///< one of history_reasons()
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.optional("limit", self.limit);
@@ -234,7 +234,7 @@ struct MoveRequest {
   static constexpr Rights kRights = Rights::kRoot;
   using View = DoneView;
   std::string vm;
-  placement::NodeId node;
+  NodeId node;
   std::optional<std::int32_t> client;  ///< may be left out for a VM with one client
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
@@ -253,8 +253,8 @@ struct MoveTogetherRequest {
   struct ClientMove {
     std::string vm;
     std::int32_t client = 0;
-    placement::NodeId from;  ///< refused if it no longer lives there
-    placement::NodeId to;
+    NodeId from;  ///< refused if it no longer lives there
+    NodeId to;
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
       fields.required("vm", self.vm);
@@ -409,7 +409,7 @@ struct AnnounceRequest {
   std::vector<RequestedSetting> policy;  ///< from its metadata
   struct Device {
     std::string address;  ///< PCI address, or a mediated device's UUID
-    placement::NodeId node;
+    NodeId node;
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
       fields.required("address", self.address);
@@ -420,7 +420,7 @@ struct AnnounceRequest {
   std::vector<Device> devices;  ///< passed through, with a known node
   struct Interface {
     std::string name;
-    placement::NodeId node;
+    NodeId node;
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
       fields.required("name", self.name);
@@ -431,7 +431,7 @@ struct AnnounceRequest {
   std::vector<Interface> interfaces;  ///< host interfaces with a known node
   struct Disk {
     std::string name;
-    placement::NodeId node;
+    NodeId node;
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
       fields.required("name", self.name);
@@ -441,8 +441,8 @@ struct AnnounceRequest {
   };
   std::vector<Disk> disks;  ///< host block devices with a known node
   struct Binding {
-    placement::NumatuneMode mode = placement::NumatuneMode::kNone;
-    std::vector<placement::NodeId> nodes;
+    NumatuneMode mode = NumatuneMode::kNone;
+    std::vector<NodeId> nodes;
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
       fields.required("mode", self.mode);
@@ -468,7 +468,7 @@ struct AnnounceRequest {
   std::vector<Cell> cells;         ///< guest NUMA cells; empty if none
   std::int64_t huge_page_kib = 0;  ///< the largest page size of its memory; 0: ordinary pages
   struct Pages {
-    placement::NodeId node;
+    NodeId node;
     std::int64_t free = 0;
     std::int64_t total = 0;
     std::int64_t page_kib = 0;  ///< 0: of that size
@@ -552,7 +552,7 @@ struct ReserveRequest {
   std::int32_t vcpus = 0;                       ///< 1..kMostVcpus
   std::int64_t memory_bytes = 0;                ///< 1 B to kMostMemoryMib MiB
   std::optional<std::int64_t> huge_page_bytes;  ///< omitted: ordinary pages
-  std::vector<placement::NodeId> nodes;         ///< only there; empty: anywhere
+  std::vector<NodeId> nodes;                    ///< only there; empty: anywhere
   std::optional<std::string> vm;                ///< for the VM of this name or UUID, and
   std::optional<std::string> group;             ///< for this group, and
   std::optional<std::string> owner;             ///< for the VMs of this owner; without all of them,

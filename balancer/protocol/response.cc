@@ -31,7 +31,7 @@ class ViewWriter : public text::FieldWriter<ViewWriter, Json> {
   void time(std::string_view name, const std::optional<std::int64_t>& unix_s) {
     (*this)(name, unix_s ? std::optional(time_text(*unix_s)) : std::nullopt);
   }
-  [[nodiscard]] static Json leaf(placement::NodeId node) {
+  [[nodiscard]] static Json leaf(NodeId node) {
     return node.value < 0 ? Json(nullptr) : Json(node.value);
   }
 };
@@ -63,8 +63,8 @@ class ViewReader : public text::FieldReader<ViewReader, Json> {
       note(name, "is not what it should be");
     }
   }
-  [[nodiscard]] bool leaf(const Json& json, placement::NodeId& node) {
-    node = placement::NodeId{};
+  [[nodiscard]] bool leaf(const Json& json, NodeId& node) {
+    node = NodeId{};
     return json.is_null() || usual(json, node);
   }
 };

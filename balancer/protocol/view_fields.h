@@ -104,7 +104,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("huge_pages", view.huge_pages);
 }
 
-template <class Fields, MaybeConst<placement::SchedExt> T>
+template <class Fields, MaybeConst<SchedExt> T>
 void visit_fields(Fields& fields, T& value) {
   fields("name", value.name);
   fields("takes_all", value.takes_all);
@@ -265,7 +265,7 @@ void visit_fields(Fields& fields, T& view) {
          Metric{"vmnuma_vm_managed", "0 if the VM is left alone at present."});
   fields("not_managed", view.not_managed);
   fields("transferring", view.transferring);
-  for (const placement::VmFigureInfo& info : placement::kVmFigures) {
+  for (const VmFigureInfo& info : kVmFigures) {
     fields(info.name, view.figures.*info.value,
            Metric{info.metric, info.metric_help, info.metric_label, info.metric_marked});
   }

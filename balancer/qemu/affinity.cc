@@ -13,8 +13,6 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::CpuId;
-
 /// Room for the maximum number of CPUs of Linux (NR_CPUS, 8192).
 using Mask = std::array<cpu_set_t, 8>;
 constexpr std::size_t kMostCpus = sizeof(Mask) * 8;

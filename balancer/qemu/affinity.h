@@ -11,11 +11,10 @@
 namespace vmnuma::balancer::qemu {
 
 /// Ascending, without offline CPUs. Errors: vanished (the thread has ended), io.
-[[nodiscard]] Result<std::vector<placement::CpuId>> affinity_of(std::int64_t tid);
+[[nodiscard]] Result<std::vector<CpuId>> affinity_of(std::int64_t tid);
 
 /// `cpus` ascending, not empty. Errors: vanished, invalid-argument (its cgroup allows none of them,
 /// or it is a thread that cannot be bound), permission-denied (CAP_SYS_NICE is missing), io.
-[[nodiscard]] Result<void> set_affinity(std::int64_t tid,
-                                        const std::vector<placement::CpuId>& cpus);
+[[nodiscard]] Result<void> set_affinity(std::int64_t tid, const std::vector<CpuId>& cpus);
 
 }  // namespace vmnuma::balancer::qemu

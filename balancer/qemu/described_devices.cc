@@ -60,10 +60,9 @@ void describe_vfio(const OptionGroup& device, DescribedVm& vm) {
   const std::string_view directory = device.value("sysfsdev").value_or("");
   const std::string_view named = host ? *host : last_part(directory);
   if (const auto address = pci_address(named)) {
-    add_once(vm.description.pci_devices, placement::PciDevice{*address, {}});
-  } else if (const auto uuid = placement::parse_vm_id(named)) {
-    add_once(vm.description.mediated_devices,
-             placement::MediatedDevice{placement::to_text(*uuid), {}});
+    add_once(vm.description.pci_devices, PciDevice{*address, {}});
+  } else if (const auto uuid = parse_vm_id(named)) {
+    add_once(vm.description.mediated_devices, MediatedDevice{to_text(*uuid), {}});
   } else {
     pin_memory(vm, fmt::format("device {}", device.value("driver").value_or("")));
   }
@@ -78,8 +77,8 @@ void describe_netdev(const OptionGroup& netdev, DescribedVm& vm) {
   } else if (type == "tap" && netdev.is_on("vhost")) {
     name = netdev.value("ifname").value_or("");
   }
-  if (placement::is_interface_name(name)) {
-    add_once(vm.description.host_interfaces, placement::HostInterface{std::string(name), {}});
+  if (is_interface_name(name)) {
+    add_once(vm.description.host_interfaces, HostInterface{std::string(name), {}});
   }
 }
 
@@ -99,9 +98,8 @@ void describe_disk(const OptionGroup& disk, DescribedVm& vm) {
     }
     file.remove_prefix(kDev.size());
     const std::string driver = std::string(prefix) + "driver";
-    if (!disk.is(driver, "host_cdrom") && !file.starts_with("fd/") &&
-        placement::is_device_name(file)) {
-      add_once(vm.description.host_disks, placement::HostDisk{std::string(file), {}});
+    if (!disk.is(driver, "host_cdrom") && !file.starts_with("fd/") && is_device_name(file)) {
+      add_once(vm.description.host_disks, HostDisk{std::string(file), {}});
     }
   }
 }

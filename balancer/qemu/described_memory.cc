@@ -16,16 +16,10 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::Bytes;
-using placement::GuestCell;
-using placement::NodeId;
-using placement::NumatuneMode;
-using placement::VmDescription;
-
 constexpr std::int32_t kMostCells = 128;
 constexpr std::int32_t kMostNodes = 1024;
 /// For a machine without -m (mc->default_ram_size; other machines have other defaults).
-constexpr Bytes kDefaultMemory = placement::kMiB * 128;
+constexpr Bytes kDefaultMemory = kMiB * 128;
 
 /// "0-3" or "5".
 std::optional<std::pair<std::int32_t, std::int32_t>> parse_range(std::string_view text,
@@ -55,7 +49,7 @@ class Memory {
 
   void describe() {
     read_backends();
-    vm_.memory = size(line_.merged("m", "size"), placement::kMiB, "-m").value_or(kDefaultMemory);
+    vm_.memory = size(line_.merged("m", "size"), kMiB, "-m").value_or(kDefaultMemory);
     if (const auto backend = line_.merged("machine", "memory-backend")) {
       use(*backend);
     } else if (const auto path = line_.merged("mem-path", "value")) {
@@ -256,7 +250,7 @@ class Memory {
         page_sizes_[cell.id] = found->page_size;
         bindings_[cell.id] = {found->mode, {found->nodes.begin(), found->nodes.end()}};
       }
-    } else if (const auto memory = size(group.value("mem"), placement::kMiB, "-numa mem")) {
+    } else if (const auto memory = size(group.value("mem"), kMiB, "-numa mem")) {
       cell.memory = *memory;
     } else {
       without_memory_.insert(cell.id);
@@ -371,8 +365,8 @@ class Memory {
   std::set<NodeId> nodes_;
   std::set<std::int32_t> taken_;  ///< vCPUs that are in a cell
   std::set<std::int32_t> without_memory_;
-  std::map<std::int32_t, Bytes> page_sizes_;                 ///< by cell
-  std::map<std::int32_t, placement::CellBinding> bindings_;  ///< by cell
+  std::map<std::int32_t, Bytes> page_sizes_;      ///< by cell
+  std::map<std::int32_t, CellBinding> bindings_;  ///< by cell
 };
 
 }  // namespace

@@ -15,8 +15,6 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::Bytes;
-
 constexpr std::size_t kLongestName = 4096;
 
 void describe_identity(const CommandLine& line, DescribedVm& vm) {
@@ -28,7 +26,7 @@ void describe_identity(const CommandLine& line, DescribedVm& vm) {
     if (!text || vm.uuid) {
       continue;
     }
-    if (const auto id = placement::parse_vm_id(*text)) {
+    if (const auto id = parse_vm_id(*text)) {
       vm.uuid = *id;
     } else {
       note(vm, fmt::format("-{}: {}", group, id.error().message));
@@ -83,7 +81,7 @@ std::optional<Bytes> parse_size(std::string_view text, Bytes unit) {
   for (std::size_t digit = 0; digit < digits.size(); ++digit) {
     parts *= 10;
   }
-  return size + placement::scaled(Bytes{factor}, *fraction, parts);
+  return size + scaled(Bytes{factor}, *fraction, parts);
 }
 
 DescribedVm describe(const CommandLine& line, const HostFacts& host) {
@@ -101,10 +99,10 @@ DescribedVm describe(const CommandLine& line, const HostFacts& host) {
 }
 
 /// FNV-1a over the text, once for each half of the UUID.
-placement::VmId id_from(std::string_view text) {
+VmId id_from(std::string_view text) {
   constexpr std::uint64_t kPrime = 0x100000001b3;
   std::uint64_t hash = 0xcbf29ce484222325;
-  placement::VmId id;
+  VmId id;
   for (std::size_t half = 0; half < 2; ++half) {
     for (const char character : text) {
       hash = (hash ^ static_cast<unsigned char>(character)) * kPrime;
@@ -118,7 +116,7 @@ placement::VmId id_from(std::string_view text) {
   return id;
 }
 
-placement::VmId id_of(const DescribedVm& vm) {
+VmId id_of(const DescribedVm& vm) {
   return vm.uuid.value_or(id_from("name:" + vm.description.name));
 }
 

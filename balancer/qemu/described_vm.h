@@ -31,20 +31,20 @@ namespace vmnuma::balancer::qemu {
 /// A hugetlbfs mount, and its page size.
 struct HugePageMount {
   std::string path;
-  placement::Bytes page_size;
+  Bytes page_size;
   bool operator==(const HugePageMount&) const = default;
 };
 
 /// What a command line leaves to its host.
 struct HostFacts {
   std::vector<HugePageMount> huge_page_mounts;
-  placement::Bytes default_huge_page_size;  ///< Hugepagesize of /proc/meminfo
+  Bytes default_huge_page_size;  ///< Hugepagesize of /proc/meminfo
 };
 
 struct DescribedVm {
   /// Without id, domain_id and pins; vcpus are those present at the start.
-  placement::VmDescription description;
-  std::optional<placement::VmId> uuid;       ///< -uuid, otherwise SMBIOS; nothing: neither
+  VmDescription description;
+  std::optional<VmId> uuid;                  ///< -uuid, otherwise SMBIOS; nothing: neither
   std::vector<std::string> io_thread_names;  ///< of description.io_threads: the objects' ids
   bool is_of_libvirt = false;                ///< libvirt started it and manages it
   std::vector<std::string> notes;
@@ -53,8 +53,8 @@ struct DescribedVm {
 [[nodiscard]] DescribedVm describe(const CommandLine& line, const HostFacts& host);
 
 /// A UUID (RFC 9562, version 8) derived from `text`.
-[[nodiscard]] placement::VmId id_from(std::string_view text);
+[[nodiscard]] VmId id_from(std::string_view text);
 /// Its UUID, or one derived from its name, which is not empty.
-[[nodiscard]] placement::VmId id_of(const DescribedVm& vm);
+[[nodiscard]] VmId id_of(const DescribedVm& vm);
 
 }  // namespace vmnuma::balancer::qemu

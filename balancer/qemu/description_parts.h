@@ -21,8 +21,7 @@ void describe_devices(const CommandLine& line, DescribedVm& vm);
 
 /// Parses sizes as QEMU does ("512", "1.5G", "2048M"); `unit` is that of a bare number. Nothing if
 /// it is not a size, or is larger than an exbibyte.
-[[nodiscard]] std::optional<placement::Bytes> parse_size(std::string_view text,
-                                                         placement::Bytes unit);
+[[nodiscard]] std::optional<Bytes> parse_size(std::string_view text, Bytes unit);
 
 /// Adds a note unless it exists already.
 void note(DescribedVm& vm, std::string text);

@@ -14,9 +14,6 @@
 
 namespace vmnuma::balancer::qemu {
 
-using placement::Bytes;
-using placement::CpuId;
-
 std::vector<HugePageMount> parse_huge_page_mounts(std::string_view mountinfo, Bytes default_size) {
   std::vector<HugePageMount> mounts;
   while (const auto line = stats::take_line(mountinfo)) {
@@ -60,7 +57,7 @@ HostFacts read_host_facts(const files::Directory& root) {
 }
 
 Result<std::vector<CpuId>> read_online_cpus(const files::Directory& root) {
-  return files::read_parsed(root, "sys/devices/system/cpu/online", placement::parse_cpu_list);
+  return files::read_parsed(root, "sys/devices/system/cpu/online", parse_cpu_list);
 }
 
 std::string bridge_of(const files::Directory& root, const std::string& name) {
@@ -71,7 +68,7 @@ std::string bridge_of(const files::Directory& root, const std::string& name) {
   std::string_view rest = *text;
   while (const auto line = stats::take_line(rest)) {
     if (const auto master = stats::after(*line, "INTERFACE=");
-        master && placement::is_interface_name(*master)) {
+        master && is_interface_name(*master)) {
       return std::string(*master);
     }
   }
@@ -82,7 +79,7 @@ std::vector<CpuId> cpus_of_cgroup(const files::Directory& mount, std::string_vie
                                   const std::vector<CpuId>& online) {
   while (cgroup.starts_with('/') && cgroup.size() > 1) {
     const auto cpus = files::read_parsed(
-        mount, std::string(cgroup.substr(1)) + "/cpuset.cpus.effective", placement::parse_cpu_list);
+        mount, std::string(cgroup.substr(1)) + "/cpuset.cpus.effective", parse_cpu_list);
     if (cpus && !cpus->empty()) {
       return *cpus;
     }

@@ -16,13 +16,13 @@ namespace vmnuma::balancer::qemu {
 /// /proc/PID/mountinfo (proc(5)): mounts of type hugetlbfs; one without pagesize= has pages of
 /// `default_size`. Lines that are not understood are ignored.
 [[nodiscard]] std::vector<HugePageMount> parse_huge_page_mounts(std::string_view mountinfo,
-                                                                placement::Bytes default_size);
+                                                                Bytes default_size);
 
 /// `root` is the host's root directory. What cannot be read is left out.
 [[nodiscard]] HostFacts read_host_facts(const files::Directory& root);
 
 /// /sys/devices/system/cpu/online. Errors: those of reading it.
-[[nodiscard]] Result<std::vector<placement::CpuId>> read_online_cpus(const files::Directory& root);
+[[nodiscard]] Result<std::vector<CpuId>> read_online_cpus(const files::Directory& root);
 
 /// The bridge that this interface is a port of, from sys/class/net/NAME/master/uevent (Linux 6.1,
 /// net/core/net-sysfs.c); empty if none. `name` is valid in a path.
@@ -31,8 +31,8 @@ namespace vmnuma::balancer::qemu {
 /// The CPUs of threads without their own pins in this cgroup: cpuset.cpus.effective of the nearest
 /// one with the controller, or `online`. `cgroup` is a path below `mount` as in /proc/PID/cgroup,
 /// with a leading '/'.
-[[nodiscard]] std::vector<placement::CpuId> cpus_of_cgroup(
-    const files::Directory& mount, std::string_view cgroup,
-    const std::vector<placement::CpuId>& online);
+[[nodiscard]] std::vector<CpuId> cpus_of_cgroup(const files::Directory& mount,
+                                                std::string_view cgroup,
+                                                const std::vector<CpuId>& online);
 
 }  // namespace vmnuma::balancer::qemu

@@ -5,9 +5,6 @@
 
 namespace vmnuma::balancer::qemu {
 
-using placement::VmId;
-using placement::VmProcess;
-
 void KnownVms::add(const VmId& id, KnownVm vm) {
   const std::lock_guard lock(mutex_);
   vms_.insert_or_assign(id, std::move(vm));
@@ -30,7 +27,7 @@ KnownVm* KnownVms::run_of(const VmId& id, const VmProcess& process) {
 }
 
 void KnownVms::note_pin(const VmId& id, const VmProcess& process, ThreadKey thread,
-                        const std::vector<placement::CpuId>& cpus) {
+                        const std::vector<CpuId>& cpus) {
   const std::lock_guard lock(mutex_);
   if (KnownVm* vm = run_of(id, process); vm != nullptr) {
     if (cpus.empty()) {
@@ -42,7 +39,7 @@ void KnownVms::note_pin(const VmId& id, const VmProcess& process, ThreadKey thre
 }
 
 void KnownVms::set_policy(const VmId& id, const VmProcess& process,
-                          std::vector<placement::PolicySetting> policy) {
+                          std::vector<PolicySetting> policy) {
   const std::lock_guard lock(mutex_);
   if (KnownVm* vm = run_of(id, process); vm != nullptr) {
     vm->policy = std::move(policy);

@@ -38,32 +38,31 @@ struct ThreadKey {
 };
 
 struct KnownVm {
-  placement::VmProcess process;
+  VmProcess process;
   std::shared_ptr<const migration::ProcessDescriptor> descriptor;
   std::vector<std::string> io_thread_names;
   std::string cgroup;  ///< as in /proc/PID/cgroup, "/qemu.slice/100.scope"; empty: unknown
-  std::map<ThreadKey, std::vector<placement::CpuId>> pins;  ///< ours
-  std::vector<placement::PolicySetting> policy;             ///< its own, or set while it runs
+  std::map<ThreadKey, std::vector<CpuId>> pins;  ///< ours
+  std::vector<PolicySetting> policy;             ///< its own, or set while it runs
 };
 
 /// All functions from any thread; none blocks.
 class KnownVms {
  public:
-  void add(const placement::VmId& id, KnownVm vm);
-  void forget(const placement::VmId& id);
+  void add(const VmId& id, KnownVm vm);
+  void forget(const VmId& id);
   /// The state at this moment.
-  [[nodiscard]] std::optional<KnownVm> find(const placement::VmId& id) const;
+  [[nodiscard]] std::optional<KnownVm> find(const VmId& id) const;
   /// For that run only. No CPUs: the thread has none of our pins any more.
-  void note_pin(const placement::VmId& id, const placement::VmProcess& process, ThreadKey thread,
-                const std::vector<placement::CpuId>& cpus);
-  void set_policy(const placement::VmId& id, const placement::VmProcess& process,
-                  std::vector<placement::PolicySetting> policy);
+  void note_pin(const VmId& id, const VmProcess& process, ThreadKey thread,
+                const std::vector<CpuId>& cpus);
+  void set_policy(const VmId& id, const VmProcess& process, std::vector<PolicySetting> policy);
 
  private:
-  [[nodiscard]] KnownVm* run_of(const placement::VmId& id, const placement::VmProcess& process);
+  [[nodiscard]] KnownVm* run_of(const VmId& id, const VmProcess& process);
 
   mutable std::mutex mutex_;
-  std::map<placement::VmId, KnownVm> vms_;
+  std::map<VmId, KnownVm> vms_;
 };
 
 }  // namespace vmnuma::balancer::qemu

@@ -8,8 +8,6 @@
 
 namespace vmnuma::balancer::qemu {
 
-using placement::CpuId;
-
 namespace {
 
 /// Empty if the thread may run anywhere, or has ended.
@@ -65,7 +63,7 @@ Result<void> pin_threads(const std::vector<std::int64_t>& tids, const std::vecto
 }
 
 void read_pins(const Threads& threads, std::int64_t pid, const std::vector<CpuId>& online,
-               placement::VmDescription& vm) {
+               VmDescription& vm) {
   vm.vcpus.clear();
   vm.vcpu_pins.clear();
   vm.io_thread_pins.clear();

@@ -27,15 +27,14 @@ namespace vmnuma::balancer::qemu {
 /// that cannot be bound, are skipped unless there are no others. Errors: as set_affinity(); threads
 /// after the one that failed are unchanged.
 [[nodiscard]] Result<void> pin_threads(const std::vector<std::int64_t>& tids,
-                                       const std::vector<placement::CpuId>& cpus);
+                                       const std::vector<CpuId>& cpus);
 
 /// Fills in the current vCPUs and pins. The emulator's is that of the main thread `pid`, which a
 /// vCPU plugged later also gets. `online` are the host's CPUs.
-void read_pins(const Threads& threads, std::int64_t pid,
-               const std::vector<placement::CpuId>& online, placement::VmDescription& vm);
+void read_pins(const Threads& threads, std::int64_t pid, const std::vector<CpuId>& online,
+               VmDescription& vm);
 
 /// Restores our pins that were reset to `free`. Returns the number of threads.
-int restore_pins(const KnownVm& vm, const Threads& threads,
-                 const std::vector<placement::CpuId>& free);
+int restore_pins(const KnownVm& vm, const Threads& threads, const std::vector<CpuId>& free);
 
 }  // namespace vmnuma::balancer::qemu

@@ -26,7 +26,7 @@
 namespace vmnuma::balancer::qemu {
 
 struct FoundProcess {
-  placement::VmProcess process;
+  VmProcess process;
   std::string cmdline;     ///< as in /proc/PID/cmdline
   std::int64_t age_s = 0;  ///< since it was started, or forked
 };

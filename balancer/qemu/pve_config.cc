@@ -40,7 +40,7 @@ std::string_view without_blanks(std::string_view text) {
              : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-void add_policy(std::string_view words, std::vector<placement::PolicySetting>& policy) {
+void add_policy(std::string_view words, std::vector<PolicySetting>& policy) {
   while (const auto word = stats::take_word(words)) {
     if (policy.size() >= kMostOfAPolicy) {
       return;
@@ -60,7 +60,7 @@ void read_description(std::string_view text, PveConfig& config) {
   }
 }
 
-void read_tags(std::string_view tags, std::vector<placement::PolicySetting>& policy) {
+void read_tags(std::string_view tags, std::vector<PolicySetting>& policy) {
   constexpr std::string_view kBetweenTags = ";, ";
   while (!tags.empty()) {
     const std::string_view tag = tags.substr(0, tags.find_first_of(kBetweenTags));
@@ -134,14 +134,13 @@ Result<PveConfig> read_pve_config(const files::Directory& root, std::int32_t vmi
   return tl::unexpected(std::move(text).error());
 }
 
-std::vector<placement::PolicySetting> policy_of(const PveConfig& config) {
-  std::vector<placement::PolicySetting> policy = config.policy;
+std::vector<PolicySetting> policy_of(const PveConfig& config) {
+  std::vector<PolicySetting> policy = config.policy;
   if (config.value("affinity").empty()) {
     return policy;
   }
-  for (const placement::PolicySetting& rule :
-       {placement::PolicySetting{"do_not_move", "true"},
-        placement::PolicySetting{"memory_mode", "hands-off"}}) {
+  for (const PolicySetting& rule :
+       {PolicySetting{"do_not_move", "true"}, PolicySetting{"memory_mode", "hands-off"}}) {
     std::erase_if(policy, [&](const auto& setting) { return setting.key == rule.key; });
     policy.push_back(rule);
   }

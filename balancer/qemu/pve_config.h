@@ -39,8 +39,8 @@
 namespace vmnuma::balancer::qemu {
 
 struct PveConfig {
-  std::vector<Setting> settings;                 ///< except the description
-  std::vector<placement::PolicySetting> policy;  ///< from the description, then from tags
+  std::vector<Setting> settings;      ///< except the description
+  std::vector<PolicySetting> policy;  ///< from the description, then from tags
   /// The value of a key, "affinity"; empty if it is not set.
   [[nodiscard]] std::string_view value(std::string_view key) const;
   bool operator==(const PveConfig&) const = default;
@@ -53,7 +53,7 @@ struct PveConfig {
 [[nodiscard]] Result<PveConfig> read_pve_config(const files::Directory& root, std::int32_t vmid);
 
 /// What its configuration asks of us: its policy, and to leave alone a VM with an affinity.
-[[nodiscard]] std::vector<placement::PolicySetting> policy_of(const PveConfig& config);
+[[nodiscard]] std::vector<PolicySetting> policy_of(const PveConfig& config);
 
 /// Gives a VM in this cgroup the policy in Proxmox VE's configuration; one with an affinity is to
 /// be left where it is, which a note says; so does one if the file cannot be read. VMs not of

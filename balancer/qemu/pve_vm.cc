@@ -17,8 +17,6 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::Bytes;
-
 constexpr std::int64_t kUsualMemory_mib = 512;
 constexpr std::int64_t kMost = 1 << 24U;  ///< for any number here
 constexpr std::int64_t kMostCells = 8;
@@ -75,9 +73,9 @@ std::string each(std::string_view key, std::string_view list) {
 }
 
 /// The options of one VM.
-class Options {
+class VmOptions {
  public:
-  Options(const PveConfig& config, std::int32_t vmid, const PveHost& host)
+  VmOptions(const PveConfig& config, std::int32_t vmid, const PveHost& host)
       : config_(config), host_(host) {
     const std::string_view name = config.value("name");
     arguments_.add("-name", "guest=" + (name.empty() ? fmt::format("vm{}", vmid) : escaped(name)));
@@ -173,7 +171,7 @@ class Options {
 };
 
 /// Bridges of adapters with packets handled by the kernel, "virtio=12:34:56:78:9A:BC,bridge=vmbr0".
-void add_bridges(const PveConfig& config, placement::VmDescription& vm) {
+void add_bridges(const PveConfig& config, VmDescription& vm) {
   for (const Setting& setting : config.settings) {
     if (!setting.key.starts_with("net")) {
       continue;
@@ -182,7 +180,7 @@ void add_bridges(const PveConfig& config, placement::VmDescription& vm) {
     const std::string bridge(value_of(adapter, "bridge"));
     const bool is_known = std::any_of(vm.host_interfaces.begin(), vm.host_interfaces.end(),
                                       [&](const auto& known) { return known.name == bridge; });
-    if (!is_known && placement::is_interface_name(bridge) &&
+    if (!is_known && is_interface_name(bridge) &&
         (!value_of(adapter, "virtio").empty() || value_of(adapter, "model") == "virtio")) {
       vm.host_interfaces.push_back({bridge, {}});
     }
@@ -191,12 +189,11 @@ void add_bridges(const PveConfig& config, placement::VmDescription& vm) {
 
 }  // namespace
 
-placement::VmDescription describe_pve(const PveConfig& config, std::int32_t vmid,
-                                      const PveHost& host) {
-  const HostFacts facts{{{std::string(kHugePages) + "2048kB", placement::kMiB * 2},
-                         {std::string(kHugePages) + "1048576kB", placement::kGiB}},
+VmDescription describe_pve(const PveConfig& config, std::int32_t vmid, const PveHost& host) {
+  const HostFacts facts{{{std::string(kHugePages) + "2048kB", kMiB * 2},
+                         {std::string(kHugePages) + "1048576kB", kGiB}},
                         host.default_huge_page_size};
-  DescribedVm vm = describe(parse_command_line(Options(config, vmid, host).text()), facts);
+  DescribedVm vm = describe(parse_command_line(VmOptions(config, vmid, host).text()), facts);
   if (vm.description.name.empty()) {
     vm.description.name = fmt::format("vm{}", vmid);
   }
@@ -208,7 +205,7 @@ placement::VmDescription describe_pve(const PveConfig& config, std::int32_t vmid
   return std::move(vm.description);
 }
 
-Result<placement::VmDescription> read_pve_vm(const files::Directory& root, std::int32_t vmid) {
+Result<VmDescription> read_pve_vm(const files::Directory& root, std::int32_t vmid) {
   const auto config = read_pve_config(root, vmid);
   if (!config) {
     return tl::unexpected(config.error());

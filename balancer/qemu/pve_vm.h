@@ -28,17 +28,16 @@ namespace vmnuma::balancer::qemu {
 
 /// Properties of the host that the options depend on.
 struct PveHost {
-  placement::Bytes default_huge_page_size;
+  Bytes default_huge_page_size;
   bool has_gib_pages = false;
 };
 
 /// The VM with id, name and policy; without a process, pins and nodes of its devices.
-[[nodiscard]] placement::VmDescription describe_pve(const PveConfig& config, std::int32_t vmid,
-                                                    const PveHost& host);
+[[nodiscard]] VmDescription describe_pve(const PveConfig& config, std::int32_t vmid,
+                                         const PveHost& host);
 
 /// The same for a VM that is about to start here. `root` is the host's root directory. Errors:
 /// not-found, io.
-[[nodiscard]] Result<placement::VmDescription> read_pve_vm(const files::Directory& root,
-                                                           std::int32_t vmid);
+[[nodiscard]] Result<VmDescription> read_pve_vm(const files::Directory& root, std::int32_t vmid);
 
 }  // namespace vmnuma::balancer::qemu

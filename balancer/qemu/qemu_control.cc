@@ -16,14 +16,12 @@
 namespace vmnuma::balancer::qemu {
 
 using migration::DomainRun;
-using placement::CpuId;
-using placement::VmId;
 
 namespace {
 
 /// /sys/devices/system/cpu/possible: all CPUs that the kernel has a number for.
 Result<std::vector<CpuId>> read_possible_cpus(const files::Directory& root) {
-  return files::read_parsed(root, "sys/devices/system/cpu/possible", placement::parse_cpu_list);
+  return files::read_parsed(root, "sys/devices/system/cpu/possible", parse_cpu_list);
 }
 
 }  // namespace
@@ -65,8 +63,8 @@ Result<KnownVm> QemuControl::find(const DomainRun& run) const {
 
 Result<void> QemuControl::pin(const DomainRun& run, ThreadKey key, const std::string& thread,
                               const std::vector<CpuId>& cpus) {
-  const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread,
-                                       placement::to_text(run.vm), placement::to_list(cpus));
+  const std::string what =
+      fmt::format("cannot pin {} of VM {} to CPUs {}", thread, to_text(run.vm), to_list(cpus));
   const auto online = read_online_cpus(root_);
   if (!online) {
     return failure(online.error(), what);
@@ -117,10 +115,9 @@ Result<void> QemuControl::pin_io_thread(const DomainRun& run, std::int32_t io_th
   return pin(run, {Role::kIoThread, io_thread}, fmt::format("I/O thread {}", io_thread), cpus);
 }
 
-Result<void> QemuControl::set_memory_nodes(const DomainRun& run,
-                                           const std::vector<placement::NodeId>& nodes) {
-  const std::string what = fmt::format("cannot set the memory nodes of VM {} to {}",
-                                       placement::to_text(run.vm), placement::to_list(nodes));
+Result<void> QemuControl::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
+  const std::string what =
+      fmt::format("cannot set the memory nodes of VM {} to {}", to_text(run.vm), to_list(nodes));
   if (nodes.empty()) {
     return failure(ErrorCode::kInvalidArgument, what + ": the node set is empty");
   }
@@ -134,10 +131,9 @@ Result<void> QemuControl::set_memory_nodes(const DomainRun& run,
           "one owns its cgroup");
 }
 
-Result<void> QemuControl::set_policy(const VmId& vm,
-                                     const std::vector<placement::PolicySetting>& settings,
+Result<void> QemuControl::set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                      bool persistent) {
-  const std::string what = fmt::format("cannot set the policy of VM {}", placement::to_text(vm));
+  const std::string what = fmt::format("cannot set the policy of VM {}", to_text(vm));
   const auto known = find({vm});
   if (!known) {
     return failure(known.error(), what);

@@ -29,21 +29,21 @@ namespace vmnuma::balancer::qemu {
 
 /// A pin as the kernel takes it.
 struct CpusToPin {
-  std::vector<placement::CpuId> mask;       ///< for sched_setaffinity(2)
-  std::vector<placement::CpuId> effective;  ///< those that are online
+  std::vector<CpuId> mask;       ///< for sched_setaffinity(2)
+  std::vector<CpuId> effective;  ///< those that are online
 };
 /// `cpus`, `possible` and `online` ascending. Errors: invalid-argument (empty set, a CPU that is
 /// not possible).
-[[nodiscard]] Result<CpusToPin> cpus_to_pin(const std::vector<placement::CpuId>& cpus,
-                                            const std::vector<placement::CpuId>& possible,
-                                            const std::vector<placement::CpuId>& online);
+[[nodiscard]] Result<CpusToPin> cpus_to_pin(const std::vector<CpuId>& cpus,
+                                            const std::vector<CpuId>& possible,
+                                            const std::vector<CpuId>& online);
 
 /// All functions from any thread; calls for different VMs may run at the same time.
 class QemuControl final : public migration::DomainControl {
  public:
   struct Callbacks {
     /// This VM was changed.
-    std::function<void(const placement::VmId&)> on_change;
+    std::function<void(const VmId&)> on_change;
     /// Fills `known` with the VMs that run now: for VMs named before the inventory was first read,
     /// as in the journal of a daemon that died.
     std::function<void()> look;
@@ -55,28 +55,26 @@ class QemuControl final : public migration::DomainControl {
 
   /// See the port; memory nodes and persistent policies are unsupported.
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<placement::CpuId>& cpus) override;
+                                      const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<placement::CpuId>& cpus) override;
+                                          const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<placement::CpuId>& cpus) override;
+                                           const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
-                                              const std::vector<placement::NodeId>& nodes) override;
-  [[nodiscard]] Result<void> widen_memory_nodes(
-      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override {
+                                              const std::vector<NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
+                                                const std::vector<NodeId>& nodes) override {
     return set_memory_nodes(run, nodes);
   }
   /// There are no jobs.
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& /*run*/) override { return {}; }
-  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
-                                        const std::vector<placement::PolicySetting>& settings,
+  [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) override;
 
  private:
   [[nodiscard]] Result<KnownVm> find(const migration::DomainRun& run) const;
   [[nodiscard]] Result<void> pin(const migration::DomainRun& run, ThreadKey key,
-                                 const std::string& thread,
-                                 const std::vector<placement::CpuId>& cpus);
+                                 const std::string& thread, const std::vector<CpuId>& cpus);
 
   const files::Directory root_;
   KnownVms& known_;

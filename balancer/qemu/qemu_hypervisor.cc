@@ -19,7 +19,7 @@ QemuHypervisor::QemuHypervisor(files::Directory root, InventoryOptions options,
                                std::function<void()> on_dirty)
     : inventory_(std::move(options), std::move(on_dirty)),
       control_(std::move(root), inventory_.known(),
-               {.on_change = [this](const placement::VmId& vm) { inventory_.mark_dirty(vm); },
+               {.on_change = [this](const VmId& vm) { inventory_.mark_dirty(vm); },
                 .look = [this] { inventory_.look_once(); }}) {}
 
 }  // namespace vmnuma::balancer::qemu

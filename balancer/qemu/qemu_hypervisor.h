@@ -19,13 +19,13 @@ class QemuHypervisor final : public Hypervisor {
                                                                 std::function<void()> on_dirty);
 
   [[nodiscard]] std::string name() const override { return "QEMU processes"; }
-  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override {
+  [[nodiscard]] Result<std::vector<VmDescription>> refresh() override {
     return inventory_.refresh();
   }
   [[nodiscard]] std::vector<std::string> take_notices() override {
     return inventory_.take_notices();
   }
-  void mark_dirty(const placement::VmId& vm) override { inventory_.mark_dirty(vm); }
+  void mark_dirty(const VmId& vm) override { inventory_.mark_dirty(vm); }
   [[nodiscard]] migration::DomainControl& control() override { return control_; }
 
  private:

@@ -19,10 +19,6 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::CpuId;
-using placement::VmDescription;
-using placement::VmId;
-
 /// Until this age a process without vCPU threads may be busy with its memory (prealloc).
 constexpr std::int64_t kStarting_s = 3600;
 /// The number of remembered notices; then all are forgotten, so that no new one is suppressed.
@@ -259,7 +255,7 @@ void QemuInventory::add(const FoundProcess& found, DescribedVm described, const 
   vm.domain_id = static_cast<std::int32_t>(found.process.pid);
   vm.process = found.process;
   vm.memory_nodes_fixed = true;
-  for (placement::HostInterface& interface : vm.host_interfaces) {
+  for (HostInterface& interface : vm.host_interfaces) {
     if (std::string bridge = bridge_of(*root_, interface.name); !bridge.empty()) {
       interface.name = std::move(bridge);
     }

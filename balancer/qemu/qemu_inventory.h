@@ -68,10 +68,10 @@ class QemuInventory final : public stats::DomainInventory {
 
   /// See the port; also re-reads every VM's pins. Any thread, one at a time (others wait).
   /// Unavailable if nothing can be watched, or /proc cannot be listed.
-  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
 
   /// Re-reads this VM's threads at the next refresh() and calls on_dirty. Any thread, never blocks.
-  void mark_dirty(const placement::VmId& vm) { dirty_->mark(vm); }
+  void mark_dirty(const VmId& vm) { dirty_->mark(vm); }
 
   /// refresh(), if it has never been called. Any thread.
   void look_once();
@@ -99,9 +99,8 @@ class QemuInventory final : public stats::DomainInventory {
   void name(const FoundProcess& found, DescribedVm& vm) const;
   /// What to do with our pins that are gone.
   enum class WithReset { kLeft, kRestored };
-  void read_known_again(const std::set<placement::VmId>& marked, bool cpuset_written);
-  void read_again(const placement::VmId& id, Entry& entry,
-                  const std::vector<placement::CpuId>& online, WithReset reset);
+  void read_known_again(const std::set<VmId>& marked, bool cpuset_written);
+  void read_again(const VmId& id, Entry& entry, const std::vector<CpuId>& online, WithReset reset);
   void notice(std::string text);
 
   const InventoryOptions options_;
@@ -117,7 +116,7 @@ class QemuInventory final : public stats::DomainInventory {
   std::optional<files::Directory> root_;
   std::optional<files::Directory> cgroups_;
   std::optional<ProcessTable> table_;
-  std::map<placement::VmId, Entry> vms_;
+  std::map<VmId, Entry> vms_;
   std::set<std::string> said_;
   std::unique_ptr<ChangeWatch> watch_;  // since the first refresh(); last: its thread ends first
 };

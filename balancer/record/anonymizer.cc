@@ -7,8 +7,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::VmId;
-
 namespace {
 
 std::string alias(std::map<std::string, std::string>& known, const std::string& name,
@@ -58,7 +56,7 @@ std::string Anonymizer::group(const std::string& name) {
 }
 
 std::string Anonymizer::name_or_uuid(const std::string& text) {
-  const auto uuid = placement::parse_vm_id(text);
+  const auto uuid = parse_vm_id(text);
   return uuid ? to_text(id(*uuid)) : vm_name(text);
 }
 

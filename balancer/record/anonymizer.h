@@ -21,7 +21,7 @@ namespace vmnuma::balancer {
 
 class Anonymizer {
  public:
-  [[nodiscard]] placement::VmId id(const placement::VmId& vm);
+  [[nodiscard]] VmId id(const VmId& vm);
   /// "vm7"; empty stays empty.
   [[nodiscard]] std::string vm_name(const std::string& name);
   /// "group2"; empty stays empty.
@@ -33,7 +33,7 @@ class Anonymizer {
 
  private:
   __extension__ using Number = unsigned __int128;
-  std::map<placement::VmId, Number> numbers_;
+  std::map<VmId, Number> numbers_;
   std::map<std::string, std::string> vm_names_;
   std::map<std::string, std::string> groups_;
   bool order_is_kept_ = true;

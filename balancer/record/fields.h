@@ -32,21 +32,21 @@ struct RecordFields {
 
   // ---- the host ----
 
-  VMNUMA_FIELDS(placement::Cpu) {
+  VMNUMA_FIELDS(Cpu) {
     fields("id", value.id);
     fields("core", value.core);
     fields("last_level_cache", value.last_level_cache);
   }
-  VMNUMA_FIELDS(placement::HugePagePool) {
+  VMNUMA_FIELDS(HugePagePool) {
     fields("page_size", value.page_size);
     fields("pages", value.pages);
   }
-  VMNUMA_FIELDS(placement::ReservedOnNode) {
+  VMNUMA_FIELDS(ReservedOnNode) {
     fields("node", value.node);
     fields("page_size", value.page_size);
     fields("memory", value.memory);
   }
-  VMNUMA_FIELDS(placement::Node) {
+  VMNUMA_FIELDS(Node) {
     fields("id", value.id);
     fields("cpus", value.cpus);
     fields("memory", value.memory);
@@ -54,59 +54,59 @@ struct RecordFields {
     fields("huge_pages", value.huge_pages);
     fields.added("isolated_cpus", value.isolated_cpus);
   }
-  VMNUMA_FIELDS(placement::Topology) {
+  VMNUMA_FIELDS(Topology) {
     fields("nodes", value.nodes);
     fields("distances", value.distances);
   }
-  VMNUMA_FIELDS(placement::Options) {
+  VMNUMA_FIELDS(Options) {
     if constexpr (!std::is_const_v<T>) {
       // Options missing in a recording were added later, when all was decided by ESXi's rules.
-      value = options_of(placement::Preset::kEsxi);
+      value = options_of(Preset::kEsxi);
     }
-    for (const placement::OptionInfo& info : placement::option_table()) {
+    for (const OptionRow& info : option_table()) {
       fields.added(info.name, value.*(info.value));
     }
   }
 
   // ---- VMs ----
 
-  VMNUMA_FIELDS(placement::CellBinding) {
+  VMNUMA_FIELDS(CellBinding) {
     fields("mode", value.mode);
     fields("nodes", value.nodes);
   }
-  VMNUMA_FIELDS(placement::GuestCell) {
+  VMNUMA_FIELDS(GuestCell) {
     fields("id", value.id);
     fields("vcpus", value.vcpus);
     fields("memory", value.memory);
     fields.added("page_size", value.page_size);
     fields.added("binding", value.binding);
   }
-  VMNUMA_FIELDS(placement::PciDevice) {
+  VMNUMA_FIELDS(PciDevice) {
     fields.prose("address", value.address);
     fields("node", value.node);
   }
-  VMNUMA_FIELDS(placement::MediatedDevice) {
+  VMNUMA_FIELDS(MediatedDevice) {
     fields.prose("uuid", value.uuid);
     fields("node", value.node);
   }
-  VMNUMA_FIELDS(placement::HostInterface) {
+  VMNUMA_FIELDS(HostInterface) {
     fields.prose("name", value.name);
     fields("node", value.node);
     // The kind of bridge only determines where its node is read.
   }
-  VMNUMA_FIELDS(placement::HostDisk) {
+  VMNUMA_FIELDS(HostDisk) {
     fields.prose("name", value.name);
     fields("node", value.node);
   }
-  VMNUMA_FIELDS(placement::Pin) {
+  VMNUMA_FIELDS(Pin) {
     fields("number", value.number);
     fields("cpus", value.cpus);
   }
-  VMNUMA_FIELDS(placement::PolicySetting) {
+  VMNUMA_FIELDS(PolicySetting) {
     fields("key", value.key);
     fields("value", value.value);
   }
-  VMNUMA_FIELDS(placement::VmPolicy) {
+  VMNUMA_FIELDS(VmPolicy) {
     fields("memory_mode", value.memory_mode);
     fields("do_not_move", value.do_not_move);
     fields("prefer_ht", value.prefer_ht);
@@ -119,12 +119,12 @@ struct RecordFields {
     fields("anti_affinity_hard", value.anti_affinity_hard);
     fields("reservation_permille", value.reservation_permille);
     // In recordings without this, best-effort was the default and had no effect.
-    bool leads = value.topology_policy == placement::TopologyPolicy::kBestEffort;
+    bool leads = value.topology_policy == TopologyPolicy::kBestEffort;
     fields("topology_policy", value.topology_policy);
     fields.added("best_effort_leads", leads);
     if constexpr (!std::is_const_v<T>) {
-      if (!leads && value.topology_policy == placement::TopologyPolicy::kBestEffort) {
-        value.topology_policy = placement::TopologyPolicy::kNone;
+      if (!leads && value.topology_policy == TopologyPolicy::kBestEffort) {
+        value.topology_policy = TopologyPolicy::kNone;
       }
     }
     fields("topology_scope", value.topology_scope);
@@ -143,11 +143,11 @@ struct RecordFields {
     fields.added("priority", value.priority);
     fields.added("device_pools", value.device_pools);
   }
-  VMNUMA_FIELDS(placement::NovaProject) {
+  VMNUMA_FIELDS(NovaProject) {
     fields.group("name", value.name);
     fields.group("uuid", value.uuid);
   }
-  VMNUMA_FIELDS(placement::VmDescription) {
+  VMNUMA_FIELDS(VmDescription) {
     fields("id", value.id);
     fields.vm_name("name", value.name);
     fields("domain_id", value.domain_id);
@@ -189,24 +189,24 @@ struct RecordFields {
 
   // ---- readings ----
 
-  VMNUMA_FIELDS(placement::VmProcess) {
+  VMNUMA_FIELDS(VmProcess) {
     fields("pid", value.pid);
     fields("start_time_ticks", value.start_time_ticks);
   }
-  VMNUMA_FIELDS(placement::VcpuSample) {
+  VMNUMA_FIELDS(VcpuSample) {
     fields("vcpu", value.vcpu);
     fields("tid", value.tid);
     fields("run_ns", value.run_ns);
     fields("wait_ns", value.wait_ns);
   }
-  VMNUMA_FIELDS(placement::MemoryLimits) {
+  VMNUMA_FIELDS(MemoryLimits) {
     fields.unbounded("min", value.min);
     fields.unbounded("low", value.low);
     fields.unbounded("high", value.high);
     fields.unbounded("max", value.max);
     fields.unbounded("swap_max", value.swap_max);
   }
-  VMNUMA_FIELDS(placement::MemoryState) {
+  VMNUMA_FIELDS(MemoryState) {
     fields.prose("scope", value.scope);  // contains the VM's name
     fields("read_in", value.read_in);
     fields("limits", value.limits);
@@ -219,18 +219,18 @@ struct RecordFields {
     fields("waits_full", value.waits_full);
     fields("oom_score_adj", value.oom_score_adj);
   }
-  VMNUMA_FIELDS(placement::SliceMemory) {
+  VMNUMA_FIELDS(SliceMemory) {
     fields.prose("path", value.path);
     fields("limits", value.limits);
   }
-  VMNUMA_FIELDS(placement::MemoryReads) {
+  VMNUMA_FIELDS(MemoryReads) {
     fields("count", value.count);
     fields("counted", value.counted);
     fields("ran", value.ran);
     fields("cycles", value.cycles);
     fields("stalled_cycles", value.stalled_cycles);
   }
-  VMNUMA_FIELDS(placement::VmSample) {
+  VMNUMA_FIELDS(VmSample) {
     fields("id", value.id);
     fields("process", value.process);
     fields("vcpus", value.vcpus);
@@ -247,18 +247,18 @@ struct RecordFields {
     fields.added("memory_reads", value.memory_reads);
     fields.added("beside_us", value.beside_us);
   }
-  VMNUMA_FIELDS(placement::CpuSample) {
+  VMNUMA_FIELDS(CpuSample) {
     fields("id", value.id);
     fields("busy_us", value.busy_us);
   }
-  VMNUMA_FIELDS(placement::NodeSample) {
+  VMNUMA_FIELDS(NodeSample) {
     fields("id", value.id);
     fields("free", value.free);
     fields("total", value.total);
     fields.added("huge_pages", value.huge_pages);
     fields.added("copying_us", value.copying_us);
   }
-  VMNUMA_FIELDS(placement::MissingSource) {
+  VMNUMA_FIELDS(MissingSource) {
     fields("vm", value.vm);
     if (value.vm) {
       fields.prose("source", value.source);
@@ -267,16 +267,16 @@ struct RecordFields {
     }
     fields.prose("reason", value.reason);
   }
-  VMNUMA_FIELDS(placement::WakeupSample) {
+  VMNUMA_FIELDS(WakeupSample) {
     fields("a", value.a);
     fields("b", value.b);
     fields("count", value.count);
   }
-  VMNUMA_FIELDS(placement::SchedExt) {
+  VMNUMA_FIELDS(SchedExt) {
     fields.prose("name", value.name);
     fields("takes_all", value.takes_all);
   }
-  VMNUMA_FIELDS(placement::Sample) {
+  VMNUMA_FIELDS(Sample) {
     fields("sequence", value.sequence);
     fields("taken_at", value.taken_at);
     fields("nodes", value.nodes);
@@ -296,11 +296,11 @@ struct RecordFields {
 
   // ---- the epoch as the planner sees it ----
 
-  VMNUMA_FIELDS(placement::PagesOfSize) {
+  VMNUMA_FIELDS(PagesOfSize) {
     fields("page_size", value.page_size);
     fields("memory", value.memory);
   }
-  VMNUMA_FIELDS(placement::NodeState) {
+  VMNUMA_FIELDS(NodeState) {
     fields("physical", value.physical);
     fields("threads", value.threads);
     fields("non_vm", value.non_vm);
@@ -321,7 +321,7 @@ struct RecordFields {
     fields("known", value.known);
     fields.added("reservations", value.reservations);
   }
-  VMNUMA_FIELDS(placement::VmState) {
+  VMNUMA_FIELDS(VmState) {
     fields("id", value.id);
     fields.vm_name("name", value.name);
     fields("weight", value.weight);
@@ -349,11 +349,11 @@ struct RecordFields {
     fields("epochs_rested", value.epochs_rested);
     fields("pull_again_after", value.pull_again_after);
   }
-  VMNUMA_FIELDS(placement::Ahead) {
+  VMNUMA_FIELDS(Ahead) {
     fields("mean", value.mean);
     fields("p95", value.p95);
   }
-  VMNUMA_FIELDS(placement::ClientState) {
+  VMNUMA_FIELDS(ClientState) {
     fields("id", value.id);
     fields("vm", value.vm);
     fields("vcpus", value.vcpus);
@@ -384,12 +384,12 @@ struct RecordFields {
     fields.added("spills_to", value.spills_to);
     fields.added("spill_saves", value.spill_saves);
   }
-  VMNUMA_FIELDS(placement::Chat) {
+  VMNUMA_FIELDS(Chat) {
     fields("a", value.a);
     fields("b", value.b);
     fields("rate", value.rate);
   }
-  VMNUMA_FIELDS(placement::Snapshot) {
+  VMNUMA_FIELDS(Snapshot) {
     fields("epoch", value.epoch);
     fields("epoch_length", value.epoch_length);
     fields("topology", value.topology);
@@ -401,14 +401,14 @@ struct RecordFields {
 
   // ---- plans ----
 
-  VMNUMA_FIELDS(placement::Relocation) {
+  VMNUMA_FIELDS(Relocation) {
     fields("client", value.client);
     fields("from", value.from);
     fields("to", value.to);
     fields("memory", value.memory);
     fields.added("spills_to", value.spills_to);
   }
-  VMNUMA_FIELDS(placement::Prediction) {  // `known` is only explanatory
+  VMNUMA_FIELDS(Prediction) {  // `known` is only explanatory
     fields("lost_before", value.lost_before);
     fields("lost_after", value.lost_after);
     fields.added("gain_at_home", value.gain_at_home);
@@ -418,12 +418,12 @@ struct RecordFields {
     fields("locality_before", value.locality_before);
     fields("locality_after", value.locality_after);
   }
-  VMNUMA_FIELDS(placement::Action) {
+  VMNUMA_FIELDS(Action) {
     fields("reason", value.reason);
     fields("relocations", value.relocations);
     fields("predicted", value.predicted);
   }
-  VMNUMA_FIELDS(placement::Rejection) {
+  VMNUMA_FIELDS(Rejection) {
     fields("reason", value.reason);
     fields("client", value.client);
     fields("from", value.from);
@@ -432,12 +432,12 @@ struct RecordFields {
     fields("guard", value.guard);
     fields("gain", value.gain);
   }
-  VMNUMA_FIELDS(placement::Spill) {
+  VMNUMA_FIELDS(Spill) {
     fields("client", value.client);
     fields("to", value.to);
     fields("saves", value.saves);
   }
-  VMNUMA_FIELDS(placement::Plan) {
+  VMNUMA_FIELDS(Plan) {
     fields("epoch", value.epoch);
     fields("lost", value.lost);
     fields("imbalance", value.imbalance);
@@ -533,7 +533,7 @@ struct RecordFields {
     fields("topology", value.topology);
     fields.added("measured", value.measured);
   }
-  VMNUMA_FIELDS(placement::LoadForecast) {
+  VMNUMA_FIELDS(LoadForecast) {
     fields("mean", value.mean);
     fields("p95", value.p95);
     fields.added("by", value.by);
@@ -597,7 +597,7 @@ struct RecordFields {
     fields("originals_known", value.originals_known);
     fields("released", value.released);
   }
-  VMNUMA_FIELDS(placement::ClientShape) {
+  VMNUMA_FIELDS(ClientShape) {
     fields("vcpus", value.vcpus);
     fields("cells", value.cells);
     fields("memory", value.memory);
@@ -830,7 +830,7 @@ struct RecordFields {
   /// One member of the records of all VMs, which a recording has as a separate list, by VM.
   template <class Vms, class T, class Visit>
   static void each(Vms& vms, std::optional<T> ManagedVm::*member, const Visit& visit) {
-    std::map<placement::VmId, T> values = vms.each(member);
+    std::map<VmId, T> values = vms.each(member);
     visit(values);
     if constexpr (!std::is_const_v<Vms>) {
       vms.set_each(member, std::move(values));
@@ -896,7 +896,7 @@ struct RecordFields {
   // ---- for sound.cc ----
 
   [[nodiscard]] static Result<void> check(const Controller& controller);
-  [[nodiscard]] static const std::optional<placement::Sample>& last_sample(const Ledger& ledger);
+  [[nodiscard]] static const std::optional<Sample>& last_sample(const Ledger& ledger);
 };
 
 }  // namespace vmnuma::balancer

@@ -27,7 +27,6 @@ namespace vmnuma::balancer {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using placement::VmId;
 
 constexpr std::string_view kFrameBegin = R"({"frame":)";
 constexpr std::string_view kChecksumKey = R"(,"crc32":")";
@@ -97,21 +96,20 @@ class Writer : public text::FieldWriter<Writer, Json> {
     }
     (*this)(name, written);
   }
-  void policies(std::string_view name, const std::map<std::string, placement::VmPolicy>& policies) {
-    std::map<std::string, placement::VmPolicy> written;
+  void policies(std::string_view name, const std::map<std::string, VmPolicy>& policies) {
+    std::map<std::string, VmPolicy> written;
     for (const auto& [vm, policy] : policies) {
       written[name_or_uuid(vm)] = policy;
     }
     (*this)(name, written);
   }
-  void settings(std::string_view name, std::vector<placement::PolicySetting> settings) {
+  void settings(std::string_view name, std::vector<PolicySetting> settings) {
     (*this)(name, anonymous(std::move(settings)));
   }
   /// An invalid setting stays invalid, and any other keeps its meaning.
-  [[nodiscard]] std::vector<placement::PolicySetting> anonymous(
-      std::vector<placement::PolicySetting> settings) const {
-    for (placement::PolicySetting& setting : settings) {
-      placement::VmPolicy policy;
+  [[nodiscard]] std::vector<PolicySetting> anonymous(std::vector<PolicySetting> settings) const {
+    for (PolicySetting& setting : settings) {
+      VmPolicy policy;
       if (anonymizer_ == nullptr) {
         break;
       }
@@ -154,12 +152,12 @@ class Writer : public text::FieldWriter<Writer, Json> {
             for (AnnounceRequest::Disk& disk : request.disks) {
               disk.name = kLeftOut;
             }
-            std::vector<placement::PolicySetting> policy;
+            std::vector<PolicySetting> policy;
             for (const RequestedSetting& setting : request.policy) {
               policy.push_back({setting.key, setting.value.value_or("")});
             }
             request.policy.clear();
-            for (placement::PolicySetting& setting : anonymous(std::move(policy))) {
+            for (PolicySetting& setting : anonymous(std::move(policy))) {
               request.policy.push_back({setting.key, setting.value.empty()
                                                          ? std::nullopt
                                                          : std::optional(setting.value)});
@@ -234,10 +232,10 @@ class Reader : public text::FieldReader<Reader, Json> {
   void sentences(std::string_view name, std::map<VmId, std::string>& values) {
     (*this)(name, values);
   }
-  void policies(std::string_view name, std::map<std::string, placement::VmPolicy>& policies) {
+  void policies(std::string_view name, std::map<std::string, VmPolicy>& policies) {
     (*this)(name, policies);
   }
-  void settings(std::string_view name, std::vector<placement::PolicySetting>& settings) {
+  void settings(std::string_view name, std::vector<PolicySetting>& settings) {
     (*this)(name, settings);
   }
   void command(std::string_view name, Command& command) {
@@ -269,7 +267,7 @@ class Reader : public text::FieldReader<Reader, Json> {
     return fits;
   }
   template <class Unit>
-  [[nodiscard]] bool leaf(const Json& json, placement::Amount<Unit>& amount) {
+  [[nodiscard]] bool leaf(const Json& json, Amount<Unit>& amount) {
     return usual(json, amount) &&
            (!is_bounded_ || (amount.value <= kMostAmount && amount.value >= -kMostAmount));
   }
@@ -331,7 +329,7 @@ Result<Frame> read_content(const Json& json) {
   }
   if (const auto found = json.find("plan"); found != json.end()) {
     // In this format, whatever the original one. An invalid plan stays as it is, and will differ.
-    placement::Plan plan;
+    Plan plan;
     const bool is_plan = Reader(*found).read(plan).has_value();
     frame.content = PlanFrame{is_plan ? plan_text(plan, nullptr) : text_of(*found)};
     return frame;
@@ -374,14 +372,14 @@ std::string event_line(std::int64_t number, const Event& event, Anonymizer* anon
   return line_of(frame);
 }
 
-std::string plan_line(std::int64_t number, const placement::Plan& plan, Anonymizer* anonymizer) {
+std::string plan_line(std::int64_t number, const Plan& plan, Anonymizer* anonymizer) {
   Json frame;
   frame["n"] = number;
   frame["plan"] = Writer(anonymizer).write(plan);
   return line_of(frame);
 }
 
-std::string plan_text(const placement::Plan& plan, Anonymizer* anonymizer) {
+std::string plan_text(const Plan& plan, Anonymizer* anonymizer) {
   return text_of(Writer(anonymizer).write(plan));
 }
 

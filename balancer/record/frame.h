@@ -63,10 +63,9 @@ struct Frame {
                                       Anonymizer* anonymizer);
 [[nodiscard]] std::string event_line(std::int64_t number, const Event& event,
                                      Anonymizer* anonymizer);
-[[nodiscard]] std::string plan_line(std::int64_t number, const placement::Plan& plan,
-                                    Anonymizer* anonymizer);
+[[nodiscard]] std::string plan_line(std::int64_t number, const Plan& plan, Anonymizer* anonymizer);
 /// The text of a plan in its frame.
-[[nodiscard]] std::string plan_text(const placement::Plan& plan, Anonymizer* anonymizer);
+[[nodiscard]] std::string plan_text(const Plan& plan, Anonymizer* anonymizer);
 
 /// Reads a line, with or without its '\n'. Errors: corrupt; unsupported if it has another format.
 [[nodiscard]] Result<Frame> read_frame(std::string_view line);

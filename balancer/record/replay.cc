@@ -12,9 +12,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Action;
-using placement::Reason;
-
 namespace {
 
 constexpr std::size_t kMostProposals = 20;
@@ -58,7 +55,7 @@ class Comparison {
   }
 
   /// To be called after it.
-  void compare(const placement::Plan& recorded) {
+  void compare(const Plan& recorded) {
     result_.epochs_that_differ += recorded.actions == plan_.actions ? 0 : 1;
     for (const Action& action : recorded.actions) {
       count(action, result_.recorded_moves, result_.recorded_pulls);
@@ -74,7 +71,7 @@ class Comparison {
   }
 
   OtherOptions options_;
-  placement::Plan plan_;
+  Plan plan_;
   std::set<std::string> before_;
   OtherPolicy result_;
 };
@@ -115,7 +112,7 @@ class Replayer {
     (void)playback_.controller().on(event);
   }
   void handle(const PlanFrame& recorded) {
-    const placement::Plan& plan = playback_.controller().plan();
+    const Plan& plan = playback_.controller().plan();
     const std::string made = plan_text(plan, nullptr);
     ++report_.epochs;
     if (made != recorded.text) {
@@ -139,9 +136,9 @@ class Replayer {
 
 Result<ReplayReport> replay(const std::function<std::optional<std::string>()>& next_line,
                             const OtherOptions& other) {
-  placement::Options scratch;
+  Options scratch;
   for (const auto& [name, value] : other) {
-    if (Result<void> set = placement::set_option(scratch, name, value); !set) {
+    if (Result<void> set = set_option(scratch, name, value); !set) {
       return tl::unexpected(std::move(set).error());
     }
   }

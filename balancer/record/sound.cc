@@ -14,16 +14,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Snapshot;
-using placement::Topology;
-using placement::VmDescription;
-
 namespace {
 
 /// Linux 6.1, include/linux/numa.h and arch/x86/Kconfig: NODES_SHIFT is at most 10, NR_CPUS 8192.
@@ -37,7 +27,7 @@ constexpr std::size_t kMostSteps = 65536;  // each client moves once
 /// cgroup v1 has shares of up to 262144.
 constexpr std::int32_t kMostWeight = 1 << 20U;
 /// Three days, so that the time of thousands of CPUs in thousandths stays in range.
-constexpr placement::Microseconds kLongestEpoch{std::int64_t{1} << 38U};
+constexpr Microseconds kLongestEpoch{std::int64_t{1} << 38U};
 constexpr std::int64_t kMostPermille = 1000;
 
 /// Keeps the first problem.
@@ -121,24 +111,22 @@ void check(const Topology& topology, Findings& findings) {
       std::all_of(topology.distances.begin(), topology.distances.end(),
                   [](std::int32_t distance) { return is_within(distance, 0, kMostDistance); }),
       "the topology has a distance out of range");
-  findings.require(
-      is_list_of(topology.nodes, kMostCpus,
-                 [](const placement::Node& node) { return std::int64_t{node.id.value}; }),
-      "the topology's nodes do not ascend");
+  findings.require(is_list_of(topology.nodes, kMostCpus,
+                              [](const Node& node) { return std::int64_t{node.id.value}; }),
+                   "the topology's nodes do not ascend");
   std::vector<CpuId> all;
-  for (const placement::Node& node : topology.nodes) {
+  for (const Node& node : topology.nodes) {
     const std::int32_t id = node.id.value;
     findings.require(
-        is_list_of(node.cpus, kMostCpus,
-                   [](const placement::Cpu& cpu) { return std::int64_t{cpu.id.value}; }),
+        is_list_of(node.cpus, kMostCpus, [](const Cpu& cpu) { return std::int64_t{cpu.id.value}; }),
         "the CPUs of node {} do not ascend", id);
     findings.require(node.memory >= Bytes{}, "node {} has less than no memory", id);
-    for (const placement::HugePagePool& pool : node.huge_pages) {
+    for (const HugePagePool& pool : node.huge_pages) {
       findings.require(
           pool.page_size > Bytes{} && is_within(pool.pages, 0, kMostAmount / pool.page_size.value),
           "node {} has a pool of huge pages that cannot be", id);
     }
-    for (const placement::Cpu& cpu : node.cpus) {
+    for (const Cpu& cpu : node.cpus) {
       all.push_back(cpu.id);
     }
   }
@@ -147,8 +135,8 @@ void check(const Topology& topology, Findings& findings) {
                    "the topology has a CPU on two nodes");
 }
 
-void check(const placement::Options& options, Findings& findings) {
-  for (const placement::OptionInfo& info : placement::option_table()) {
+void check(const Options& options, Findings& findings) {
+  for (const OptionRow& info : option_table()) {
     const std::int64_t value = options.*(info.value);
     findings.require(is_within(value, info.smallest, info.largest), "{} is {}", info.name, value);
   }
@@ -156,30 +144,29 @@ void check(const placement::Options& options, Findings& findings) {
 
 // ---- VMs ----
 
-void check(const placement::VmPolicy& policy, Findings& findings) {
-  findings.require(
-      is_within(policy.max_per_node, 0, kMostVcpus) &&
-          is_within(policy.max_per_client, 0, kMostVcpus) &&
-          is_within(policy.reservation_permille, 0, kMostPermille) &&
-          is_within(policy.max_allowable_numa_nodes, 0, kMostNodes) &&
-          is_within(policy.priority, -placement::kMostPriority, placement::kMostPriority) &&
-          is_within(policy.locality_weight_pct, 0, 1000) && is_list(policy.nodes),
-      "a policy has a number out of range");
+void check(const VmPolicy& policy, Findings& findings) {
+  findings.require(is_within(policy.max_per_node, 0, kMostVcpus) &&
+                       is_within(policy.max_per_client, 0, kMostVcpus) &&
+                       is_within(policy.reservation_permille, 0, kMostPermille) &&
+                       is_within(policy.max_allowable_numa_nodes, 0, kMostNodes) &&
+                       is_within(policy.priority, -kMostPriority, kMostPriority) &&
+                       is_within(policy.locality_weight_pct, 0, 1000) && is_list(policy.nodes),
+                   "a policy has a number out of range");
 }
 
-void check(const std::map<std::string, placement::VmPolicy>& policies, Findings& findings) {
+void check(const std::map<std::string, VmPolicy>& policies, Findings& findings) {
   for (const auto& [vm, policy] : policies) {
     check(policy, findings);
   }
 }
 
-void check(const std::vector<placement::Pin>& pins, const std::string& vm, Findings& findings) {
-  findings.require(is_list_of(pins, kMostCpus,
-                              [](const placement::Pin& pin) { return std::int64_t{pin.number}; }),
-                   "the pins of VM {} do not ascend", vm);
-  findings.require(std::all_of(pins.begin(), pins.end(),
-                               [](const placement::Pin& pin) { return is_list(pin.cpus); }),
-                   "a pin of VM {} is no list of CPUs", vm);
+void check(const std::vector<Pin>& pins, const std::string& vm, Findings& findings) {
+  findings.require(
+      is_list_of(pins, kMostCpus, [](const Pin& pin) { return std::int64_t{pin.number}; }),
+      "the pins of VM {} do not ascend", vm);
+  findings.require(
+      std::all_of(pins.begin(), pins.end(), [](const Pin& pin) { return is_list(pin.cpus); }),
+      "a pin of VM {} is no list of CPUs", vm);
 }
 
 void check(const VmDescription& vm, Findings& findings) {
@@ -189,12 +176,11 @@ void check(const VmDescription& vm, Findings& findings) {
   findings.require(is_within(vm.max_vcpus, 0, kMostVcpus), "VM {} has too many vCPUs", id);
   findings.require(vm.memory >= Bytes{} && vm.max_memory >= Bytes{} && vm.huge_page_size >= Bytes{},
                    "VM {} has less than no memory", id);
-  findings.require(
-      vm.cells.size() <= kMostCells &&
-          is_list_of(vm.cells, kMostCpus,
-                     [](const placement::GuestCell& cell) { return std::int64_t{cell.id}; }),
-      "the cells of VM {} do not ascend, or are too many", id);
-  for (const placement::GuestCell& cell : vm.cells) {
+  findings.require(vm.cells.size() <= kMostCells &&
+                       is_list_of(vm.cells, kMostCpus,
+                                  [](const GuestCell& cell) { return std::int64_t{cell.id}; }),
+                   "the cells of VM {} do not ascend, or are too many", id);
+  for (const GuestCell& cell : vm.cells) {
     findings.require(is_list_of(cell.vcpus, kMostCpus) && cell.memory >= Bytes{} &&
                          (!cell.binding || is_list(cell.binding->nodes)),
                      "cell {} of VM {} has vCPUs, memory or nodes that cannot be", cell.id, id);
@@ -228,13 +214,12 @@ bool are_cpus_of_vm(const VmCpus& cpus) {
 
 // ---- readings ----
 
-void check(const placement::VmSample& sample, Findings& findings) {
+void check(const VmSample& sample, Findings& findings) {
   const std::string id = to_text(sample.id);
-  findings.require(
-      is_list_of(sample.vcpus, kMostCpus,
-                 [](const placement::VcpuSample& vcpu) { return std::int64_t{vcpu.vcpu}; }),
-      "the vCPUs in the sample of VM {} do not ascend", id);
-  for (const placement::VcpuSample& vcpu : sample.vcpus) {
+  findings.require(is_list_of(sample.vcpus, kMostCpus,
+                              [](const VcpuSample& vcpu) { return std::int64_t{vcpu.vcpu}; }),
+                   "the vCPUs in the sample of VM {} do not ascend", id);
+  for (const VcpuSample& vcpu : sample.vcpus) {
     findings.require(vcpu.run_ns >= 0 && vcpu.wait_ns >= 0,
                      "vCPU {} of VM {} ran or waited for less than no time", vcpu.vcpu, id);
   }
@@ -259,32 +244,31 @@ void check(const placement::VmSample& sample, Findings& findings) {
   }
 }
 
-void check(const placement::Sample& sample, Findings& findings) {
-  findings.require(ascends(sample.nodes, [](const placement::NodeSample& node) { return node.id; }),
+void check(const Sample& sample, Findings& findings) {
+  findings.require(ascends(sample.nodes, [](const NodeSample& node) { return node.id; }),
                    "the nodes of the sample do not ascend");
-  findings.require(ascends(sample.cpus, [](const placement::CpuSample& cpu) { return cpu.id; }),
+  findings.require(ascends(sample.cpus, [](const CpuSample& cpu) { return cpu.id; }),
                    "the CPUs of the sample do not ascend");
-  findings.require(ascends(sample.vms, [](const placement::VmSample& vm) { return vm.id; }),
+  findings.require(ascends(sample.vms, [](const VmSample& vm) { return vm.id; }),
                    "the VMs of the sample do not ascend");
-  for (const placement::NodeSample& node : sample.nodes) {
+  for (const NodeSample& node : sample.nodes) {
     findings.require(node.free >= Bytes{} && node.total >= Bytes{},
                      "node {} has less than no memory", node.id.value);
     findings.require(node.copying_us >= 0, "node {} copied for less than no time", node.id.value);
   }
-  for (const placement::VmSample& vm : sample.vms) {
+  for (const VmSample& vm : sample.vms) {
     check(vm, findings);
   }
   if (sample.wakeups) {
-    findings.require(
-        ascends(*sample.wakeups,
-                [](const placement::WakeupSample& pair) { return std::pair(pair.a, pair.b); }),
-        "the wake-ups of the sample do not ascend");
+    findings.require(ascends(*sample.wakeups,
+                             [](const WakeupSample& pair) { return std::pair(pair.a, pair.b); }),
+                     "the wake-ups of the sample do not ascend");
   }
 }
 
 // ---- the epoch ----
 
-void check(const placement::NodeState& node, NodeIndex index, Findings& findings) {
+void check(const NodeState& node, NodeIndex index, Findings& findings) {
   for (const CpuTime time : {node.physical, node.threads, node.non_vm, node.set_aside,
                              node.capacity, node.used, node.demand, node.entitled, node.owed}) {
     findings.require(time >= CpuTime{}, "node {} of the snapshot has less than no time", index);
@@ -292,14 +276,14 @@ void check(const placement::NodeState& node, NodeIndex index, Findings& findings
   findings.require(node.total >= Bytes{} && node.reserve >= Bytes{},
                    "node {} of the snapshot has less than no memory", index);
   findings.require(std::all_of(node.reservations.begin(), node.reservations.end(),
-                               [](const placement::PagesOfSize& kept) {
+                               [](const PagesOfSize& kept) {
                                  return kept.page_size >= Bytes{} && kept.memory >= Bytes{};
                                }) &&
                        reservations_of(node, Bytes{}) <= node.reserve,
                    "node {} of the snapshot has reservations that cannot be", index);
 }
 
-void check(const placement::ClientState& client, const Snapshot& snapshot, Findings& findings) {
+void check(const ClientState& client, const Snapshot& snapshot, Findings& findings) {
   const std::size_t nodes = snapshot.nodes.size();
   const std::string id = fmt::format("client {}/{}", to_text(client.id.vm), client.id.index);
   findings.require(!client.vcpus.empty() && is_list_of(client.vcpus, kMostCpus),
@@ -339,21 +323,20 @@ void check(const Snapshot& snapshot, Findings& findings) {
   for (NodeIndex node = 0; node < nodes; ++node) {
     check(snapshot.nodes[node], node, findings);
   }
-  findings.require(ascends(snapshot.vms, [](const placement::VmState& vm) { return vm.id; }),
+  findings.require(ascends(snapshot.vms, [](const VmState& vm) { return vm.id; }),
                    "the snapshot's VMs do not ascend");
   std::size_t next = 0;
   for (std::size_t i = 0; i < snapshot.vms.size() && !findings.any(); ++i) {
-    const placement::VmState& vm = snapshot.vms[i];
+    const VmState& vm = snapshot.vms[i];
     const std::string id = to_text(vm.id);
     findings.require(are_nodes(vm.device_nodes, nodes) && are_nodes(vm.wished_nodes, nodes) &&
                          std::all_of(vm.suggested.begin(), vm.suggested.end(),
                                      [nodes](NodeIndex node) { return node < nodes; }),
                      "VM {} of the snapshot has a node that is not there", id);
-    findings.require(
-        is_within(vm.weight, 0, kMostWeight) && is_within(vm.stall.value, 0, kMostAmount) &&
-            vm.demand >= CpuTime{} &&
-            is_within(vm.counted_stall.value_or(placement::Permille{}).value, 0, kMostPermille),
-        "VM {} of the snapshot has a number out of range", id);
+    findings.require(is_within(vm.weight, 0, kMostWeight) &&
+                         is_within(vm.stall.value, 0, kMostAmount) && vm.demand >= CpuTime{} &&
+                         is_within(vm.counted_stall.value_or(Permille{}).value, 0, kMostPermille),
+                     "VM {} of the snapshot has a number out of range", id);
     check(vm.policy, findings);
     if (!findings.require(vm.first_client == next && vm.client_count <= kMostVcpus &&
                               vm.client_count <= snapshot.clients.size() - next,
@@ -361,7 +344,7 @@ void check(const Snapshot& snapshot, Findings& findings) {
       return;
     }
     for (std::size_t index = 0; index < vm.client_count; ++index, ++next) {
-      const placement::ClientState& client = snapshot.clients[next];
+      const ClientState& client = snapshot.clients[next];
       findings.require(client.vm == i && client.id.vm == vm.id &&
                            static_cast<std::size_t>(client.id.index) == index,
                        "client {} of VM {} is another's", index, id);
@@ -369,14 +352,14 @@ void check(const Snapshot& snapshot, Findings& findings) {
     }
   }
   findings.require(next == snapshot.clients.size(), "the snapshot has clients of no VM");
-  findings.require(ascends(snapshot.chats,
-                           [](const placement::Chat& chat) { return std::pair(chat.a, chat.b); }),
-                   "the snapshot's chats do not ascend");
+  findings.require(
+      ascends(snapshot.chats, [](const Chat& chat) { return std::pair(chat.a, chat.b); }),
+      "the snapshot's chats do not ascend");
 }
 
-void check(const placement::Action& action, std::size_t nodes, Findings& findings) {
+void check(const Action& action, std::size_t nodes, Findings& findings) {
   findings.require(!action.relocations.empty(), "an action moves nothing");
-  for (const placement::Relocation& relocation : action.relocations) {
+  for (const Relocation& relocation : action.relocations) {
     findings.require(is_within(relocation.client.index, 0, kMostVcpus) &&
                          is_node_or_none(relocation.from, nodes) &&
                          is_node_or_none(relocation.to, nodes) && relocation.memory >= Bytes{},
@@ -384,14 +367,14 @@ void check(const placement::Action& action, std::size_t nodes, Findings& finding
   }
 }
 
-void check(const placement::Plan& plan, std::size_t nodes, Findings& findings) {
-  for (const placement::Action& action : plan.actions) {
+void check(const Plan& plan, std::size_t nodes, Findings& findings) {
+  for (const Action& action : plan.actions) {
     check(action, nodes, findings);
-    for (const placement::Relocation& relocation : action.relocations) {
+    for (const Relocation& relocation : action.relocations) {
       findings.require(relocation.to < nodes, "a plan takes a client nowhere");
     }
   }
-  for (const placement::Rejection& rejection : plan.rejections) {
+  for (const Rejection& rejection : plan.rejections) {
     findings.require(is_node_or_none(rejection.from, nodes) && is_node_or_none(rejection.to, nodes),
                      "a plan has a rejection with a node that is not there");
   }
@@ -433,11 +416,11 @@ void check(const VmRecord& vm, const Topology& topology, Findings& findings) {
                          is_within(vm.beside->lasting.value, 0, kMostAmount),
                      "what VM {} uses beside its vCPUs cannot be", id);
   }
-  findings.require(is_within(vm.expected.value_or(placement::Permille{}).value, 0, kMostPermille),
+  findings.require(is_within(vm.expected.value_or(Permille{}).value, 0, kMostPermille),
                    "VM {} is expected to use more than all", id);
 }
 
-void check(const Ledger& ledger, const std::optional<placement::Sample>& last, Findings& findings) {
+void check(const Ledger& ledger, const std::optional<Sample>& last, Findings& findings) {
   for (const auto& [id, vm] : ledger.vms()) {
     findings.require(vm.description.id == id, "VM {} is not where it should be", to_text(id));
     findings.require(!vm.last || last, "VM {} was read in no sample", to_text(id));
@@ -445,7 +428,7 @@ void check(const Ledger& ledger, const std::optional<placement::Sample>& last, F
   }
 }
 
-void check(const placement::LoadForecasts& forecasts, Findings& findings) {
+void check(const LoadForecasts& forecasts, Findings& findings) {
   for (const auto& [vm, forecast] : forecasts) {
     findings.require(is_within(forecast.mean.value, 0, kMostPermille) &&
                          is_within(forecast.p95.value, 0, kMostPermille),
@@ -464,7 +447,7 @@ bool is_room(std::int32_t vcpus, const std::vector<PromisedMemory>& memory) {
 bool are_steps(const std::vector<std::vector<RoomMove>>& steps) {
   return steps.size() <= kMostSteps &&
          std::all_of(steps.begin(), steps.end(), [](const std::vector<RoomMove>& step) {
-           return !step.empty() && step.size() <= placement::Arrangement::kMostTogether;
+           return !step.empty() && step.size() <= Arrangement::kMostTogether;
          });
 }
 
@@ -476,7 +459,7 @@ void check(const RoomSearched& event, const Ledger& /*ledger*/, Findings& findin
 }
 void check(const SampleTaken& event, const Ledger& ledger, Findings& findings) {
   check(event.sample, findings);
-  const std::optional<placement::Sample>& last = RecordFields::last_sample(ledger);
+  const std::optional<Sample>& last = RecordFields::last_sample(ledger);
   findings.require(!last || event.sample.taken_at - last->taken_at <= kLongestEpoch,
                    "the sample was taken days after the one before");
 }
@@ -504,7 +487,7 @@ void check(const Other& /*event*/, const Ledger& /*ledger*/, Findings& /*finding
 
 }  // namespace
 
-const std::optional<placement::Sample>& RecordFields::last_sample(const Ledger& ledger) {
+const std::optional<Sample>& RecordFields::last_sample(const Ledger& ledger) {
   return ledger.last_sample_;
 }
 
@@ -524,7 +507,7 @@ Result<void> RecordFields::check(const Controller& controller) {
   check(setup.policies, findings);
   findings.require(ledger.topology_ == setup.topology && ledger.options_ == setup.options,
                    "the ledger is of another host or has other options");
-  findings.require(is_within(ledger.local_read_ns_.value_or(0), 0, placement::kLongestReadNs),
+  findings.require(is_within(ledger.local_read_ns_.value_or(0), 0, kLongestReadNs),
                    "reading memory takes {} ns", ledger.local_read_ns_.value_or(0));
   for (const auto& [vm, original] : state.vms.each(&ManagedVm::original)) {
     for (const auto& [thread, pins] : original.threads) {
@@ -542,7 +525,7 @@ Result<void> RecordFields::check(const Controller& controller) {
   if (ledger.last_sample_) {
     check(*ledger.last_sample_, findings);
   }
-  const std::vector<placement::CpuTime>& others = ledger.node_averages_.lasting_non_vm;
+  const std::vector<CpuTime>& others = ledger.node_averages_.lasting_non_vm;
   findings.require(others.size() <= kMostNodes && none_negative(others),
                    "what others than VMs use is out of range");
   check(state.last.snapshot, findings);

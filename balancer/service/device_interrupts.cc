@@ -16,8 +16,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::NodeId;
-
 /// Ascending, without duplicates.
 std::vector<NodeId> homes_in(const ExplainView& view) {
   std::vector<NodeId> homes;
@@ -49,8 +47,7 @@ std::string advice_on(const std::vector<stats::FiringInterrupts>& elsewhere,
 
 }  // namespace
 
-void add_interrupts(ExplainView& view, const placement::VmDescription& vm,
-                    const files::Directory& root) {
+void add_interrupts(ExplainView& view, const VmDescription& vm, const files::Directory& root) {
   stats::HostDevices devices(root);
   const auto cpu_nodes = stats::read_cpu_nodes(root);
   const std::vector<NodeId> homes = homes_in(view);
@@ -58,15 +55,15 @@ void add_interrupts(ExplainView& view, const placement::VmDescription& vm,
   visit_devices(vm, [&](std::string_view, const std::string&, const auto& device) {
     using Device = std::decay_t<decltype(device)>;
     DeviceView& shown = *row++;
-    if constexpr (!std::is_same_v<Device, placement::HostDisk>) {
-      const bool follows_vm = std::is_same_v<Device, placement::PciDevice> && !homes.empty();
+    if constexpr (!std::is_same_v<Device, HostDisk>) {
+      const bool follows_vm = std::is_same_v<Device, PciDevice> && !homes.empty();
       const std::vector<NodeId> near = follows_vm               ? homes
                                        : device.node.value >= 0 ? std::vector{device.node}
                                                                 : std::vector<NodeId>{};
       const auto firing = stats::read_interrupts(root, devices.of(device), cpu_nodes);
       for (const stats::FiringInterrupts& interrupts : firing) {
-        shown.interrupts.push_back({interrupts.numbers, interrupts.handler,
-                                    placement::to_list(interrupts.cpus), interrupts.node});
+        shown.interrupts.push_back(
+            {interrupts.numbers, interrupts.handler, to_list(interrupts.cpus), interrupts.node});
       }
       shown.advice = advice_on(stats::fire_elsewhere(firing, near),
                                follows_vm ? "the VM lives on" : "the device is on", near);

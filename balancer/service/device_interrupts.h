@@ -17,7 +17,6 @@
 namespace vmnuma::balancer {
 
 /// Completes `view` of the VM. `root`: "/" on a live host. Blocks as HostDevices does.
-void add_interrupts(ExplainView& view, const placement::VmDescription& vm,
-                    const files::Directory& root);
+void add_interrupts(ExplainView& view, const VmDescription& vm, const files::Directory& root);
 
 }  // namespace vmnuma::balancer

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kReportEvery{500};
 constexpr std::chrono::seconds kStepAllowed{45};
 /// Of the journal, while something else uses its file.
 constexpr int kMostRecoveryTries = 30;
-constexpr placement::Microseconds kRecoverEvery{1'000'000};
+constexpr Microseconds kRecoverEvery{1'000'000};
 constexpr const char* kDoing = "carrying out actions";
 
 }  // namespace
@@ -69,8 +69,8 @@ void ExecutorWorker::try_to_recover() {
   cancel_now(std::exchange(held_cancels_, {}));
 }
 
-void ExecutorWorker::cancel_now(const std::vector<placement::VmId>& vms) {
-  for (const placement::VmId& vm : vms) {
+void ExecutorWorker::cancel_now(const std::vector<VmId>& vms) {
+  for (const VmId& vm : vms) {
     executor_.cancel(vm);
   }
   pump();
@@ -94,7 +94,7 @@ void ExecutorWorker::submit_now(std::vector<migration::Order> orders) {
   pump();
 }
 
-void ExecutorWorker::cancel(std::vector<placement::VmId> vms) {
+void ExecutorWorker::cancel(std::vector<VmId> vms) {
   (void)worker_.post(kDoing, [this, vms = std::move(vms)] {
     if (recovery_tries_ > 0) {
       held_cancels_.insert(held_cancels_.end(), vms.begin(), vms.end());
@@ -164,8 +164,8 @@ bool ExecutorWorker::stop(std::chrono::milliseconds patience) {
   return is_settled;
 }
 
-void ExecutorWorker::pump_at(placement::Microseconds when) {
-  const placement::Microseconds now = time_.now();
+void ExecutorWorker::pump_at(Microseconds when) {
+  const Microseconds now = time_.now();
   if (when <= now) {
     // Through the queue, so that orders submitted meanwhile get their turn.
     boost::asio::post(worker_.context(), [this] { worker_.run(kDoing, [this] { pump(); }); });

@@ -39,7 +39,7 @@ class ExecutorWorker {
   /// thread.
   void recover();
   void submit(std::vector<migration::Order> orders);
-  void cancel(std::vector<placement::VmId> vms);
+  void cancel(std::vector<VmId> vms);
   void pause(bool paused);
   void set_memory_pressure(bool high);
   void set_limits(migration::Limits limits);
@@ -52,10 +52,10 @@ class ExecutorWorker {
 
  private:
   void try_to_recover();
-  void cancel_now(const std::vector<placement::VmId>& vms);
+  void cancel_now(const std::vector<VmId>& vms);
   void submit_now(std::vector<migration::Order> orders);
   void pump();
-  void pump_at(placement::Microseconds when);
+  void pump_at(Microseconds when);
   void report(std::vector<migration::ActionEvent> events);
 
   const HostTime time_;
@@ -71,7 +71,7 @@ class ExecutorWorker {
   std::unique_ptr<boost::asio::steady_timer> recovery_timer_;
   int recovery_tries_ = 0;              ///< left; 0 unless the journal could not be read yet
   std::vector<migration::Order> held_;  ///< until then, as the next one
-  std::vector<placement::VmId> held_cancels_;
+  std::vector<VmId> held_cancels_;
 };
 
 }  // namespace vmnuma::balancer

@@ -34,7 +34,7 @@ ForecastWorker::~ForecastWorker() {
   stopping_ = true;
 }
 
-void ForecastWorker::epoch(placement::Snapshot snapshot, std::int64_t wall_unix_s) {
+void ForecastWorker::epoch(Snapshot snapshot, std::int64_t wall_unix_s) {
   (void)worker_.post("forecasting loads", [this, snapshot = std::move(snapshot), wall_unix_s] {
     look_for_model();
     if (auto forecasts = loads_.epoch(snapshot, wall_unix_s)) {
@@ -58,12 +58,12 @@ void ForecastWorker::look_for_model() {
   }
   model_time_ = found;
   auto model = stats::read_model(path);
-  trained_ = model ? std::make_unique<placement::TrainedPredictor>(std::move(*model)) : nullptr;
+  trained_ = model ? std::make_unique<TrainedPredictor>(std::move(*model)) : nullptr;
   set_predictors();
 }
 
 void ForecastWorker::set_predictors() {
-  std::vector<const placement::Predictor*> chain{&histogram_, &last_maximum_};
+  std::vector<const Predictor*> chain{&histogram_, &last_maximum_};
   if (trained_) {
     chain.insert(chain.begin(), trained_.get());
   }

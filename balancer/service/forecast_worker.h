@@ -30,7 +30,7 @@ namespace vmnuma::balancer {
 class ForecastWorker {
  public:
   /// Called on the worker's thread.
-  using OnForecasts = std::function<void(placement::LoadForecasts)>;
+  using OnForecasts = std::function<void(LoadForecasts)>;
 
   /// Reads `history`, and the trained model next to it, if there is one. An empty path: there is no
   /// history.
@@ -41,7 +41,7 @@ class ForecastWorker {
   ForecastWorker& operator=(const ForecastWorker&) = delete;
 
   /// A completed epoch. Any thread.
-  void epoch(placement::Snapshot snapshot, std::int64_t wall_unix_s);
+  void epoch(Snapshot snapshot, std::int64_t wall_unix_s);
 
  private:
   void look_for_model();
@@ -52,9 +52,9 @@ class ForecastWorker {
   OnForecasts on_forecasts_;
   std::atomic<bool> stopping_ = false;
   // Used by the worker only.
-  placement::HistogramPredictor histogram_;
-  placement::LastMaximumPredictor last_maximum_;
-  std::unique_ptr<placement::TrainedPredictor> trained_;
+  HistogramPredictor histogram_;
+  LastMaximumPredictor last_maximum_;
+  std::unique_ptr<TrainedPredictor> trained_;
   std::optional<std::filesystem::file_time_type> model_time_;  ///< of the file read last
   stats::LoadWatch loads_;
   Worker worker_;  // last, so that its thread ends before what it uses

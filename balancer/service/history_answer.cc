@@ -31,7 +31,7 @@ Result<void> check_filters(stats::History& history, const HistoryRequest& reques
 }  // namespace
 
 Result<std::string> past_vm_name(stats::History& history, const std::string& name_or_uuid,
-                                 const std::vector<placement::VmDescription>& running) {
+                                 const std::vector<VmDescription>& running) {
   return history.past_vms().and_then(
       [&](const std::vector<stats::PastVm>& past) { return vm_name(name_or_uuid, past, running); });
 }

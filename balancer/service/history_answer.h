@@ -16,8 +16,8 @@ namespace vmnuma::balancer {
 
 /// The current VMs and nodes.
 struct HostVmsAndNodes {
-  std::vector<placement::VmDescription> running;
-  placement::Topology topology;
+  std::vector<VmDescription> running;
+  Topology topology;
 };
 
 /// The requested actions. Errors: not-found (a VM neither in the history nor running; a node that
@@ -31,8 +31,8 @@ struct HostVmsAndNodes {
 
 /// The name of the VM with this UUID or name, which may have ended. Errors: not-found, and those of
 /// the history. Blocks.
-[[nodiscard]] Result<std::string> past_vm_name(
-    stats::History& history, const std::string& name_or_uuid,
-    const std::vector<placement::VmDescription>& running);
+[[nodiscard]] Result<std::string> past_vm_name(stats::History& history,
+                                               const std::string& name_or_uuid,
+                                               const std::vector<VmDescription>& running);
 
 }  // namespace vmnuma::balancer

@@ -57,7 +57,7 @@ stats::ActionRow action_row(const migration::Order& order, stats::WallTime now) 
       }
     }
     for (const migration::HomeChange& home : change.homes) {
-      placement::Bytes memory;
+      Bytes memory;
       for (const migration::NodeQuota& quota : change.memory.quotas) {
         if (quota.node == home.to) {
           memory = quota.bytes;
@@ -176,20 +176,20 @@ ReservationHistoryView reservation_history_view(const std::vector<stats::Reserva
 }
 
 Result<std::string> vm_name(const std::string& name_or_uuid, const std::vector<stats::PastVm>& past,
-                            const std::vector<placement::VmDescription>& running) {
+                            const std::vector<VmDescription>& running) {
   struct Named {
     std::string uuid;
     std::string name;
   };
   std::vector<Named> vms;
   vms.reserve(running.size() + past.size());
-  for (const placement::VmDescription& vm : running) {
+  for (const VmDescription& vm : running) {
     vms.push_back({to_text(vm.id), vm.name});
   }
   for (const stats::PastVm& vm : past) {
     vms.push_back({vm.uuid, vm.name});
   }
-  const Result<placement::VmId> id = placement::parse_vm_id(name_or_uuid);
+  const Result<VmId> id = parse_vm_id(name_or_uuid);
   const std::string uuid = id ? to_text(*id) : name_or_uuid;
   for (const std::string Named::*field : {&Named::uuid, &Named::name}) {
     const auto found = std::find_if(vms.begin(), vms.end(), [&](const Named& vm) {
@@ -205,19 +205,19 @@ Result<std::string> vm_name(const std::string& name_or_uuid, const std::vector<s
   }
   return failure(ErrorCode::kNotFound,
                  fmt::format("there is no VM '{}', running or in the history{}", name_or_uuid,
-                             placement::did_you_mean(name_or_uuid, names)));
+                             did_you_mean(name_or_uuid, names)));
 }
 
-Result<void> check_node_is_known(placement::NodeId node, const placement::Topology& topology) {
+Result<void> check_node_is_known(NodeId node, const Topology& topology) {
   if (topology.index_of(node)) {
     return {};
   }
-  std::vector<placement::NodeId> nodes;
-  for (const placement::Node& known : topology.nodes) {
+  std::vector<NodeId> nodes;
+  for (const Node& known : topology.nodes) {
     nodes.push_back(known.id);
   }
   return failure(ErrorCode::kNotFound, fmt::format("there is no node {}, this host has nodes {}",
-                                                   node.value, placement::to_list(nodes)));
+                                                   node.value, to_list(nodes)));
 }
 
 }  // namespace vmnuma::balancer

@@ -31,9 +31,8 @@ namespace vmnuma::balancer {
 /// closest name.
 [[nodiscard]] Result<std::string> vm_name(const std::string& name_or_uuid,
                                           const std::vector<stats::PastVm>& past,
-                                          const std::vector<placement::VmDescription>& running);
+                                          const std::vector<VmDescription>& running);
 /// Checks that the host has this node. Error: not-found, listing those that it has.
-[[nodiscard]] Result<void> check_node_is_known(placement::NodeId node,
-                                               const placement::Topology& topology);
+[[nodiscard]] Result<void> check_node_is_known(NodeId node, const Topology& topology);
 
 }  // namespace vmnuma::balancer

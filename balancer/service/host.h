@@ -35,9 +35,9 @@
 namespace vmnuma::balancer {
 
 struct HostReading {
-  std::optional<placement::Topology> topology;  ///< if it has changed
-  placement::Sample sample;                     ///< of that topology
-  std::optional<LogLine> news = std::nullopt;   ///< a message for the log, once
+  std::optional<Topology> topology;            ///< if it has changed
+  Sample sample;                               ///< of that topology
+  std::optional<LogLine> news = std::nullopt;  ///< a message for the log, once
 };
 
 /// External changes to a simulated host, or to a recording.
@@ -54,7 +54,7 @@ class Host {
   /// The host's name as people know it.
   [[nodiscard]] virtual std::string host_name() const = 0;
   /// As found when the host was opened.
-  [[nodiscard]] virtual const placement::Topology& topology() const = 0;
+  [[nodiscard]] virtual const Topology& topology() const = 0;
   /// The host's root directory, for questions that need to read there.
   [[nodiscard]] virtual const std::string& root() const = 0;
   /// To be copied where needed.
@@ -69,7 +69,7 @@ class Host {
   // Any thread; neither call blocks.
 
   /// Reads this VM again in the next refresh(), and reports a change.
-  virtual void mark_dirty(const placement::VmId& vm) = 0;
+  virtual void mark_dirty(const VmId& vm) = 0;
 
   // Sampler's thread.
 
@@ -78,7 +78,7 @@ class Host {
   // Inventory worker's thread.
 
   /// All running VMs, with the nodes of their devices. Errors: as those of stats::DomainInventory.
-  [[nodiscard]] virtual Result<std::vector<placement::VmDescription>> refresh() = 0;
+  [[nodiscard]] virtual Result<std::vector<VmDescription>> refresh() = 0;
   /// Notices about what refresh() found, each returned once: sentences.
   [[nodiscard]] virtual std::vector<std::string> take_notices() = 0;
   /// Returns what was done, as a sentence. Errors: unsupported (this is a real host, controlled by
@@ -90,7 +90,7 @@ class Host {
   /// Latencies between the nodes and their memory; measurements are kept in `state_dir`. Blocks for
   /// seconds, unless all is `known`, and gives up early once `stop` is set.
   [[nodiscard]] virtual FoundLatencies find_latencies(
-      const std::string& state_dir, const placement::Topology& topology,
+      const std::string& state_dir, const Topology& topology,
       const std::vector<stats::MeasuredLatency>& known, const std::atomic<bool>& stop) = 0;
 
   // As documented in the ports. `control` is used on the executor's thread, and on the inventory

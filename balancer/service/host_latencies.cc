@@ -61,7 +61,7 @@ LogLine keep(const stats::LatencyMeasurement& measurement, const std::string& pa
 }  // namespace
 
 FoundLatencies find_latencies(const files::Directory& root, const std::string& state_dir,
-                              const placement::Topology& topology,
+                              const Topology& topology,
                               const std::vector<stats::MeasuredLatency>& known,
                               stats::LatencyProbe& probe, const std::atomic<bool>& stop) {
   FoundLatencies found;

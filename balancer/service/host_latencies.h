@@ -25,8 +25,7 @@ struct FoundLatencies {
 /// `root` is the host's root directory; stored ones are in `state_dir`/latencies.json. Blocks while
 /// everything that is not `known` is measured. Gives up early once `stop` is set.
 [[nodiscard]] FoundLatencies find_latencies(const files::Directory& root,
-                                            const std::string& state_dir,
-                                            const placement::Topology& topology,
+                                            const std::string& state_dir, const Topology& topology,
                                             const std::vector<stats::MeasuredLatency>& known,
                                             stats::LatencyProbe& probe,
                                             const std::atomic<bool>& stop);

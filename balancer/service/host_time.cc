@@ -10,7 +10,7 @@ steady_clock::duration HostTime::ahead() const {
   return (steady_clock::now().time_since_epoch() - begin_) * (speed_ - 1);
 }
 
-placement::Microseconds HostTime::now() const {
+Microseconds HostTime::now() const {
   const auto now = steady_clock::now().time_since_epoch() + ahead();
   return {std::chrono::duration_cast<std::chrono::microseconds>(now).count()};
 }

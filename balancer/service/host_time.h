@@ -25,11 +25,11 @@ class HostTime {
       : speed_(speed), begin_(std::chrono::steady_clock::now().time_since_epoch()) {}
 
   /// Monotonic, as used by the executor and the samples.
-  [[nodiscard]] placement::Microseconds now() const;
+  [[nodiscard]] Microseconds now() const;
   [[nodiscard]] std::chrono::system_clock::time_point wall() const;
   [[nodiscard]] std::int64_t wall_unix_s() const;
   /// The corresponding duration on this machine.
-  [[nodiscard]] std::chrono::microseconds here(placement::Microseconds time) const {
+  [[nodiscard]] std::chrono::microseconds here(Microseconds time) const {
     return std::chrono::microseconds(time.value / speed_);
   }
 

@@ -11,7 +11,7 @@
 namespace vmnuma::balancer {
 
 Result<std::unique_ptr<Hypervisor>> open_hypervisors(HypervisorKind kind, const std::string& uri,
-                                                     placement::Bytes default_huge_page_size,
+                                                     Bytes default_huge_page_size,
                                                      const std::function<void()>& on_dirty) {
   std::vector<Hypervisors::Source> sources;
   if (kind != HypervisorKind::kQemu) {

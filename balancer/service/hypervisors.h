@@ -15,7 +15,7 @@ namespace vmnuma::balancer {
 /// Each calls `on_dirty` as its own header says. With both, libvirt need not be there. Errors: of
 /// libvirt's event loop, and of the root directory.
 [[nodiscard]] Result<std::unique_ptr<Hypervisor>> open_hypervisors(
-    HypervisorKind kind, const std::string& uri, placement::Bytes default_huge_page_size,
+    HypervisorKind kind, const std::string& uri, Bytes default_huge_page_size,
     const std::function<void()>& on_dirty);
 
 }  // namespace vmnuma::balancer

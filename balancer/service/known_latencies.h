@@ -28,12 +28,11 @@ class KnownLatencies {
     }
   }
   /// Forgets latencies of memory that is gone.
-  void keep_those_of(const placement::Topology& topology) {
+  void keep_those_of(const Topology& topology) {
     std::erase_if(known_, [&](const stats::MeasuredLatency& latency) {
-      return std::none_of(topology.nodes.begin(), topology.nodes.end(),
-                          [&](const placement::Node& node) {
-                            return node.id == latency.memory && node.memory > placement::Bytes{};
-                          });
+      return std::none_of(topology.nodes.begin(), topology.nodes.end(), [&](const Node& node) {
+        return node.id == latency.memory && node.memory > Bytes{};
+      });
     });
   }
   [[nodiscard]] const std::vector<stats::MeasuredLatency>& all() const { return known_; }

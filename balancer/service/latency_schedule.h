@@ -25,10 +25,10 @@ class LatencySchedule {
   static constexpr std::chrono::seconds kFirstPause = std::chrono::minutes(10);
   static constexpr std::chrono::seconds kLongestPause = std::chrono::hours(2);
 
-  [[nodiscard]] bool is_due(const placement::Topology& topology, Backoff::Time now) const {
+  [[nodiscard]] bool is_due(const Topology& topology, Backoff::Time now) const {
     return !under_way_ && (nodes_of(topology) != nodes_ || (!complete_ && backoff_.is_due(now)));
   }
-  void begun(const placement::Topology& topology) {
+  void begun(const Topology& topology) {
     under_way_ = true;
     nodes_ = nodes_of(topology);
   }
@@ -42,12 +42,12 @@ class LatencySchedule {
   }
 
  private:
-  using Nodes = std::vector<std::tuple<placement::NodeId, bool, bool>>;
+  using Nodes = std::vector<std::tuple<NodeId, bool, bool>>;
 
-  static Nodes nodes_of(const placement::Topology& topology) {
+  static Nodes nodes_of(const Topology& topology) {
     Nodes nodes;
-    for (const placement::Node& node : topology.nodes) {
-      nodes.emplace_back(node.id, !node.cpus.empty(), node.memory > placement::Bytes{});
+    for (const Node& node : topology.nodes) {
+      nodes.emplace_back(node.id, !node.cpus.empty(), node.memory > Bytes{});
     }
     return nodes;
   }

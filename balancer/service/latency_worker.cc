@@ -22,7 +22,7 @@ LatencyWorker::LatencyWorker(TaskBoard& board, boost::asio::io_context& service,
       on_found_(std::move(on_found)),
       worker_(board, "latency", 1, kLatencyAllowed) {}
 
-void LatencyWorker::find(const placement::Topology& topology) {
+void LatencyWorker::find(const Topology& topology) {
   known_.keep_those_of(topology);
   const bool posted = worker_.post("measuring latencies", [this, topology, known = known_.all()] {
     FoundLatencies found = host_.find_latencies(state_dir_, topology, known, stopping_);
@@ -34,7 +34,7 @@ void LatencyWorker::find(const placement::Topology& topology) {
   }
 }
 
-void LatencyWorker::find_if_due(const placement::Topology& topology, Backoff::Time now) {
+void LatencyWorker::find_if_due(const Topology& topology, Backoff::Time now) {
   if (schedule_.is_due(topology, now)) {
     find(topology);
   }

@@ -26,8 +26,8 @@ class LatencyWorker {
   LatencyWorker(TaskBoard& board, boost::asio::io_context& service, Host& host, EventLog& log,
                 std::string state_dir, std::function<void()> on_found);
 
-  void find(const placement::Topology& topology);
-  void find_if_due(const placement::Topology& topology, Backoff::Time now);
+  void find(const Topology& topology);
+  void find_if_due(const Topology& topology, Backoff::Time now);
   /// The latest results.
   [[nodiscard]] const stats::HostLatencies& found() const { return found_; }
   /// Ends a measurement early.

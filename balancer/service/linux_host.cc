@@ -47,7 +47,7 @@ Result<std::unique_ptr<Host>> LinuxHost::open(const Config& config) {
   if (!mover) {
     return tl::unexpected(std::move(mover).error());
   }
-  const Result<placement::Bytes> huge_page_size =
+  const Result<Bytes> huge_page_size =
       samples->read("proc/meminfo").and_then(stats::parse_default_huge_page_size);
   if (!huge_page_size) {
     return tl::unexpected(huge_page_size.error());
@@ -96,24 +96,24 @@ HostReading LinuxHost::read(const stats::SampleRequest& request) {
   reading.sample.missing.insert(reading.sample.missing.end(), left_out_.begin(), left_out_.end());
   tell_copying_time(reading.sample);
   count_reads(reading);
-  for (const placement::VmId& vm : vcpu_watch_.changed(request.running, reading.sample)) {
+  for (const VmId& vm : vcpu_watch_.changed(request.running, reading.sample)) {
     hypervisor_->mark_dirty(vm);
   }
   return reading;
 }
 
-void LinuxHost::note_cpus(const placement::Topology& topology) {
-  for (const placement::Node& node : topology.nodes) {
-    for (const placement::Cpu& cpu : node.cpus) {
+void LinuxHost::note_cpus(const Topology& topology) {
+  for (const Node& node : topology.nodes) {
+    for (const Cpu& cpu : node.cpus) {
       node_of_cpu_[cpu.id] = node.id;
     }
   }
 }
 
-void LinuxHost::tell_copying_time(placement::Sample& sample) const {
+void LinuxHost::tell_copying_time(Sample& sample) const {
   for (const auto& [cpu, used] : metered_mover_.used()) {
     const auto where = node_of_cpu_.find(cpu);
-    for (placement::NodeSample& node : sample.nodes) {
+    for (NodeSample& node : sample.nodes) {
       node.copying_us += where != node_of_cpu_.end() && where->second == node.id ? used.value : 0;
     }
   }
@@ -139,8 +139,8 @@ void LinuxHost::count_reads(HostReading& reading) {
   }
 }
 
-Result<std::vector<placement::VmDescription>> LinuxHost::refresh() {
-  Result<std::vector<placement::VmDescription>> running = hypervisor_->refresh();
+Result<std::vector<VmDescription>> LinuxHost::refresh() {
+  Result<std::vector<VmDescription>> running = hypervisor_->refresh();
   if (running) {
     stats::read_device_nodes(devices_, *running);
   }
@@ -153,8 +153,7 @@ Result<std::string> LinuxHost::play(const PlayCommand& /*command*/) {
                  "'vmnumad --simulate' has");
 }
 
-FoundLatencies LinuxHost::find_latencies(const std::string& state_dir,
-                                         const placement::Topology& topology,
+FoundLatencies LinuxHost::find_latencies(const std::string& state_dir, const Topology& topology,
                                          const std::vector<stats::MeasuredLatency>& known,
                                          const std::atomic<bool>& stop) {
   stats::ChaseProbe probe;

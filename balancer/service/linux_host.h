@@ -37,20 +37,20 @@ class LinuxHost final : public Host {
 
   [[nodiscard]] std::string name() const override { return hypervisor_->name(); }
   [[nodiscard]] std::string host_name() const override { return stats::host_name(); }
-  [[nodiscard]] const placement::Topology& topology() const override { return topology_; }
+  [[nodiscard]] const Topology& topology() const override { return topology_; }
   [[nodiscard]] const std::string& root() const override { return root_; }
   [[nodiscard]] HostTime time() const override { return {}; }
   void watch(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
-  void mark_dirty(const placement::VmId& vm) override { hypervisor_->mark_dirty(vm); }
+  void mark_dirty(const VmId& vm) override { hypervisor_->mark_dirty(vm); }
   [[nodiscard]] std::vector<stats::HostLack> lacks() const override;
   [[nodiscard]] HostReading read(const stats::SampleRequest& request) override;
-  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
   [[nodiscard]] std::vector<std::string> take_notices() override {
     return hypervisor_->take_notices();
   }
   [[nodiscard]] Result<std::string> play(const PlayCommand& command) override;
   [[nodiscard]] FoundLatencies find_latencies(const std::string& state_dir,
-                                              const placement::Topology& topology,
+                                              const Topology& topology,
                                               const std::vector<stats::MeasuredLatency>& known,
                                               const std::atomic<bool>& stop) override;
   [[nodiscard]] migration::DomainControl& control() override { return hypervisor_->control(); }
@@ -69,24 +69,24 @@ class LinuxHost final : public Host {
     stats::TopologyReading topology;
   };
   explicit LinuxHost(Opened opened);
-  void note_cpus(const placement::Topology& topology);
-  void tell_copying_time(placement::Sample& sample) const;
+  void note_cpus(const Topology& topology);
+  void tell_copying_time(Sample& sample) const;
   void count_reads(HostReading& reading);
 
   const std::string root_;
-  const placement::Topology topology_;
+  const Topology topology_;
   std::function<void()> on_change_;
-  std::vector<placement::MissingSource> left_out_;  ///< sampler's thread only
-  stats::Sampler sampler_;                          ///< likewise
-  stats::TopologyWatch topology_watch_;             ///< likewise
-  VcpuWatch vcpu_watch_;                            ///< likewise
-  files::Directory settings_;                       ///< likewise, the root
-  std::unique_ptr<stats::PerfCounters> counters_;   ///< likewise; null: there are none
-  std::optional<stats::ReadTurns> read_turns_;      ///< likewise; nothing: not checked yet
-  files::Directory devices_;                        ///< inventory worker only
-  files::Directory latencies_;                      ///< latency worker only
+  std::vector<MissingSource> left_out_;            ///< sampler's thread only
+  stats::Sampler sampler_;                         ///< likewise
+  stats::TopologyWatch topology_watch_;            ///< likewise
+  VcpuWatch vcpu_watch_;                           ///< likewise
+  files::Directory settings_;                      ///< likewise, the root
+  std::unique_ptr<stats::PerfCounters> counters_;  ///< likewise; null: there are none
+  std::optional<stats::ReadTurns> read_turns_;     ///< likewise; nothing: not checked yet
+  files::Directory devices_;                       ///< inventory worker only
+  files::Directory latencies_;                     ///< latency worker only
   std::unique_ptr<Hypervisor> hypervisor_;
-  std::map<placement::CpuId, placement::NodeId> node_of_cpu_;  ///< all that were ever seen
+  std::map<CpuId, NodeId> node_of_cpu_;  ///< all that were ever seen
   migration::LinuxPageMover mover_;
   migration::MeteredPageMover metered_mover_;
   SystemdControl systemd_;

@@ -81,7 +81,7 @@ Result<void> MemoryWorker::clean_up(const std::string& unit) {
 }
 
 Result<void> MemoryWorker::carry_out(const MemoryChange& change) {
-  const std::string unit(placement::unit_of(change.path));
+  const std::string unit(unit_of(change.path));
   switch (change.kind) {
     case MemoryChange::Kind::kSet:
       return look_first(unit).and_then([&] { return units_.set_memory(unit, change.limits); });
@@ -112,7 +112,7 @@ void MemoryWorker::carry_out(const std::optional<MemoryOriginals>& originals,
       continue;
     }
     Result<void> done;
-    worker_.run("setting the limits of " + std::string(placement::unit_of(change.path)),
+    worker_.run("setting the limits of " + std::string(unit_of(change.path)),
                 [&] { done = carry_out(change); });
     on_answer_(change.path, done ? "" : done.error().message);
     if (!done && done.error().code == ErrorCode::kUnavailable) {

@@ -22,7 +22,7 @@ constexpr std::chrono::seconds kAnswerAllowed{30};
 
 /// Leaves `view` unchanged if the host's files cannot be read.
 void complete(ExplainView& view, const Controller& controller, const std::string& root) {
-  const auto id = placement::parse_vm_id(view.vm_uuid);
+  const auto id = parse_vm_id(view.vm_uuid);
   const VmRecord* vm = id ? controller.ledger().find(*id) : nullptr;
   const auto directory = files::Directory::open(root);
   if (vm != nullptr && directory && !view.devices.empty()) {

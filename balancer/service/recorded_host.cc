@@ -53,8 +53,8 @@ namespace {
 /// For epochs played again: nothing is logged twice.
 void say_nothing(const LogLine& /*line*/) {}
 
-std::vector<placement::VmDescription> running_in(const Ledger& ledger) {
-  std::vector<placement::VmDescription> running;
+std::vector<VmDescription> running_in(const Ledger& ledger) {
+  std::vector<VmDescription> running;
   for (const auto& [id, vm] : ledger.vms()) {
     running.push_back(vm.description);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/remembered.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <set>
@@ -27,11 +26,6 @@ constexpr std::string_view kHadSettings = "had-settings";
 constexpr std::string_view kHadNone = "had-none";
 constexpr std::string_view kNoLimit = "max";
 
-bool restores(const migration::VmChange& change) {
-  return std::any_of(change.homes.begin(), change.homes.end(),
-                     [](const migration::HomeChange& home) { return home.to.value < 0; });
-}
-
 /// What orders changed that were carried out, oldest first. False if not all can be read. A VM that
 /// was restored is found anew by the next order.
 bool note_orders(stats::History& history, Originals& originals) {
@@ -40,7 +34,7 @@ bool note_orders(stats::History& history, Originals& originals) {
     return false;
   }
   bool all_are_read = true;
-  std::set<placement::VmId> restored;
+  std::set<VmId> restored;
   for (const std::string& text : *texts) {
     const Result<migration::Order> order = migration::parse_order(text);
     all_are_read = all_are_read && order;
@@ -76,8 +70,8 @@ Released read_released(std::string_view text) {
     if (first == std::string_view::npos || second == std::string_view::npos) {
       continue;
     }
-    const Result<placement::VmId> vm = placement::parse_vm_id(line.substr(0, first));
-    placement::VmProcess process;
+    const Result<VmId> vm = parse_vm_id(line.substr(0, first));
+    VmProcess process;
     if (vm && read_number(line.substr(first + 1, second - first - 1), process.pid) &&
         read_number(line.substr(second + 1), process.start_time_ticks)) {
       released[*vm] = process;
@@ -103,16 +97,16 @@ std::string_view take_word(std::string_view& line) {
   return word;
 }
 
-std::string to_text(const std::optional<placement::Bytes>& limit) {
+std::string to_text(const std::optional<Bytes>& limit) {
   return limit ? std::to_string(limit->value) : std::string(kNoLimit);
 }
 
-std::string to_text(const placement::MemoryLimits& limits) {
+std::string to_text(const MemoryLimits& limits) {
   return fmt::format("{} {} {} {} {}", limits.min.value, limits.low.value, to_text(limits.high),
                      to_text(limits.max), to_text(limits.swap_max));
 }
 
-bool take_limit(std::string_view& line, std::optional<placement::Bytes>& limit) {
+bool take_limit(std::string_view& line, std::optional<Bytes>& limit) {
   const std::string_view word = take_word(line);
   if (word == kNoLimit) {
     limit.reset();
@@ -121,7 +115,7 @@ bool take_limit(std::string_view& line, std::optional<placement::Bytes>& limit) 
   return read_number(word, limit.emplace().value);
 }
 
-bool take_limits(std::string_view& line, placement::MemoryLimits& limits) {
+bool take_limits(std::string_view& line, MemoryLimits& limits) {
   return read_number(take_word(line), limits.min.value) &&
          read_number(take_word(line), limits.low.value) && take_limit(line, limits.high) &&
          take_limit(line, limits.max) && take_limit(line, limits.swap_max);
@@ -135,7 +129,7 @@ MemoryOriginals read_memory_originals(std::string_view text) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const std::string path(take_word(line));
-    const Result<placement::VmId> vm = placement::parse_vm_id(take_word(line));
+    const Result<VmId> vm = parse_vm_id(take_word(line));
     MemoryOriginal original;
     if (vm && read_number(take_word(line), original.process.pid) &&
         read_number(take_word(line), original.process.start_time_ticks) &&
@@ -185,9 +179,9 @@ Remembered remember(stats::History& history) {
 Result<void> keep_memory_originals(stats::History& history, const MemoryOriginals& originals) {
   std::string text;
   for (const auto& [path, original] : originals) {
-    text += fmt::format("{} {} {} {} {} {} {}\n", path, placement::to_text(original.vm),
-                        original.process.pid, original.process.start_time_ticks,
-                        to_text(original.found), to_text(original.before), to_text(original.ours));
+    text += fmt::format("{} {} {} {} {} {} {}\n", path, to_text(original.vm), original.process.pid,
+                        original.process.start_time_ticks, to_text(original.found),
+                        to_text(original.before), to_text(original.ours));
   }
   return history.set_meta(kMemoryOriginals, text);
 }
@@ -228,8 +222,7 @@ Result<void> keep_reservations(stats::History& history,
 Result<void> keep_released(stats::History& history, const Released& released) {
   std::string text;
   for (const auto& [vm, process] : released) {
-    text +=
-        fmt::format("{} {} {}\n", placement::to_text(vm), process.pid, process.start_time_ticks);
+    text += fmt::format("{} {} {}\n", to_text(vm), process.pid, process.start_time_ticks);
   }
   return history.set_meta(kReleased, text);
 }

@@ -23,10 +23,10 @@
 
 namespace vmnuma::balancer {
 
-using Released = std::map<placement::VmId, placement::VmProcess>;
+using Released = std::map<VmId, VmProcess>;
 
 struct Remembered {
-  std::map<placement::ClientId, placement::NodeId> homes;
+  std::map<ClientId, NodeId> homes;
   Originals originals;
   bool originals_known = false;  ///< the history has all orders of these VMs
   Released released;

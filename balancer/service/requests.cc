@@ -232,7 +232,7 @@ Config Requests::config_now() const {
   if (const Result<Answer> answer = parts_.controller.now().answer(OptionsListRequest{})) {
     for (const OptionView& option : std::get<OptionsView>(*answer).options) {
       config.origins[option.name] = option.origin;
-      (void)placement::set_option(config.options, option.name, option.value);  // it has this value
+      (void)vmnuma::set_option(config.options, option.name, option.value);  // it has this value
     }
   }
   return config;

@@ -34,7 +34,7 @@ class Requests {
   struct Parts {
     boost::asio::io_context& service;
     const ServiceSetup& setup;
-    const placement::Topology& topology;
+    const Topology& topology;
     const EventLog& log;
     LiveController& controller;
     HistoryWorker& history;

@@ -52,12 +52,12 @@ std::vector<std::string> command_line(const std::string& program, const std::str
                                  "--memory",
                                  fmt::format("{}MiB", whole_mib(search.needed.memory)),
                                  "--on",
-                                 placement::to_list(search.needed.nodes),
+                                 to_list(search.needed.nodes),
                                  "--seconds",
                                  std::to_string(search.seconds),
                                  "--memory-mib",
                                  std::to_string(kSearchMemory_mib)};
-  if (search.needed.page_size > placement::Bytes{}) {
+  if (search.needed.page_size > Bytes{}) {
     words.insert(words.end(),
                  {"--hugepages", fmt::format("{}MiB", whole_mib(search.needed.page_size))});
   }
@@ -146,17 +146,16 @@ Result<std::string> output_of(std::vector<std::string> words, int stop, Clock::t
   return text;
 }
 
-RoomSearched not_found(const placement::VmId& vm, std::string because) {
-  return {vm, placement::NodeId{}, {}, std::move(because)};
+RoomSearched not_found(const VmId& vm, std::string because) {
+  return {vm, NodeId{}, {}, std::move(because)};
 }
 
 Result<RoomMove> move_of(const ordered_json& relocation) {
-  return placement::parse_vm_id(relocation.at("vm_uuid").get<std::string>())
-      .map([&](const placement::VmId& vm) {
-        return RoomMove{{vm, relocation.at("client").get<std::int32_t>()},
-                        placement::NodeId{relocation.at("from").get<std::int32_t>()},
-                        placement::NodeId{relocation.at("to").get<std::int32_t>()}};
-      });
+  return parse_vm_id(relocation.at("vm_uuid").get<std::string>()).map([&](const VmId& vm) {
+    return RoomMove{{vm, relocation.at("client").get<std::int32_t>()},
+                    NodeId{relocation.at("from").get<std::int32_t>()},
+                    NodeId{relocation.at("to").get<std::int32_t>()}};
+  });
 }
 
 }  // namespace
@@ -174,7 +173,7 @@ std::string search_program(const std::filesystem::path& folder) {
   return "";
 }
 
-RoomSearched room_searched(const placement::VmId& vm, std::string_view printed) {
+RoomSearched room_searched(const VmId& vm, std::string_view printed) {
   const auto json =
       text::read_json<ordered_json>(printed, {kMostOutput}, "what the search for moves has found");
   if (!json) {
@@ -187,7 +186,7 @@ RoomSearched room_searched(const placement::VmId& vm, std::string_view printed) 
     if (json->at("node").is_null()) {
       return not_found(vm, json->at("refused").get<std::string>());
     }
-    RoomSearched found{vm, placement::NodeId{json->at("node").get<std::int32_t>()}, {}, ""};
+    RoomSearched found{vm, NodeId{json->at("node").get<std::int32_t>()}, {}, ""};
     for (const ordered_json& step : json->at("steps")) {
       std::vector<RoomMove>& moves = found.steps.emplace_back();
       for (const ordered_json& relocation : step.at("relocations")) {
@@ -218,7 +217,7 @@ RoomSearchWorker::~RoomSearchWorker() {
 }
 
 void RoomSearchWorker::search(RoomSearch search) {
-  const placement::VmId vm = search.vm;
+  const VmId vm = search.vm;
   if (!worker_.post("searching for moves that make room",
                     [this, search = std::move(search)] { run(search); })) {
     on_searched_(not_found(vm, "another search is under way"));

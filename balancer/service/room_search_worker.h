@@ -59,6 +59,6 @@ class RoomSearchWorker {
 
 /// Parses the output of `vmnuma make-room --json` as the answer to a search for that VM. Output
 /// that cannot be understood makes no room, and the result says so.
-[[nodiscard]] RoomSearched room_searched(const placement::VmId& vm, std::string_view printed);
+[[nodiscard]] RoomSearched room_searched(const VmId& vm, std::string_view printed);
 
 }  // namespace vmnuma::balancer

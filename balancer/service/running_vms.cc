@@ -17,16 +17,16 @@ constexpr std::size_t kMostLibvirtTasks = 16;
 constexpr std::chrono::seconds kAskAnew{60};
 constexpr std::chrono::seconds kLibvirtAllowed{10};
 
-using Vms = std::vector<placement::VmDescription>;
+using Vms = std::vector<VmDescription>;
 
 /// The VMs in `vms` that are not among the others.
-std::vector<const placement::VmDescription*> without(const Vms& vms, const Vms& others) {
-  std::set<placement::VmId> known;
-  for (const placement::VmDescription& vm : others) {
+std::vector<const VmDescription*> without(const Vms& vms, const Vms& others) {
+  std::set<VmId> known;
+  for (const VmDescription& vm : others) {
     known.insert(vm.id);
   }
-  std::vector<const placement::VmDescription*> found;
-  for (const placement::VmDescription& vm : vms) {
+  std::vector<const VmDescription*> found;
+  for (const VmDescription& vm : vms) {
     if (!known.contains(vm.id)) {
       found.push_back(&vm);
     }
@@ -34,7 +34,7 @@ std::vector<const placement::VmDescription*> without(const Vms& vms, const Vms& 
   return found;
 }
 
-LogLine news_of(const placement::VmDescription& vm, std::string_view what) {
+LogLine news_of(const VmDescription& vm, std::string_view what) {
   return {Severity::kInfo, fmt::format("VM '{}' {}", vm.name, what), {{"VM", vm.name}}};
 }
 
@@ -85,11 +85,11 @@ void RunningVms::take(Result<Vms> running) {
     backoff_.failed(std::chrono::steady_clock::now());
     told.problem = running.error().message;
   } else {
-    for (const placement::VmDescription* vm : without(*running, running_)) {
+    for (const VmDescription* vm : without(*running, running_)) {
       log_.say(news_of(*vm, "runs"));
       told.started.push_back(vm->id);
     }
-    for (const placement::VmDescription* vm : without(running_, *running)) {
+    for (const VmDescription* vm : without(running_, *running)) {
       log_.say(news_of(*vm, "has ended"));
     }
     running_ = std::move(*running);

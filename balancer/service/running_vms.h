@@ -29,8 +29,8 @@ namespace vmnuma::balancer {
 class RunningVms {
  public:
   struct Told {
-    std::string problem;                   ///< why there was no answer; empty if there was one
-    std::vector<placement::VmId> started;  ///< since the previous answer
+    std::string problem;        ///< why there was no answer; empty if there was one
+    std::vector<VmId> started;  ///< since the previous answer
   };
   /// Called on the service's thread after each answer.
   using OnTold = std::function<void(const Told&)>;
@@ -44,18 +44,18 @@ class RunningVms {
   /// last query, or if that was a minute ago: a VM that could not be read then has another chance,
   /// and a lost event does no lasting harm.
   void retry_if_due(Backoff::Time now);
-  [[nodiscard]] const std::vector<placement::VmDescription>& now() const { return running_; }
+  [[nodiscard]] const std::vector<VmDescription>& now() const { return running_; }
   /// Other work for the thread that queries the host's hypervisors. See Worker::post().
   [[nodiscard]] bool post(std::string doing, std::function<void()> task);
 
  private:
-  void take(Result<std::vector<placement::VmDescription>> running);
+  void take(Result<std::vector<VmDescription>> running);
 
   boost::asio::io_context& service_;
   Host& host_;
   EventLog& log_;
   OnTold on_told_;
-  std::vector<placement::VmDescription> running_;
+  std::vector<VmDescription> running_;
   Backoff backoff_{std::chrono::seconds(2), std::chrono::seconds(30)};
   std::optional<Backoff::Time> asked_at_;  ///< absent before the first query
   bool has_failed_ = false;                ///< the last query failed

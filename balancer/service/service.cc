@@ -86,7 +86,7 @@ Service::Service(ServiceSetup setup)
                 post([this, path, problem] { feed(MemoryLimitsSet{path, problem}); });
               }),
       forecasts_(setup_.board, history_path(setup_),
-                 [this](placement::LoadForecasts forecasts) {
+                 [this](LoadForecasts forecasts) {
                    post([this, forecasts = std::move(forecasts)]() mutable {
                      feed(LoadsForecast{std::move(forecasts)});
                    });
@@ -230,7 +230,7 @@ void Service::on_progress(std::vector<migration::ActionEvent> events,
                           std::vector<migration::TransferProgress> transfers) {
   for (migration::ActionEvent& event : events) {
     // libvirt has events for pins but none for a set of memory nodes.
-    for (const placement::VmId& vm : event.vms) {
+    for (const VmId& vm : event.vms) {
       host_.mark_dirty(vm);
     }
     feed(ActionProgressed{std::move(event)});
@@ -246,15 +246,15 @@ void Service::on_vms(const RunningVms::Told& told) {
   set_source("libvirt", told.problem);
   if (told.problem.empty()) {
     feed(DomainsChanged{vms_.now()});
-    for (const placement::VmId& vm : told.started) {
+    for (const VmId& vm : told.started) {
       ask_expected_load(vm);
     }
   }
 }
 
-void Service::ask_expected_load(const placement::VmId& vm) {
+void Service::ask_expected_load(const VmId& vm) {
   history_.write([this, vm](stats::History& history) -> Result<void> {
-    Result<std::optional<placement::Permille>> usual = history.cpu_p95_permille(vm);
+    Result<std::optional<Permille>> usual = history.cpu_p95_permille(vm);
     if (!usual) {
       return tl::unexpected(std::move(usual).error());
     }
@@ -325,8 +325,7 @@ void Service::tell_topology() {
   const auto local_read_ns = stats::local_read_ns(topology_, latencies);
   if (setup_.config.distances == Distances::kMeasured && local_read_ns) {
     change.topology = stats::with_measured_distances(topology_, latencies);
-    change.measured = {*local_read_ns,
-                       stats::stall_pct(placement::Options{}.mem_stall_pct, *local_read_ns)};
+    change.measured = {*local_read_ns, stats::stall_pct(Options{}.mem_stall_pct, *local_read_ns)};
   }
   feed(change);
 }

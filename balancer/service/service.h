@@ -19,7 +19,8 @@
 ///  - while libvirt is gone nothing is ordered;
 ///  - a full or failing disk costs history, never the service; opening a history that could not be
 ///    opened at the start is retried, and once it succeeds the service starts over with it;
-///  - if the history is found damaged while it is open, nothing more is ordered, and once nothing is
+///  - if the history is found damaged while it is open, nothing more is ordered, and once nothing
+///  is
 ///    under way the service starts over with a new one, knowing what it knew;
 ///  - after a stop was requested, nothing is waited for longer than ending.h says.
 ///
@@ -84,7 +85,7 @@ class Service {
   void on_progress(std::vector<migration::ActionEvent> events,
                    std::vector<migration::TransferProgress> transfers);
   void on_vms(const RunningVms::Told& told);
-  void ask_expected_load(const placement::VmId& vm);
+  void ask_expected_load(const VmId& vm);
   void arm_epoch();
   void on_epoch();
   void on_reading(HostReading reading, std::chrono::steady_clock::time_point due);
@@ -108,7 +109,7 @@ class Service {
   ServiceSetup setup_;
   Host& host_;
   const HostTime time_;
-  placement::Topology topology_;
+  Topology topology_;
   EventLog log_;
   Sources sources_;
   LiveController controller_;
@@ -121,7 +122,7 @@ class Service {
   std::int64_t sequence_ = 0;
   bool sampling_ = false;
   bool has_recovered_ = false;
-  std::set<placement::VmId> transferring_;
+  std::set<VmId> transferring_;
   Backoff history_backoff_{std::chrono::seconds(5), std::chrono::seconds(60)};
   End end_ = End::kStopped;
   // Last, so that their threads end before what they use.

@@ -23,13 +23,13 @@ struct UnrefMessage {
 };
 using Message = std::unique_ptr<sd_bus_message, UnrefMessage>;
 
-std::uint64_t number_of(const std::optional<placement::Bytes>& limit) {
+std::uint64_t number_of(const std::optional<Bytes>& limit) {
   return limit ? static_cast<std::uint64_t>(limit->value) : kInfinity;
 }
 
 using Property = std::pair<const char*, std::uint64_t>;
 
-std::array<Property, 5> properties_of(const placement::MemoryLimits& limits) {
+std::array<Property, 5> properties_of(const MemoryLimits& limits) {
   return {{{"MemoryMin", number_of(limits.min)},
            {"MemoryLow", number_of(limits.low)},
            {"MemoryHigh", number_of(limits.high)},
@@ -38,7 +38,7 @@ std::array<Property, 5> properties_of(const placement::MemoryLimits& limits) {
 }
 
 /// The arguments s b a(sv). A negative errno on failure.
-int append(sd_bus_message* call, const std::string& unit, const placement::MemoryLimits& limits) {
+int append(sd_bus_message* call, const std::string& unit, const MemoryLimits& limits) {
   int done = sd_bus_message_append(call, "sb", unit.c_str(), /*runtime=*/1);
   if (done >= 0) {
     done = sd_bus_message_open_container(call, 'a', "(sv)");
@@ -107,8 +107,7 @@ Result<void> SystemdControl::connect() {
   return {};
 }
 
-Result<void> SystemdControl::set_memory(const std::string& unit,
-                                        const placement::MemoryLimits& limits) {
+Result<void> SystemdControl::set_memory(const std::string& unit, const MemoryLimits& limits) {
   return call("SetUnitProperties",
               [&](sd_bus_message* message) { return append(message, unit, limits); });
 }

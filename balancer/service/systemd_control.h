@@ -43,7 +43,7 @@ class SystemdControl final : public UnitControl {
   SystemdControl& operator=(const SystemdControl&) = delete;
 
   [[nodiscard]] Result<void> set_memory(const std::string& unit,
-                                        const placement::MemoryLimits& limits) override;
+                                        const MemoryLimits& limits) override;
   [[nodiscard]] Result<bool> has_memory_settings(const std::string& unit) override;
   [[nodiscard]] Result<void> remove_memory_settings(const std::string& unit) override;
 

@@ -16,7 +16,7 @@ class UnitControl {
   /// Sets everything in MemoryLimits at once, until the unit or the host ends. Blocks. Errors:
   /// unavailable (no answer, or not in time), permission-denied, not-found (no such unit), io.
   [[nodiscard]] virtual Result<void> set_memory(const std::string& unit,
-                                                const placement::MemoryLimits& limits) = 0;
+                                                const MemoryLimits& limits) = 0;
   /// True if the unit has such settings already, until the host ends: external ones, if
   /// set_memory() was not called before. Errors: as set_memory().
   [[nodiscard]] virtual Result<bool> has_memory_settings(const std::string& unit) = 0;

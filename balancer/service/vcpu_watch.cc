@@ -6,11 +6,6 @@
 
 namespace vmnuma::balancer {
 
-using placement::Sample;
-using placement::VmDescription;
-using placement::VmId;
-using placement::VmSample;
-
 std::vector<VmId> VcpuWatch::changed(const std::vector<VmDescription>& running,
                                      const Sample& sample) {
   std::map<VmId, std::vector<std::int32_t>> differing;
@@ -23,7 +18,7 @@ std::vector<VmId> VcpuWatch::changed(const std::vector<VmDescription>& running,
       continue;
     }
     std::vector<std::int32_t> there;
-    for (const placement::VcpuSample& vcpu : reading->vcpus) {
+    for (const VcpuSample& vcpu : reading->vcpus) {
       there.push_back(vcpu.vcpu);
     }
     if (there == vm.vcpus) {

@@ -26,12 +26,12 @@ class VcpuWatch {
  public:
   /// The VMs of `running` (any order) with other vCPUs in their readings that they did not have
   /// last time.
-  [[nodiscard]] std::vector<placement::VmId> changed(
-      const std::vector<placement::VmDescription>& running, const placement::Sample& sample);
+  [[nodiscard]] std::vector<VmId> changed(const std::vector<VmDescription>& running,
+                                          const Sample& sample);
 
  private:
   /// The vCPUs that exist instead of those in the definition.
-  std::map<placement::VmId, std::vector<std::int32_t>> told_;
+  std::map<VmId, std::vector<std::int32_t>> told_;
 };
 
 }  // namespace vmnuma::balancer

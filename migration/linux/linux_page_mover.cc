@@ -24,10 +24,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::Microseconds;
-using placement::VmProcess;
-
 namespace {
 
 Error vanished(const VmProcess& process) {
@@ -67,7 +63,7 @@ std::vector<void*> as_pointers(std::span<const std::uint64_t> addresses) {
   return pointers;
 }
 
-Error move_error(int errno_value, const VmProcess& process, std::optional<placement::NodeId> node) {
+Error move_error(int errno_value, const VmProcess& process, std::optional<NodeId> node) {
   const std::string target = node ? fmt::format(" to node {}", node->value) : std::string{};
   const auto error = [&](ErrorCode code, std::string_view why) {
     return Error{code, errno_value,
@@ -298,8 +294,8 @@ Result<void> LinuxPageMover::reveal(const VmProcess& process,
 }
 
 Result<MoveResult> LinuxPageMover::move(const VmProcess& process,
-                                        std::span<const std::uint64_t> addresses,
-                                        placement::NodeId node, SharedPages shared) {
+                                        std::span<const std::uint64_t> addresses, NodeId node,
+                                        SharedPages shared) {
   const auto found = known(process);
   if (!found) {
     return tl::unexpected(found.error());
@@ -325,7 +321,7 @@ Result<MoveResult> LinuxPageMover::move(const VmProcess& process,
   return moved;
 }
 
-Result<NodeMemory> LinuxPageMover::node_memory(placement::NodeId node) {
+Result<NodeMemory> LinuxPageMover::node_memory(NodeId node) {
   return read_node_memory(root_, node);
 }
 

@@ -19,35 +19,33 @@ class LinuxPageMover final : public PageMover {
   /// `root` is where proc and sys are, "/" on a live host. Error: cannot open it.
   [[nodiscard]] static Result<LinuxPageMover> open(const std::string& root);
 
-  [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
-  [[nodiscard]] Result<std::vector<MemoryRange>> find_ranges(
-      const placement::VmProcess& process) override;
-  [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
+  [[nodiscard]] Result<void> check(const VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<MemoryRange>> find_ranges(const VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<int>> query(const VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
-  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
-                                    std::span<const std::uint64_t> addresses,
-                                    placement::Bytes unit) override;
-  [[nodiscard]] Result<MoveResult> move(const placement::VmProcess& process,
-                                        std::span<const std::uint64_t> addresses,
-                                        placement::NodeId node, SharedPages shared) override;
-  [[nodiscard]] Result<NodeMemory> node_memory(placement::NodeId node) override;
+  [[nodiscard]] Result<void> reveal(const VmProcess& process,
+                                    std::span<const std::uint64_t> addresses, Bytes unit) override;
+  [[nodiscard]] Result<MoveResult> move(const VmProcess& process,
+                                        std::span<const std::uint64_t> addresses, NodeId node,
+                                        SharedPages shared) override;
+  [[nodiscard]] Result<NodeMemory> node_memory(NodeId node) override;
 
  private:
-  LinuxPageMover(files::Directory root, placement::Bytes huge_page_size, bool tells_hidden_pages)
+  LinuxPageMover(files::Directory root, Bytes huge_page_size, bool tells_hidden_pages)
       : root_(std::move(root)),
         huge_page_size_(huge_page_size),
         tells_hidden_pages_(tells_hidden_pages) {}
   /// A process with verified identity; the descriptor tells reliably when it ends.
   struct Known {
-    placement::VmProcess process;
+    VmProcess process;
     files::Directory directory;  ///< its own in /proc
     ProcessDescriptor descriptor;
   };
   /// The process, which is running now. Valid until the next call.
-  [[nodiscard]] Result<const Known*> known(const placement::VmProcess& process);
+  [[nodiscard]] Result<const Known*> known(const VmProcess& process);
 
   files::Directory root_;
-  placement::Bytes huge_page_size_;
+  Bytes huge_page_size_;
   bool tells_hidden_pages_;
   std::optional<Known> last_;  ///< calls for the same process come in runs
 };

@@ -7,10 +7,6 @@
 
 namespace vmnuma::migration {
 
-using placement::CpuId;
-using placement::CpuTime;
-using placement::VmProcess;
-
 namespace {
 
 CpuTime used_by_this_thread() {
@@ -58,20 +54,19 @@ Result<std::vector<int>> MeteredPageMover::query(const VmProcess& process,
 }
 
 Result<void> MeteredPageMover::reveal(const VmProcess& process,
-                                      std::span<const std::uint64_t> addresses,
-                                      placement::Bytes unit) {
+                                      std::span<const std::uint64_t> addresses, Bytes unit) {
   const Metered metered(*this);
   return mover_.reveal(process, addresses, unit);
 }
 
 Result<MoveResult> MeteredPageMover::move(const VmProcess& process,
-                                          std::span<const std::uint64_t> addresses,
-                                          placement::NodeId node, SharedPages shared) {
+                                          std::span<const std::uint64_t> addresses, NodeId node,
+                                          SharedPages shared) {
   const Metered metered(*this);
   return mover_.move(process, addresses, node, shared);
 }
 
-Result<NodeMemory> MeteredPageMover::node_memory(placement::NodeId node) {
+Result<NodeMemory> MeteredPageMover::node_memory(NodeId node) {
   const Metered metered(*this);
   return mover_.node_memory(node);
 }

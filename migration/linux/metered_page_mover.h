@@ -22,29 +22,27 @@ class MeteredPageMover final : public PageMover {
   /// `mover` must outlive it.
   explicit MeteredPageMover(PageMover& mover) : mover_(mover) {}
 
-  [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
-  [[nodiscard]] Result<std::vector<MemoryRange>> find_ranges(
-      const placement::VmProcess& process) override;
-  [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
+  [[nodiscard]] Result<void> check(const VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<MemoryRange>> find_ranges(const VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<int>> query(const VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
-  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
-                                    std::span<const std::uint64_t> addresses,
-                                    placement::Bytes unit) override;
-  [[nodiscard]] Result<MoveResult> move(const placement::VmProcess& process,
-                                        std::span<const std::uint64_t> addresses,
-                                        placement::NodeId node, SharedPages shared) override;
-  [[nodiscard]] Result<NodeMemory> node_memory(placement::NodeId node) override;
+  [[nodiscard]] Result<void> reveal(const VmProcess& process,
+                                    std::span<const std::uint64_t> addresses, Bytes unit) override;
+  [[nodiscard]] Result<MoveResult> move(const VmProcess& process,
+                                        std::span<const std::uint64_t> addresses, NodeId node,
+                                        SharedPages shared) override;
+  [[nodiscard]] Result<NodeMemory> node_memory(NodeId node) override;
 
   /// CPU time of all calls so far (CLOCK_THREAD_CPUTIME_ID), by the CPU on which they ended. Any
   /// thread.
-  [[nodiscard]] std::map<placement::CpuId, placement::CpuTime> used() const;
+  [[nodiscard]] std::map<CpuId, CpuTime> used() const;
 
  private:
   class Metered;
 
   PageMover& mover_;
   mutable std::mutex mutex_;
-  std::map<placement::CpuId, placement::CpuTime> used_;
+  std::map<CpuId, CpuTime> used_;
 };
 
 }  // namespace vmnuma::migration

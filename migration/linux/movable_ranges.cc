@@ -6,14 +6,13 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
 using stats::Mapping;
 using stats::NumaMapping;
 
 namespace {
 
 /// The files do not tell the page size of a mapping without pages.
-constexpr Bytes kSmallestPage = placement::kKiB * 4;
+constexpr Bytes kSmallestPage = kKiB * 4;
 
 bool is_memory_file(std::string_view path) {
   for (const std::string_view prefix : {"/memfd:", "/dev/shm/", "/dev/zero", "/SYSV"}) {
@@ -55,7 +54,7 @@ bool holds_own_memory(const Mapping& mapping, const NumaMapping& pages) {
 
 std::vector<MemoryRange> movable_ranges(const std::vector<Mapping>& mappings,
                                         const std::vector<NumaMapping>& pages,
-                                        placement::Bytes huge_page_size) {
+                                        Bytes huge_page_size) {
   std::vector<MemoryRange> ranges;
   auto mapping = mappings.begin();
   for (const NumaMapping& resident : pages) {
@@ -74,7 +73,7 @@ std::vector<MemoryRange> movable_ranges(const std::vector<Mapping>& mappings,
     ranges.push_back({.start = mapping->start,
                       .length = {static_cast<std::int64_t>(mapping->end - mapping->start)},
                       .page_size = std::max(resident.page_size, kSmallestPage),
-                      .huge_page_size = resident.huge ? placement::Bytes{} : huge_page_size,
+                      .huge_page_size = resident.huge ? Bytes{} : huge_page_size,
                       .hugetlb = resident.huge,
                       .shared = mapping->shared,
                       .policy = std::string(own_policy ? "" : resident.policy),

@@ -28,6 +28,6 @@ namespace vmnuma::migration {
 /// `huge_page_size`: of this host's transparent huge pages, zero without them.
 [[nodiscard]] std::vector<MemoryRange> movable_ranges(const std::vector<stats::Mapping>& mappings,
                                                       const std::vector<stats::NumaMapping>& pages,
-                                                      placement::Bytes huge_page_size);
+                                                      Bytes huge_page_size);
 
 }  // namespace vmnuma::migration

@@ -13,8 +13,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-
 namespace {
 
 /// The kB after " KEY:" on a line of its own.
@@ -34,7 +32,7 @@ Result<Bytes> kilobytes_of(std::string_view text, std::string_view key) {
                    fmt::format("a node's meminfo has a strange line '{}: {}'", key,
                                line.substr(std::min(line.find_first_not_of(' '), line.size()))));
   }
-  return placement::kKiB * *number;
+  return kKiB * *number;
 }
 
 /// Ascending page size; none where the kernel has no hugetlb.
@@ -81,7 +79,7 @@ Result<NodeMemory> parse_node_meminfo(std::string_view text) {
                     .pools = {}};
 }
 
-Result<NodeMemory> read_node_memory(const files::Directory& root, placement::NodeId node) {
+Result<NodeMemory> read_node_memory(const files::Directory& root, NodeId node) {
   const auto directory = root.directory(fmt::format("sys/devices/system/node/node{}", node.value));
   if (!directory) {
     return tl::unexpected(directory.error());

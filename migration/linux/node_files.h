@@ -17,7 +17,6 @@ namespace vmnuma::migration {
 [[nodiscard]] Result<NodeMemory> parse_node_meminfo(std::string_view text);
 
 /// Reads both. Error: not-found if there is no such node; others as for Directory.
-[[nodiscard]] Result<NodeMemory> read_node_memory(const files::Directory& root,
-                                                  placement::NodeId node);
+[[nodiscard]] Result<NodeMemory> read_node_memory(const files::Directory& root, NodeId node);
 
 }  // namespace vmnuma::migration

@@ -33,7 +33,7 @@
 #include "placement/model/domain.h"
 #include "placement/model/topology.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// The host that a VM is to run on.
 struct AdviceHost {
@@ -121,4 +121,4 @@ struct Advice {
   bool operator==(const Advice&) const = default;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

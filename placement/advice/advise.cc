@@ -14,7 +14,7 @@
 #include "placement/model/held_memory.h"
 #include "placement/model/text.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 /// The unit to which libvirt rounds up the memory of each cell (qemuDomainGetMemorySizeAlignment,
@@ -280,7 +280,7 @@ class Advisor {
     }
     return ": " + counted(fewest, counts_threads() ? "thread" : "core");
   }
-  [[nodiscard]] bool counts_threads() const { return placement::counts_threads(vm_, host_); }
+  [[nodiscard]] bool counts_threads() const { return vmnuma::counts_threads(vm_, host_); }
   [[nodiscard]] std::int64_t places_on(NodeIndex node) const {
     return counts_threads() ? host_.topology.nodes[node].cpu_count()
                             : host_.topology.nodes[node].core_count();
@@ -531,4 +531,4 @@ Result<Advice> advise(const AdviceRequest& request, const AdviceHost& host) {
   return Advisor(request, host).run();
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -5,10 +5,10 @@
 #include "placement/advice/advice.h"
 #include "placement/base/result.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// `vm.policy` is the one that counts; vCPUs that are not plugged count as well. Errors: no-space
 /// if the host has no node to live on, invalid-argument for a VM without vCPUs or memory.
 [[nodiscard]] Result<Advice> advise(const AdviceRequest& request, const AdviceHost& host);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 /// How many CPUs of the node are below each of its last-level caches.
@@ -100,4 +100,4 @@ std::optional<std::int32_t> dies_of_caches(const VmDescription& vm, const Topolo
   return std::nullopt;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

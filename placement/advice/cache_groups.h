@@ -15,7 +15,7 @@
 
 #include "placement/advice/advice.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// Into how many dies each socket of so many cores and threads is to be divided, so that the vCPUs
 /// of one die share a last-level cache of the host, and no two dies do. Nothing if that cannot be
@@ -27,4 +27,4 @@ namespace vmnuma::placement {
                                                          std::size_t largest_cell,
                                                          std::int32_t cores, std::int32_t threads);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 /// What every home of every host has.
@@ -132,4 +132,4 @@ AdviceHost common_host(const std::vector<AdviceHost>& hosts) {
   return common;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

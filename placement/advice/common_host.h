@@ -14,7 +14,7 @@
 
 #include "placement/advice/advice.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// Of at least one host. Nodes that cannot be a home are left out. Threads per core are the fewest,
 /// distances the largest of any pair, huge pages the fewest of each size that all nodes have, free
@@ -22,4 +22,4 @@ namespace vmnuma::placement {
 /// number means the same on all.
 [[nodiscard]] AdviceHost common_host(const std::vector<AdviceHost>& hosts);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::int32_t kFarthest = 254;
@@ -102,4 +102,4 @@ std::vector<std::int32_t> distances_between(const Topology& topology,
   return distances;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -7,7 +7,7 @@
 
 #include "placement/advice/advice.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// `count` of `homes`, ascending, that have room for `each` and are as near each other as growing a
 /// set from each of them finds; those of `wanted` come first. `count` is at most the number of
@@ -22,4 +22,4 @@ namespace vmnuma::placement {
 [[nodiscard]] std::vector<std::int32_t> distances_between(const Topology& topology,
                                                           const std::vector<NodeIndex>& nodes);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 std::string node_text(NodeId node) {
@@ -132,4 +132,4 @@ Result<std::vector<PoolChoice>> pool_devices(const AdviceRequest& request, const
   return choices;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -20,7 +20,7 @@
 #include "placement/advice/advice.h"
 #include "placement/base/result.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 struct PoolChoice {
   AdvisedDevice device;
@@ -36,4 +36,4 @@ struct PoolChoice {
                                                            const AdviceHost& host,
                                                            const std::vector<NodeIndex>& homes);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

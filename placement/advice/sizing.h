@@ -4,7 +4,7 @@
 
 #include "placement/advice/advice.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// True if hardware threads, and not only cores, count as places for its vCPUs.
 [[nodiscard]] inline bool counts_threads(const VmDescription& vm, const AdviceHost& host) {
@@ -13,4 +13,4 @@ namespace vmnuma::placement {
          together == TopologyPolicy::kBestEffort;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -11,7 +11,7 @@
 #include "placement/model/held_memory.h"
 #include "placement/model/text.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 class Warner {
@@ -396,4 +396,4 @@ std::vector<AdviceWarned> warnings_about(const VmDescription& vm, const AdviceHo
   return Warner(vm, host).run();
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

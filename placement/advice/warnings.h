@@ -18,7 +18,7 @@
 #include "placement/advice/advice.h"
 #include "placement/base/names.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 enum class AdviceWarning {
   kNoCells,            ///< wider than a node, and the guest is not told
@@ -54,4 +54,4 @@ struct AdviceWarned {
 [[nodiscard]] std::vector<AdviceWarned> warnings_about(const VmDescription& vm,
                                                        const AdviceHost& host);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 std::string counted(std::int64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
@@ -43,4 +43,4 @@ std::string each_text(const std::vector<std::string>& parts) {
   return text;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -9,7 +9,7 @@
 
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// "1 cell", "2 cells".
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
@@ -20,4 +20,4 @@ namespace vmnuma::placement {
 /// "6, 6 and 5"; of equal ones only the first: "6".
 [[nodiscard]] std::string each_text(const std::vector<std::string>& parts);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -5,7 +5,7 @@
 #include <array>
 #include <numeric>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::int64_t kHalfLife = DecayingHistogram::kHalfLifeMinutes;
@@ -89,4 +89,4 @@ std::optional<std::int64_t> DecayingHistogram::quantile(Permille share) const {
   return least_ + static_cast<std::int64_t>(bucket) * width_ + part;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

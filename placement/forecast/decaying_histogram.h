@@ -23,7 +23,7 @@
 
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 class DecayingHistogram {
  public:
@@ -47,4 +47,4 @@ class DecayingHistogram {
   std::int64_t reference_ = 0;  ///< in half-lives since minute 0: where the weight is 1
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::int32_t kUnknown = -1;
@@ -126,4 +126,4 @@ std::optional<FeaturesAt> features_at(const VmFacts& vm, const KnownLoad& load,
       *usual};
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -17,7 +17,7 @@
 
 #include "placement/forecast/predictors.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 inline constexpr std::size_t kFeatures = 27;
 using Features = std::array<std::int32_t, kFeatures>;
@@ -34,4 +34,4 @@ struct FeaturesAt {
 [[nodiscard]] std::optional<FeaturesAt> features_at(const VmFacts& vm, const KnownLoad& load,
                                                     std::int64_t minute);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr Permille kMost{1000};
@@ -160,4 +160,4 @@ std::optional<Permille> KnownLoad::mean(std::int64_t minute) const {
   return mean_from(anchor, anchor_at(minute, static_cast<Anchor>(anchor)).value_or(Permille{}));
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

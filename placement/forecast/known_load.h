@@ -29,7 +29,7 @@
 #include "placement/forecast/score.h"
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 class KnownLoad {
  public:
@@ -89,4 +89,4 @@ class KnownLoad {
   std::int64_t minutes_ = 0;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::int16_t kGap = -1;
@@ -92,4 +92,4 @@ std::optional<LoadPast::Span> LoadPast::around(std::int64_t from, std::int64_t u
   return span;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -22,7 +22,7 @@
 
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 class LoadPast {
  public:
@@ -66,4 +66,4 @@ class LoadPast {
   bool empty_ = true;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

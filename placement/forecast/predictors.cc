@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/forecast/predictors.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 std::optional<Permille> HistogramPredictor::forecast(const VmFacts& /*vm*/, const KnownLoad& load,
                                                      std::int64_t minute) const {
@@ -26,4 +26,4 @@ std::optional<ChosenForecast> first_forecast(const std::vector<const Predictor*>
   return std::nullopt;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

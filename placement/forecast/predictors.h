@@ -21,7 +21,7 @@
 #include "placement/model/forecast.h"
 #include "placement/model/vm_facts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 class Predictor {
  public:
@@ -64,4 +64,4 @@ struct ChosenForecast {
     const std::vector<const Predictor*>& predictors, const VmFacts& vm, const KnownLoad& load,
     std::int64_t minute);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

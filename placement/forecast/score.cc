@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/forecast/score.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 std::int64_t pinball_loss(Permille forecast, Permille value) {
   const std::int64_t above = (value - forecast).value;
@@ -21,4 +21,4 @@ ForecastScore& ForecastScore::operator+=(const ForecastScore& other) {
   return *this;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -16,7 +16,7 @@
 #include "placement/model/amounts.h"
 #include "placement/model/forecast.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// What every forecast of a load is: this percentile of the next ten minutes, by minute.
 inline constexpr Permille kForecastShare{950};
@@ -38,4 +38,4 @@ struct ForecastScore {
   bool operator==(const ForecastScore&) const = default;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::int64_t kPerThousandth = 1000;
@@ -54,4 +54,4 @@ std::optional<Permille> TrainedPredictor::forecast(const VmFacts& vm, const Know
   return at ? std::optional(corrected(model_, *at)) : std::nullopt;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -22,7 +22,7 @@
 #include "placement/forecast/features.h"
 #include "placement/forecast/predictors.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 struct TreeNode {
   std::int32_t feature = -1;   ///< below 0: a leaf
@@ -61,4 +61,4 @@ class TrainedPredictor final : public Predictor {
   TreeModel model_;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

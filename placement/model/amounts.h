@@ -6,7 +6,7 @@
 #include <compare>
 #include <cstdint>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// An amount of one unit: adds, subtracts and compares with its like, scales with plain numbers.
 template <class Unit>
@@ -65,4 +65,4 @@ template <class Unit>
                    : Amount<Unit>{};
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

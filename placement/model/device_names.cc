@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::size_t kInterfaceNameSize = 16;  // IFNAMSIZ, with the final zero
@@ -43,4 +43,4 @@ bool is_pci_address(std::string_view text) {
          });
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

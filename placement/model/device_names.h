@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// As in dev_valid_name() (net/core/dev.c, Linux 6.1).
 [[nodiscard]] bool is_interface_name(std::string_view name);
@@ -18,4 +18,4 @@ namespace vmnuma::placement {
 /// For a PCI device in lspci's long form: "0000:3b:00.0", in lower case.
 [[nodiscard]] bool is_pci_address(std::string_view text);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

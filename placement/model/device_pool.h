@@ -7,7 +7,7 @@
 
 #include "placement/model/domain.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 struct DevicePool {
   std::string name;
@@ -23,4 +23,4 @@ struct HeldDevice {
   bool operator==(const HeldDevice&) const = default;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

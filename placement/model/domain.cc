@@ -6,7 +6,7 @@
 
 #include "placement/model/held_memory.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number) {
   const auto found =
@@ -122,4 +122,4 @@ std::optional<std::string> why_memory_stays(const VmDescription& vm) {
   return std::nullopt;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

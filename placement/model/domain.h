@@ -15,7 +15,7 @@
 #include "placement/model/ids.h"
 #include "placement/model/process.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// libvirt's <numatune><memory mode=...>; kNone where there is no such element.
 enum class NumatuneMode { kNone, kStrict, kPreferred, kInterleave, kRestrictive };
@@ -299,4 +299,4 @@ struct PagesOfSize {
 /// hands-off is the administrator's choice.
 [[nodiscard]] std::optional<std::string> why_memory_stays(const VmDescription& vm);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

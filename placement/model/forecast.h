@@ -10,7 +10,7 @@
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// How far forecasts look ahead.
 inline constexpr std::int64_t kForecastMinutes = 10;
@@ -32,4 +32,4 @@ struct LoadForecast {
 
 using LoadForecasts = std::map<VmId, LoadForecast>;
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

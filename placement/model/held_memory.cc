@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/model/held_memory.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 std::optional<std::string> why_memory_is_held(const VmDescription& vm) {
   if (vm.policy.memory_mode == MemoryMode::kHandsOff) {
@@ -23,4 +23,4 @@ std::optional<std::string> why_memory_is_held(const VmDescription& vm) {
   return std::nullopt;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

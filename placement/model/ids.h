@@ -7,7 +7,7 @@
 #include <compare>
 #include <cstdint>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// A host NUMA node by the kernel's number (the N of /sys/devices/system/node/nodeN). May be
 /// sparse.
@@ -36,4 +36,4 @@ struct ClientId {
   auto operator<=>(const ClientId&) const = default;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

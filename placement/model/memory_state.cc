@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/model/memory_state.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 std::vector<std::string> slices_above(std::string_view scope) {
   std::vector<std::string> slices;
@@ -19,4 +19,4 @@ std::string_view unit_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -10,7 +10,7 @@
 
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// What a cgroup's memory controller is set to (Linux 6.1, Documentation/admin-guide/cgroup-v2.rst,
 /// "Memory Interface Files"). Nothing = "max": no limit.
@@ -57,4 +57,4 @@ struct SliceMemory {
 /// The last part of a cgroup's path, by which systemd knows it.
 [[nodiscard]] std::string_view unit_of(std::string_view path);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

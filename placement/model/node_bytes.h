@@ -4,7 +4,7 @@
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// How much of something lies on a node.
 struct NodeBytes {
@@ -13,4 +13,4 @@ struct NodeBytes {
   bool operator==(const NodeBytes&) const = default;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

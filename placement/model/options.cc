@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 namespace {
 
-constexpr OptionInfo kTable[] = {
+constexpr OptionRow kTable[] = {
     {"Numa.RebalancePeriod", "ms", 100, 60000, &Options::rebalance_period, true,
      "Length of an epoch: how often the balancer looks and decides"},
     {"Numa.RebalanceEnable", "", 0, 1, &Options::rebalance_enable, true,
@@ -150,12 +150,12 @@ std::int64_t migrations_per_epoch(const Options& options, std::int64_t homes) {
                                           : std::max(homes, kFewestMoves);
 }
 
-std::span<const OptionInfo> option_table() {
+std::span<const OptionRow> option_table() {
   return kTable;
 }
 
-const OptionInfo* find_option(std::string_view name) {
-  for (const OptionInfo& option : option_table()) {
+const OptionRow* find_option(std::string_view name) {
+  for (const OptionRow& option : option_table()) {
     if (option.name == name) {
       return &option;
     }
@@ -164,10 +164,10 @@ const OptionInfo* find_option(std::string_view name) {
 }
 
 Result<void> set_option(Options& options, std::string_view name, std::int64_t value) {
-  const OptionInfo* option = find_option(name);
+  const OptionRow* option = find_option(name);
   if (option == nullptr) {
     std::vector<std::string_view> names;
-    for (const OptionInfo& known : option_table()) {
+    for (const OptionRow& known : option_table()) {
       names.push_back(known.name);
     }
     std::string message = "there is no option '" + std::string(name) + "'";
@@ -236,4 +236,4 @@ std::string_view nearest_name(std::string_view word,
   return best;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

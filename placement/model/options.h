@@ -16,7 +16,7 @@
 #include "placement/base/names.h"
 #include "placement/base/result.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// Which values options have that are set nowhere. kVmnuma: our defaults. kEsxi: decisions by
 /// ESXi's rules as far as they are public: homes are walls, a shortage is taken to last, memory
@@ -97,7 +97,7 @@ struct Options {
 inline constexpr std::int64_t kFewestMoves = 4;
 
 /// One row of the table.
-struct OptionInfo {
+struct OptionRow {
   std::string_view name;  ///< "Numa.MigImbalanceThreshold"
   std::string_view unit;  ///< "%", "ms", "epochs", "" for a plain number or a switch
   std::int64_t smallest = 0;
@@ -108,10 +108,10 @@ struct OptionInfo {
 };
 
 /// All options, ESXi's first, each group in the order of the struct.
-[[nodiscard]] std::span<const OptionInfo> option_table();
+[[nodiscard]] std::span<const OptionRow> option_table();
 
 /// The row with that exact name, or null.
-[[nodiscard]] const OptionInfo* find_option(std::string_view name);
+[[nodiscard]] const OptionRow* find_option(std::string_view name);
 
 /// Sets one option by name. Errors: not-found (names the nearest valid name), invalid-argument
 /// (names the range). `options` is untouched on error.
@@ -122,4 +122,4 @@ struct OptionInfo {
 [[nodiscard]] std::string_view nearest_name(std::string_view word,
                                             const std::vector<std::string_view>& candidates);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

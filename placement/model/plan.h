@@ -11,7 +11,7 @@
 #include "placement/model/reason.h"
 #include "placement/model/snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// Why a candidate was not taken.
 enum class Guard {
@@ -114,4 +114,4 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

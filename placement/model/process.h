@@ -4,7 +4,7 @@
 #include <compare>
 #include <cstdint>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// A process that cannot be mistaken for a later one with the same pid.
 struct VmProcess {
@@ -13,4 +13,4 @@ struct VmProcess {
   auto operator<=>(const VmProcess&) const = default;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/model/reason.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 PredictedFigures predicted_figures(std::string_view reason, bool is_known) {
   const std::optional<Reason> known = value_named<Reason>(reason);
@@ -21,4 +21,4 @@ PredictedFigures predicted_figures(std::string_view reason, bool is_known) {
   return {true, true, had_a_home, true};
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -7,7 +7,7 @@
 
 #include "placement/base/names.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// The names are those of ESXi's numa-migration columns where it has them.
 enum class Reason {
@@ -98,4 +98,4 @@ struct PredictedFigures {
 /// For actions with the reason of that name, as it is stored; `is_known` is the Prediction's.
 [[nodiscard]] PredictedFigures predicted_figures(std::string_view reason, bool is_known);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 Bytes reserved_of(NodeId node, Bytes page_size, const ReservedMemory& reserved) {
   for (const ReservedOnNode& one : reserved) {
@@ -20,4 +20,4 @@ Bytes reserve_of(NodeId node, Bytes total, const Options& options, const Reserve
       total);
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -8,7 +8,7 @@
 #include "placement/model/ids.h"
 #include "placement/model/options.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 struct ReservedOnNode {
   NodeId node;
@@ -27,4 +27,4 @@ using ReservedMemory = std::vector<ReservedOnNode>;
 [[nodiscard]] Bytes reserve_of(NodeId node, Bytes total, const Options& options,
                                const ReservedMemory& reserved);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

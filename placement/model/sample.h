@@ -18,7 +18,7 @@
 #include "placement/model/process.h"
 #include "placement/model/topology.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// One vCPU thread. Times from /proc/PID/task/TID/schedstat (Linux 6.1, fs/proc/base.c): ns since
 /// it started.
@@ -157,4 +157,4 @@ struct Sample {
   bool operator==(const Sample&) const = default;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 Bytes reservations_of(const NodeState& node, Bytes page_size) {
   for (const PagesOfSize& kept : node.reservations) {
@@ -44,4 +44,4 @@ const ClientState* find_client(const Snapshot& snapshot, const ClientId& id) {
   return index == kNoClient ? nullptr : &snapshot.clients[index];
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -18,7 +18,7 @@
 #include "placement/model/topology.h"
 #include "placement/model/vm_figures.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 using ClientIndex = std::size_t;
 inline constexpr ClientIndex kNoClient = static_cast<ClientIndex>(-1);
@@ -188,4 +188,4 @@ struct Snapshot {
 /// The client itself; null if there is none.
 [[nodiscard]] const ClientState* find_client(const Snapshot& snapshot, const ClientId& id);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -8,7 +8,7 @@
 
 #include "placement/model/options.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// "; did you mean 'mode'?" if one of `known` is likely to be meant, or nothing.
 [[nodiscard]] inline std::string did_you_mean(std::string_view word,
@@ -17,4 +17,4 @@ namespace vmnuma::placement {
   return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

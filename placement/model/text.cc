@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::size_t kMostEntries = 65536;
@@ -156,4 +156,4 @@ Result<std::vector<NodeId>> parse_node_list(std::string_view text) {
   return parse_list<NodeId>(text);
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

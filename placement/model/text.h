@@ -9,7 +9,7 @@
 #include "placement/base/result.h"
 #include "placement/model/ids.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// "c7a5fdbd-edaf-9455-926a-d65c16db1809", libvirt's form.
 [[nodiscard]] std::string to_text(const VmId& id);
@@ -24,4 +24,4 @@ namespace vmnuma::placement {
 [[nodiscard]] Result<std::vector<CpuId>> parse_cpu_list(std::string_view text);
 [[nodiscard]] Result<std::vector<NodeId>> parse_node_list(std::string_view text);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 std::int32_t Node::core_count() const {
   std::vector<std::int32_t> cores;
@@ -69,4 +69,4 @@ std::optional<NodeIndex> Topology::only_home() const {
   return only && can_be_home(*only) ? only : std::nullopt;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -15,7 +15,7 @@
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// Index of a node in Topology::nodes.
 using NodeIndex = std::size_t;
@@ -80,4 +80,4 @@ struct Topology {
   bool operator==(const Topology&) const = default;
 };
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/model/vm_facts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 VmFacts facts_of(const Snapshot& snapshot, const VmState& vm) {
   VmFacts facts;
@@ -18,4 +18,4 @@ VmFacts facts_of(const Snapshot& snapshot, const VmState& vm) {
   return facts;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

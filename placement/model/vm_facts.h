@@ -7,7 +7,7 @@
 
 #include "placement/model/snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 struct VmFacts {
   std::string name;
@@ -21,4 +21,4 @@ struct VmFacts {
 /// `vm` is one of the snapshot's.
 [[nodiscard]] VmFacts facts_of(const Snapshot& snapshot, const VmState& vm);
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

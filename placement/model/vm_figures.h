@@ -19,7 +19,7 @@
 
 #include "placement/model/amounts.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 
 /// Waiting is as in pressure stall information (Linux 6.1, Documentation/accounting/psi.rst),
 /// averaged over 10 s.
@@ -73,4 +73,4 @@ static_assert(sizeof(VmFigures) == kVmFigures.size() * sizeof(std::optional<Perm
   return false;
 }
 
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

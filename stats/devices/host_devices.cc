@@ -11,8 +11,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::NodeId;
-
 constexpr std::string_view kOvsDatabase = "run/openvswitch/db.sock";
 constexpr std::string_view kLower = "lower_";
 // A bridge over a VLAN over a bond is three steps; the kernel allows eight (MAX_NEST_DEV). Block
@@ -147,15 +145,15 @@ NodeId common_node(std::span<const Carrier> carriers) {
   return is_one ? carriers.front().node : NodeId{};
 }
 
-std::vector<Carrier> HostDevices::of(const placement::PciDevice& device) const {
+std::vector<Carrier> HostDevices::of(const PciDevice& device) const {
   return carrier_of(root_, "sys/bus/pci/devices/" + device.address);
 }
 
-std::vector<Carrier> HostDevices::of(const placement::MediatedDevice& device) const {
+std::vector<Carrier> HostDevices::of(const MediatedDevice& device) const {
   return carrier_of(root_, "sys/bus/mdev/devices/" + device.uuid + "/..");
 }
 
-std::vector<Carrier> HostDevices::of(const placement::HostInterface& interface) {
+std::vector<Carrier> HostDevices::of(const HostInterface& interface) {
   const auto [known, is_new] = interfaces_.try_emplace(interface.name);
   if (!is_new) {
     return known->second;
@@ -184,7 +182,7 @@ std::vector<std::string> HostDevices::interfaces_below_switch(const std::string&
   return *switch_ ? (*switch_)->adapters_below(bridge) : std::vector<std::string>{"ovs-system"};
 }
 
-std::vector<Carrier> HostDevices::of(const placement::HostDisk& disk) {
+std::vector<Carrier> HostDevices::of(const HostDisk& disk) {
   Walk walk(root_);
   for (const std::string& name : block_devices_named(disk.name)) {
     walk.add_disk(name);
@@ -218,10 +216,10 @@ std::set<std::string> HostDevices::block_devices_named(const std::string& name) 
   return found == block_links_->end() ? std::set<std::string>{} : found->second;
 }
 
-void read_device_nodes(const files::Directory& root, std::span<placement::VmDescription> vms,
+void read_device_nodes(const files::Directory& root, std::span<VmDescription> vms,
                        std::chrono::milliseconds patience) {
   HostDevices host(root, patience);
-  for (placement::VmDescription& vm : vms) {
+  for (VmDescription& vm : vms) {
     fill_in_nodes(host, vm.pci_devices);
     fill_in_nodes(host, vm.mediated_devices);
     fill_in_nodes(host, vm.host_interfaces);

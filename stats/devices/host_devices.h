@@ -38,16 +38,16 @@ namespace vmnuma::stats {
 
 /// The file numa_node of a device in sysfs: a number and a newline, -1 where the firmware does not
 /// say (numa_node_show, drivers/pci/pci-sysfs.c, Linux 6.1). Error: corrupt, quoting the text.
-[[nodiscard]] Result<placement::NodeId> parse_numa_node(std::string_view text);
+[[nodiscard]] Result<NodeId> parse_numa_node(std::string_view text);
 
 struct Carrier {
-  std::string directory;   ///< relative to the root; not the only path to it
-  placement::NodeId node;  ///< negative: not known
+  std::string directory;  ///< relative to the root; not the only path to it
+  NodeId node;            ///< negative: not known
   bool operator==(const Carrier&) const = default;
 };
 
 /// Their common node. Negative if there are none, or they are on several nodes or an unknown one.
-[[nodiscard]] placement::NodeId common_node(std::span<const Carrier> carriers);
+[[nodiscard]] NodeId common_node(std::span<const Carrier> carriers);
 
 /// One look at the host's devices; nothing is read twice. `root` must outlive it: "/" on a live
 /// host. Names must have passed placement/model/device_names.h, as they become parts of paths.
@@ -60,20 +60,20 @@ class HostDevices {
   explicit HostDevices(const files::Directory& root, std::chrono::milliseconds patience = kPatience)
       : root_(root), patience_(patience) {}
 
-  [[nodiscard]] std::vector<Carrier> of(const placement::PciDevice& device) const;
+  [[nodiscard]] std::vector<Carrier> of(const PciDevice& device) const;
   /// The parent that sys/bus/mdev/devices/UUID hangs below
   /// (Documentation/driver-api/vfio-mediated-device.rst, Linux 6.1).
-  [[nodiscard]] std::vector<Carrier> of(const placement::MediatedDevice& device) const;
+  [[nodiscard]] std::vector<Carrier> of(const MediatedDevice& device) const;
   /// The adapter named or all adapters below it (sys/class/net/NAME/lower_*, Linux 6.1,
   /// Documentation/ABI/testing/sysfs-class-net), the parent of a vDPA device ("vhost-vdpa-0"), or
   /// the adapters of an Open vSwitch bridge. If its database does not answer (by default it lets
   /// only root query it), these are all adapters of the kernel's datapath (ovs-system).
-  [[nodiscard]] std::vector<Carrier> of(const placement::HostInterface& interface);
+  [[nodiscard]] std::vector<Carrier> of(const HostInterface& interface);
   /// The controllers below a disk, partition, device-mapper or md device: sys/class/block/NAME with
   /// device, slaves/ (block/holder.c) and partition (block/partitions/core.c, Linux 6.1). Other
   /// names that udev has assigned are looked up in its database: run/udev/data/bMAJOR:MINOR, lines
   /// "S:NAME" (systemd 252, src/libsystemd/sd-device/sd-device.c).
-  [[nodiscard]] std::vector<Carrier> of(const placement::HostDisk& disk);
+  [[nodiscard]] std::vector<Carrier> of(const HostDisk& disk);
 
  private:
   [[nodiscard]] std::set<std::string> block_devices_named(const std::string& name);
@@ -89,7 +89,7 @@ class HostDevices {
 
 /// Fills in the nodes of all host devices that the VMs use. A device that is gone or cannot be
 /// resolved has none: it then affects no decision.
-void read_device_nodes(const files::Directory& root, std::span<placement::VmDescription> vms,
+void read_device_nodes(const files::Directory& root, std::span<VmDescription> vms,
                        std::chrono::milliseconds patience = HostDevices::kPatience);
 
 }  // namespace vmnuma::stats

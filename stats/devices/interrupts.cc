@@ -16,9 +16,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::CpuId;
-using placement::NodeId;
-
 /// All of the text, or what precedes the end of its line.
 std::optional<std::int32_t> number_in(std::string_view text) {
   const auto number = whole_number<std::int32_t>(text.substr(0, text.find('\n')));
@@ -71,7 +68,7 @@ std::string list_of(const std::vector<std::int32_t>& numbers) {
   for (const std::int32_t number : numbers) {
     as_cpus.push_back(CpuId{number});
   }
-  return placement::to_list(as_cpus);
+  return to_list(as_cpus);
 }
 
 }  // namespace
@@ -79,11 +76,11 @@ std::string list_of(const std::vector<std::int32_t>& numbers) {
 std::map<CpuId, NodeId> read_cpu_nodes(const files::Directory& root) {
   std::map<CpuId, NodeId> nodes;
   const std::string folder = "sys/devices/system/node/";
-  for (const NodeId node : read_parsed(root, folder + "online", placement::parse_node_list)
-                               .value_or(std::vector<NodeId>{})) {
-    for (const CpuId cpu : read_parsed(root, fmt::format("{}node{}/cpulist", folder, node.value),
-                                       placement::parse_cpu_list)
-                               .value_or(std::vector<CpuId>{})) {
+  for (const NodeId node :
+       read_parsed(root, folder + "online", parse_node_list).value_or(std::vector<NodeId>{})) {
+    for (const CpuId cpu :
+         read_parsed(root, fmt::format("{}node{}/cpulist", folder, node.value), parse_cpu_list)
+             .value_or(std::vector<CpuId>{})) {
       nodes[cpu] = node;
     }
   }
@@ -101,7 +98,7 @@ std::vector<FiringInterrupts> read_interrupts(const files::Directory& root,
   for (const std::int32_t number : numbers) {
     const std::string handler = handler_of(root, std::to_string(number));
     const auto cpus = read_parsed(root, fmt::format("proc/irq/{}/effective_affinity_list", number),
-                                  placement::parse_cpu_list);
+                                  parse_cpu_list);
     if (handler.empty() || !cpus || cpus->empty() || !has_fired(root, number)) {
       continue;
     }
@@ -156,11 +153,11 @@ std::string to_text(const FiringInterrupts& interrupts) {
                                 : fmt::format("node {}", interrupts.node.value);
   return fmt::format("interrupt{} {} ({}{}) fire{} on {} (CPUs {})", is_one ? "" : "s",
                      list_of(interrupts.numbers), interrupts.handler, is_one ? "" : ", ...",
-                     is_one ? "s" : "", where, placement::to_list(interrupts.cpus));
+                     is_one ? "s" : "", where, to_list(interrupts.cpus));
 }
 
 std::string on_nodes_text(const std::vector<NodeId>& nodes) {
-  return fmt::format("node{} {}", nodes.size() == 1 ? "" : "s", placement::to_list(nodes));
+  return fmt::format("node{} {}", nodes.size() == 1 ? "" : "s", to_list(nodes));
 }
 
 }  // namespace vmnuma::stats

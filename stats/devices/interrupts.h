@@ -27,17 +27,16 @@ namespace vmnuma::stats {
 
 /// Interrupts of a device that fire on CPUs of the same node.
 struct FiringInterrupts {
-  placement::NodeId node;              ///< negative: CPUs of several nodes
-  std::vector<std::int32_t> numbers;   ///< ascending
-  std::vector<placement::CpuId> cpus;  ///< ascending
-  std::string handler;                 ///< of the first: "vfio-msix[0](0000:3b:00.0)"
+  NodeId node;                        ///< negative: CPUs of several nodes
+  std::vector<std::int32_t> numbers;  ///< ascending
+  std::vector<CpuId> cpus;            ///< ascending
+  std::string handler;                ///< of the first: "vfio-msix[0](0000:3b:00.0)"
   bool operator==(const FiringInterrupts&) const = default;
 };
 
 /// The node of each online CPU: sys/devices/system/node/nodeN/cpulist (Linux 6.1,
 /// drivers/base/node.c). Empty if it cannot be read.
-[[nodiscard]] std::map<placement::CpuId, placement::NodeId> read_cpu_nodes(
-    const files::Directory& root);
+[[nodiscard]] std::map<CpuId, NodeId> read_cpu_nodes(const files::Directory& root);
 
 /// The interrupts of these devices, by node: CARRIER/msi_irqs/
 /// (Documentation/ABI/testing/sysfs-bus-pci), or CARRIER/irq without any
@@ -46,7 +45,7 @@ struct FiringInterrupts {
 /// (kernel/irq/proc.c), all Linux 6.1.
 [[nodiscard]] std::vector<FiringInterrupts> read_interrupts(
     const files::Directory& root, std::span<const Carrier> carriers,
-    const std::map<placement::CpuId, placement::NodeId>& cpu_nodes);
+    const std::map<CpuId, NodeId>& cpu_nodes);
 
 /// Addresses of the devices with vfio handlers. Handlers of vfio-pci and its variants are named
 /// "vfio-msix[0](0000:3b:00.0)", "vfio-msi[0](...)" and "vfio-intx(...)"
@@ -55,12 +54,12 @@ struct FiringInterrupts {
 
 /// Those that fire on a node outside `near`; none if `near` is empty, which means any node.
 [[nodiscard]] std::vector<FiringInterrupts> fire_elsewhere(
-    std::span<const FiringInterrupts> interrupts, std::span<const placement::NodeId> near);
+    std::span<const FiringInterrupts> interrupts, std::span<const NodeId> near);
 
 /// "interrupts 57-60 (vfio-msix[0](0000:3b:00.0), ...) fire on node 0 (CPUs 0-3)"
 [[nodiscard]] std::string to_text(const FiringInterrupts& interrupts);
 
 /// "node 1", "nodes 0-1,4"
-[[nodiscard]] std::string on_nodes_text(const std::vector<placement::NodeId>& nodes);
+[[nodiscard]] std::string on_nodes_text(const std::vector<NodeId>& nodes);
 
 }  // namespace vmnuma::stats

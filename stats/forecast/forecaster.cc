@@ -6,17 +6,11 @@
 
 namespace vmnuma::stats {
 
-using placement::ChosenForecast;
-using placement::kForecastMinutes;
-using placement::LoadPast;
-using placement::Permille;
-using placement::Predictor;
-
 namespace {
 
 constexpr Permille kLowShare{50};
 
-std::size_t index_of(placement::PredictorKind kind) {
+std::size_t index_of(PredictorKind kind) {
   return static_cast<std::size_t>(kind);
 }
 
@@ -26,7 +20,7 @@ std::size_t place_of_day(std::int64_t day) {
 
 }  // namespace
 
-Forecaster::Forecaster(placement::VmFacts vm, std::vector<const Predictor*> predictors)
+Forecaster::Forecaster(VmFacts vm, std::vector<const Predictor*> predictors)
     : vm_(std::move(vm)), predictors_(std::move(predictors)) {}
 
 /// Scores forecasts against the actual load, and drops days that are over.

@@ -28,26 +28,26 @@ namespace vmnuma::stats {
 
 /// One predictor's record in the last eight days.
 struct PredictorRecord {
-  placement::ForecastScore score;
+  ForecastScore score;
   std::int64_t believed = 0;  ///< forecasts that were its own, one every ten minutes
   bool operator==(const PredictorRecord&) const = default;
 };
 /// By PredictorKind.
-using PredictorRecords = std::array<PredictorRecord, placement::kPredictorKinds>;
+using PredictorRecords = std::array<PredictorRecord, kPredictorKinds>;
 
 /// The forecast for a VM.
 struct VmForecast {
   std::int64_t minute = 0;  ///< it is made at the end of this one
-  placement::Permille p5;   ///< from the histogram
-  placement::Permille p95;
-  placement::PredictorKind by{};
+  Permille p5;              ///< from the histogram
+  Permille p95;
+  PredictorKind by{};
   PredictorRecords records;
 };
 
 class Forecaster {
  public:
   /// The chain in the order of trust; all predictors must outlive the forecaster.
-  Forecaster(placement::VmFacts vm, std::vector<const placement::Predictor*> predictors);
+  Forecaster(VmFacts vm, std::vector<const Predictor*> predictors);
 
   /// Minutes must ascend; an earlier one is ignored.
   void learn(const MinuteLoad& load);
@@ -60,14 +60,14 @@ class Forecaster {
   void score(const MinuteLoad& load);
   void make_pending(std::int64_t minute);
 
-  placement::VmFacts vm_;
-  std::vector<const placement::Predictor*> predictors_;
-  placement::KnownLoad load_;
+  VmFacts vm_;
+  std::vector<const Predictor*> predictors_;
+  KnownLoad load_;
   /// By PredictorKind, and the minute in which they were made.
-  std::array<std::optional<placement::Permille>, placement::kPredictorKinds> pending_;
+  std::array<std::optional<Permille>, kPredictorKinds> pending_;
   std::int64_t pending_since_ = 0;
   /// A ring of days.
-  std::array<PredictorRecords, static_cast<std::size_t>(placement::LoadPast::kDays)> by_day_{};
+  std::array<PredictorRecords, static_cast<std::size_t>(LoadPast::kDays)> by_day_{};
   std::int64_t scored_day_ = 0;
 };
 

@@ -7,28 +7,24 @@
 
 namespace vmnuma::stats {
 
-using placement::CpuTime;
-using placement::LoadForecasts;
-using placement::Permille;
-
 namespace {
 
 constexpr std::int64_t kMinuteS = 60;
 constexpr CpuTime kHalfMinute{30'000'000};
-constexpr std::int64_t kKnownMinutes = placement::LoadPast::kDays * placement::LoadPast::kDay;
+constexpr std::int64_t kKnownMinutes = LoadPast::kDays * LoadPast::kDay;
 /// Minutes count again once they are later than the last known one. If the clock was ahead by more
 /// than this, a VM is known sooner when it is learnt anew.
-constexpr std::int64_t kMostAhead = placement::KnownLoad::kLeastMinutes;
+constexpr std::int64_t kMostAhead = KnownLoad::kLeastMinutes;
 
 /// False if nothing is known of it, nothing in eight days, or only from while the clock was ahead.
-bool is_of_use(const placement::KnownLoad& load, std::int64_t minute) {
+bool is_of_use(const KnownLoad& load, std::int64_t minute) {
   const std::int64_t last = load.past().last_minute();
   return load.minutes() > 0 && last >= minute - kKnownMinutes && last <= minute + kMostAhead;
 }
 
 }  // namespace
 
-void LoadWatch::set_predictors(std::vector<const placement::Predictor*> predictors) {
+void LoadWatch::set_predictors(std::vector<const Predictor*> predictors) {
   predictors_ = std::move(predictors);
 }
 
@@ -42,8 +38,7 @@ void LoadWatch::learn(const VmLoads& loads) {
   }
 }
 
-std::optional<LoadForecasts> LoadWatch::epoch(const placement::Snapshot& snapshot,
-                                              std::int64_t wall_unix_s) {
+std::optional<LoadForecasts> LoadWatch::epoch(const Snapshot& snapshot, std::int64_t wall_unix_s) {
   const std::int64_t minute = wall_unix_s / kMinuteS;
   std::optional<LoadForecasts> made;
   if (minute_ && minute != *minute_) {
@@ -59,12 +54,12 @@ std::optional<LoadForecasts> LoadWatch::epoch(const placement::Snapshot& snapsho
   }
   minute_ = minute;
   measured_ += snapshot.epoch_length;
-  for (const placement::VmState& state : snapshot.vms) {
+  for (const VmState& state : snapshot.vms) {
     if (!state.fresh || !state.measured) {
       continue;
     }
     Watched& vm = vms_[state.id];
-    vm.facts = placement::facts_of(snapshot, state);
+    vm.facts = facts_of(snapshot, state);
     vm.minute.demand += state.demand;
     vm.minute.full += snapshot.epoch_length * vm.facts.vcpus;
   }

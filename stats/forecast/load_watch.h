@@ -31,34 +31,34 @@ namespace vmnuma::stats {
 class LoadWatch {
  public:
   /// The chain in the order of trust; all predictors must outlive their use.
-  void set_predictors(std::vector<const placement::Predictor*> predictors);
+  void set_predictors(std::vector<const Predictor*> predictors);
 
   /// What the history knows of a VM from the last eight days. Minutes no later than what is known
   /// change nothing.
   void learn(const VmLoads& loads);
 
   /// Takes in an epoch that has ended. Returns all VMs' forecasts if a minute ended with it.
-  [[nodiscard]] std::optional<placement::LoadForecasts> epoch(const placement::Snapshot& snapshot,
-                                                              std::int64_t wall_unix_s);
+  [[nodiscard]] std::optional<LoadForecasts> epoch(const Snapshot& snapshot,
+                                                   std::int64_t wall_unix_s);
 
   /// As of the end of that minute. VMs about which nothing is known are left out.
-  [[nodiscard]] placement::LoadForecasts forecasts(std::int64_t minute) const;
+  [[nodiscard]] LoadForecasts forecasts(std::int64_t minute) const;
 
  private:
   struct Sums {
-    placement::CpuTime demand;
-    placement::CpuTime full;  ///< of its vCPUs
+    CpuTime demand;
+    CpuTime full;  ///< of its vCPUs
   };
   struct Watched {
-    placement::VmFacts facts;
-    placement::KnownLoad load;
+    VmFacts facts;
+    KnownLoad load;
     Sums minute;
   };
 
-  std::vector<const placement::Predictor*> predictors_;
-  std::map<placement::VmId, Watched> vms_;
+  std::vector<const Predictor*> predictors_;
+  std::map<VmId, Watched> vms_;
   std::optional<std::int64_t> minute_;  ///< the one containing the epochs
-  placement::CpuTime measured_;         ///< of one CPU, in this minute
+  CpuTime measured_;                    ///< of one CPU, in this minute
 };
 
 }  // namespace vmnuma::stats

@@ -14,10 +14,6 @@
 
 namespace vmnuma::stats {
 
-using placement::feature_names;
-using placement::Tree;
-using placement::TreeModel;
-using placement::TreeNode;
 using Json = nlohmann::json;
 
 namespace {

@@ -30,13 +30,12 @@ inline constexpr const char* kModelFile = "forecast-model.json";
 
 /// Errors: not-found, permission-denied, io; corrupt (cut off, damaged, invalid); unsupported
 /// (another version, other figures). All name the file.
-[[nodiscard]] Result<placement::TreeModel> read_model(const std::filesystem::path& path);
+[[nodiscard]] Result<TreeModel> read_model(const std::filesystem::path& path);
 
 /// Parses its text; errors do not name the file.
-[[nodiscard]] Result<placement::TreeModel> parse_model(std::string_view text);
+[[nodiscard]] Result<TreeModel> parse_model(std::string_view text);
 
 /// Creates or replaces the file; mode 0640. Errors: of the file system.
-[[nodiscard]] Result<void> write_model(const std::filesystem::path& path,
-                                       const placement::TreeModel& model);
+[[nodiscard]] Result<void> write_model(const std::filesystem::path& path, const TreeModel& model);
 
 }  // namespace vmnuma::stats

@@ -14,11 +14,6 @@
 
 namespace vmnuma::stats {
 
-using placement::Features;
-using placement::kFeatures;
-using placement::kForecastMinutes;
-using placement::Tree;
-using placement::TreeNode;
 using Json = nlohmann::json;
 
 namespace {
@@ -125,7 +120,7 @@ Result<Tree> grow(void* matrix, std::vector<float>& gradients, std::vector<float
 /// The 95th percentile, nearest rank.
 std::int64_t percentile(std::vector<std::int64_t>& values) {
   const auto rank = static_cast<std::ptrdiff_t>(
-      (values.size() * static_cast<std::size_t>(placement::kForecastShare.value) + 999) / 1000 - 1);
+      (values.size() * static_cast<std::size_t>(kForecastShare.value) + 999) / 1000 - 1);
   std::nth_element(values.begin(), values.begin() + rank, values.end());
   return values[static_cast<std::size_t>(rank)];
 }

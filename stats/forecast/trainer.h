@@ -25,8 +25,8 @@ namespace vmnuma::stats {
 
 struct Example {
   std::int64_t minute = 0;
-  placement::FeaturesAt at;
-  std::array<std::int16_t, placement::kForecastMinutes> loads{};  ///< of the minutes that followed
+  FeaturesAt at;
+  std::array<std::int16_t, kForecastMinutes> loads{};  ///< of the minutes that followed
 };
 
 struct TrainerOptions {
@@ -38,7 +38,7 @@ struct TrainerOptions {
 };
 
 /// Without examples, a model without trees. Errors: unavailable (XGBoost's own, with its message).
-[[nodiscard]] Result<std::vector<placement::Tree>> train_trees(const std::vector<Example>& examples,
-                                                               const TrainerOptions& options);
+[[nodiscard]] Result<std::vector<Tree>> train_trees(const std::vector<Example>& examples,
+                                                    const TrainerOptions& options);
 
 }  // namespace vmnuma::stats

@@ -3,10 +3,7 @@
 
 namespace vmnuma::stats {
 
-using placement::Permille;
-
-void TrainingSet::add(const placement::VmFacts& vm, placement::KnownLoad& load, std::int64_t minute,
-                      Permille value) {
+void TrainingSet::add(const VmFacts& vm, KnownLoad& load, std::int64_t minute, Permille value) {
   if (open_ && minute != open_->minute + 1 + static_cast<std::int64_t>(open_->filled)) {
     open_.reset();
   }
@@ -19,8 +16,7 @@ void TrainingSet::add(const placement::VmFacts& vm, placement::KnownLoad& load, 
   }
   load.add(minute, value);
   // After half a day the histograms are meaningful.
-  if (!open_ && minute % kStride == 0 &&
-      load.minutes() >= placement::DecayingHistogram::kHalfLifeMinutes) {
+  if (!open_ && minute % kStride == 0 && load.minutes() >= DecayingHistogram::kHalfLifeMinutes) {
     if (const auto at = features_at(vm, load, minute)) {
       open_ = Open{minute, 0, {minute, *at, {}}};
     }

@@ -26,8 +26,7 @@ class TrainingSet {
   static constexpr std::int64_t kStride = 17;
 
   /// Adds the next minute of this VM. Ascending.
-  void add(const placement::VmFacts& vm, placement::KnownLoad& load, std::int64_t minute,
-           placement::Permille value);
+  void add(const VmFacts& vm, KnownLoad& load, std::int64_t minute, Permille value);
   /// Ends a VM.
   void next_vm() { open_.reset(); }
   [[nodiscard]] const std::vector<Example>& examples() const { return examples_; }

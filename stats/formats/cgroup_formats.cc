@@ -12,10 +12,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::NodeBytes;
-using placement::NodeId;
-
 /// Adds the "N0=123 N1=456" of one line to `memory`; false if the format is different.
 bool add_nodes(std::string_view fields, std::map<NodeId, Bytes>& memory) {
   // Two lines of at most this much are added.

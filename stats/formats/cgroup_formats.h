@@ -67,7 +67,6 @@ struct VmCgroup {
 /// included in the line `file`. The rest of `file` is page cache of disk images, which is not the
 /// guest's memory. Huge pages of hugetlbfs are in no line of this file: see numa_maps.h. Figures
 /// are up to about 2 s old.
-[[nodiscard]] Result<std::vector<placement::NodeBytes>> parse_memory_numa_stat(
-    std::string_view text);
+[[nodiscard]] Result<std::vector<NodeBytes>> parse_memory_numa_stat(std::string_view text);
 
 }  // namespace vmnuma::stats

@@ -9,9 +9,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::Permille;
-
 constexpr std::int64_t kBytesOfAKilobyte = 1024;
 
 /// The only line of a file, without its newline.

@@ -16,19 +16,19 @@ namespace vmnuma::stats {
 
 /// memory.min, memory.low, memory.high, memory.max and memory.swap.max: a number of bytes, or
 /// "max", returned as nothing. Error: corrupt.
-[[nodiscard]] Result<std::optional<placement::Bytes>> parse_memory_limit(std::string_view text);
+[[nodiscard]] Result<std::optional<Bytes>> parse_memory_limit(std::string_view text);
 
 /// memory.swap.current: a number of bytes. Error: corrupt.
-[[nodiscard]] Result<placement::Bytes> parse_memory_amount(std::string_view text);
+[[nodiscard]] Result<Bytes> parse_memory_amount(std::string_view text);
 
 /// Lines of memory.stat.
 struct MemoryStat {
-  placement::Bytes anonymous;    ///< anon
-  placement::Bytes file;         ///< file, including shmem
-  placement::Bytes shared;       ///< shmem
-  placement::Bytes unevictable;  ///< unevictable
+  Bytes anonymous;    ///< anon
+  Bytes file;         ///< file, including shmem
+  Bytes shared;       ///< shmem
+  Bytes unevictable;  ///< unevictable
   /// anon_thp and shmem_thp (since Linux 5.11); nothing on a kernel without huge pages.
-  std::optional<placement::Bytes> huge = {};
+  std::optional<Bytes> huge = {};
   bool operator==(const MemoryStat&) const = default;
 };
 /// Error: corrupt, also if one of the others is missing.
@@ -36,8 +36,8 @@ struct MemoryStat {
 
 /// The averages over 10 s of memory.pressure.
 struct MemoryWaits {
-  placement::Permille some;
-  placement::Permille full;
+  Permille some;
+  Permille full;
   bool operator==(const MemoryWaits&) const = default;
 };
 /// Rounded down to thousandths. Error: corrupt.
@@ -45,18 +45,18 @@ struct MemoryWaits {
 
 /// The same of /proc/pressure/memory, which is about all tasks of the host: `some` only. Error:
 /// corrupt.
-[[nodiscard]] Result<placement::Permille> parse_memory_pressure(std::string_view text);
+[[nodiscard]] Result<Permille> parse_memory_pressure(std::string_view text);
 
 /// The average over 10 s of cpu.pressure: the share of the time in which some task was runnable and
 /// waited for a CPU. The line `full` exists since Linux 5.13. Rounded down to thousandths. Error:
 /// corrupt.
-[[nodiscard]] Result<placement::Permille> parse_cpu_waits(std::string_view text);
+[[nodiscard]] Result<Permille> parse_cpu_waits(std::string_view text);
 
 /// /proc/PID/oom_score_adj: -1000 to 1000. Error: corrupt.
 [[nodiscard]] Result<std::int32_t> parse_oom_score_adj(std::string_view text);
 
 /// /proc/meminfo, line "SwapTotal:        999420 kB". Error: corrupt.
-[[nodiscard]] Result<placement::Bytes> parse_swap_total(std::string_view meminfo);
+[[nodiscard]] Result<Bytes> parse_swap_total(std::string_view meminfo);
 
 /// /proc/self/mountinfo (proc(5)): whether the cgroup2 file system that is mounted at
 /// /sys/fs/cgroup has the option memory_recursiveprot. Nothing if none is mounted there.

@@ -9,11 +9,9 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-
 /// "1234 kB" or "1234kB" as bytes.
 std::optional<Bytes> kibibytes(std::string_view text) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / placement::kKiB.value;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / kKiB.value;
   if (!text.ends_with("kB")) {
     return std::nullopt;
   }
@@ -25,7 +23,7 @@ std::optional<Bytes> kibibytes(std::string_view text) {
   if (!number || *number > kMost) {
     return std::nullopt;
   }
-  return placement::kKiB * *number;
+  return kKiB * *number;
 }
 
 constexpr std::string_view kMeminfo = "a node's meminfo";
@@ -35,7 +33,7 @@ struct Meminfo {
   std::optional<Bytes> free;
 };
 
-Result<Meminfo> parse_meminfo(placement::NodeId node, std::string_view text) {
+Result<Meminfo> parse_meminfo(NodeId node, std::string_view text) {
   if (const auto complete = check_complete(text, kMeminfo); !complete) {
     return tl::unexpected(complete.error());
   }
@@ -72,7 +70,7 @@ std::optional<unsigned> hexadecimal_digit(char digit) {
 
 }  // namespace
 
-Result<placement::NodeSample> parse_node_meminfo(placement::NodeId node, std::string_view text) {
+Result<NodeSample> parse_node_meminfo(NodeId node, std::string_view text) {
   const auto info = parse_meminfo(node, text);
   if (!info) {
     return tl::unexpected(info.error());
@@ -81,10 +79,10 @@ Result<placement::NodeSample> parse_node_meminfo(placement::NodeId node, std::st
     return failure(ErrorCode::kCorrupt,
                    "there is no MemTotal or no MemFree below it in a node's meminfo");
   }
-  return placement::NodeSample{.id = node, .free = *info->free, .total = *info->total};
+  return NodeSample{.id = node, .free = *info->free, .total = *info->total};
 }
 
-Result<Bytes> parse_node_memory(placement::NodeId node, std::string_view text) {
+Result<Bytes> parse_node_memory(NodeId node, std::string_view text) {
   const auto info = parse_meminfo(node, text);
   if (!info) {
     return tl::unexpected(info.error());
@@ -95,7 +93,7 @@ Result<Bytes> parse_node_memory(placement::NodeId node, std::string_view text) {
   return *info->total;
 }
 
-Result<std::vector<placement::CpuId>> parse_cpu_map(std::string_view text) {
+Result<std::vector<CpuId>> parse_cpu_map(std::string_view text) {
   constexpr std::string_view kFormat = "a mask of CPUs";
   constexpr std::size_t kDigitsOfAWord = 8;
   constexpr std::size_t kMostDigits = 65536 / 4;
@@ -115,7 +113,7 @@ Result<std::vector<placement::CpuId>> parse_cpu_map(std::string_view text) {
       digits_of_word > kDigitsOfAWord || digits.size() > kMostDigits) {
     return bad_line(kFormat, text);
   }
-  std::vector<placement::CpuId> cpus;
+  std::vector<CpuId> cpus;
   for (std::size_t at = 0; at < digits.size(); ++at) {
     const auto digit = hexadecimal_digit(digits[at]);
     if (!digit) {
@@ -123,7 +121,7 @@ Result<std::vector<placement::CpuId>> parse_cpu_map(std::string_view text) {
     }
     for (std::size_t bit = 0; bit < 4; ++bit) {
       if ((*digit >> bit & 1U) != 0) {
-        cpus.push_back(placement::CpuId{static_cast<std::int32_t>(at * 4 + bit)});
+        cpus.push_back(CpuId{static_cast<std::int32_t>(at * 4 + bit)});
       }
     }
   }

@@ -21,22 +21,20 @@ namespace vmnuma::stats {
 /// memoryless node has zeros. Pages of a hugetlb pool are in the total and, used or not, not in the
 /// free part. Old kernels begin with an empty line. Error: corrupt also if the file is about
 /// another node.
-[[nodiscard]] Result<placement::NodeSample> parse_node_meminfo(placement::NodeId node,
-                                                               std::string_view text);
+[[nodiscard]] Result<NodeSample> parse_node_meminfo(NodeId node, std::string_view text);
 /// The total alone. Error: corrupt.
-[[nodiscard]] Result<placement::Bytes> parse_node_memory(placement::NodeId node,
-                                                         std::string_view text);
+[[nodiscard]] Result<Bytes> parse_node_memory(NodeId node, std::string_view text);
 
 /// nodeN/cpumap, "0000,00000000,0000000c\n": the CPUs of a node as a mask, words of 32 bits with
 /// the highest first (lib/bitmap.c). Old kernels have this and no cpulist. At most 65536 CPUs.
 /// Error: corrupt.
-[[nodiscard]] Result<std::vector<placement::CpuId>> parse_cpu_map(std::string_view text);
+[[nodiscard]] Result<std::vector<CpuId>> parse_cpu_map(std::string_view text);
 
 /// nodeN/distance, "10 21\n": one number per *online* node in the order of their ids.
 [[nodiscard]] Result<std::vector<std::int32_t>> parse_node_distances(std::string_view text);
 
 /// The page size in the name of a directory "hugepages-2048kB"; nothing for other names.
-[[nodiscard]] std::optional<placement::Bytes> page_size_of_pool_name(std::string_view name);
+[[nodiscard]] std::optional<Bytes> page_size_of_pool_name(std::string_view name);
 
 /// nr_hugepages and free_hugepages of such a directory.
 [[nodiscard]] Result<std::int64_t> parse_page_count(std::string_view text);

@@ -9,10 +9,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::NodeBytes;
-using placement::NodeId;
-
 constexpr std::string_view kNumaMapsLine = "a line of numa_maps";
 
 /// The policy is one word, except "prefer (many):NODES" (Linux 5.15, mm/mempolicy.c).
@@ -95,7 +91,7 @@ Result<NumaMapping> parse_numa_map(std::string_view line) {
       if (!kib || *kib == 0) {
         return bad_line(kNumaMapsLine, line);
       }
-      mapping.page_size = placement::kKiB * *kib;
+      mapping.page_size = kKiB * *kib;
     } else if (names_a_node(*word)) {
       const auto pages = to_node_pages(*word);
       if (!pages) {

@@ -32,10 +32,10 @@ struct NumaMapping {
   std::string_view policy;  ///< "default", "bind:0-1", "prefer (many):2", points into the text
   std::string_view
       file;  ///< the path with blanks as \040, empty if there is none; points into the text
-  bool huge = false;                         ///< hugetlbfs
-  placement::Bytes page_size;                ///< zero if there are no pages
-  placement::Bytes anonymous;                ///< its own pages: of a file mapping, those written to
-  std::vector<placement::NodeBytes> memory;  ///< in the order of the line, which is ascending
+  bool huge = false;              ///< hugetlbfs
+  Bytes page_size;                ///< zero if there are no pages
+  Bytes anonymous;                ///< its own pages: of a file mapping, those written to
+  std::vector<NodeBytes> memory;  ///< in the order of the line, which is ascending
 };
 
 /// One line without its newline.
@@ -48,7 +48,6 @@ struct NumaMapping {
 /// and /dev/shm. By node, ascending; nodes without memory are left out. RAM in a file on a disk's
 /// file system (<memoryBacking><source type='file'/> outside hugetlbfs and /dev/shm) looks like any
 /// other mapped file and is not counted.
-[[nodiscard]] Result<std::vector<placement::NodeBytes>> sum_guest_memory(
-    std::string_view numa_maps);
+[[nodiscard]] Result<std::vector<NodeBytes>> sum_guest_memory(std::string_view numa_maps);
 
 }  // namespace vmnuma::stats

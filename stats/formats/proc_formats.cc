@@ -55,7 +55,7 @@ Result<std::vector<CpuIdleTime>> parse_proc_stat(std::string_view text) {
     if (!ticks) {
       return bad_line("a CPU's line of /proc/stat", *line);
     }
-    cpus.push_back({placement::CpuId{*number}, *ticks * kMicrosecondsPerTick});
+    cpus.push_back({CpuId{*number}, *ticks * kMicrosecondsPerTick});
   }
   if (cpus.empty()) {
     return failure(ErrorCode::kCorrupt, "this is not /proc/stat: it has no line of a CPU");
@@ -120,7 +120,7 @@ Result<ProcessStat> parse_process_stat(std::string_view text) {
   return stat;
 }
 
-Result<placement::CpuId> parse_last_cpu(std::string_view text) {
+Result<CpuId> parse_last_cpu(std::string_view text) {
   constexpr int kFieldsFromStateToLastCpu = 36;
   std::optional<StatParts> parts = parts_of_stat(text);
   const bool good = parts && skip_words(parts->rest, kFieldsFromStateToLastCpu);
@@ -128,7 +128,7 @@ Result<placement::CpuId> parse_last_cpu(std::string_view text) {
   if (!cpu) {
     return bad_line(kProcessStat, text);
   }
-  return placement::CpuId{*cpu};
+  return CpuId{*cpu};
 }
 
 Result<ScheduleTimes> parse_schedstat(std::string_view text) {
@@ -180,7 +180,7 @@ Result<std::int32_t> parse_numa_balancing(std::string_view text) {
   return *value;
 }
 
-Result<placement::Bytes> parse_default_huge_page_size(std::string_view text) {
+Result<Bytes> parse_default_huge_page_size(std::string_view text) {
   constexpr std::string_view kFormat = "/proc/meminfo";
   if (const auto complete = check_complete(text, kFormat); !complete) {
     return tl::unexpected(complete.error());
@@ -194,9 +194,9 @@ Result<placement::Bytes> parse_default_huge_page_size(std::string_view text) {
     if (!kib || take_word(*rest) != "kB" || take_word(*rest)) {
       return bad_line(kFormat, *line);
     }
-    return placement::kKiB * *kib;
+    return kKiB * *kib;
   }
-  return placement::Bytes{};
+  return Bytes{};
 }
 
 Result<std::int64_t> parse_pid_file(std::string_view text) {
@@ -208,13 +208,13 @@ Result<std::int64_t> parse_pid_file(std::string_view text) {
   return *pid;
 }
 
-bool is_command_line_of(const placement::VmId& id, std::string_view cmdline) {
+bool is_command_line_of(const VmId& id, std::string_view cmdline) {
   std::string_view previous;
   while (!cmdline.empty()) {
     const std::string_view argument = cmdline.substr(0, cmdline.find('\0'));
     cmdline.remove_prefix(std::min(argument.size() + 1, cmdline.size()));
     if (previous == "-uuid") {
-      const auto named = placement::parse_vm_id(argument);
+      const auto named = parse_vm_id(argument);
       return named && *named == id;
     }
     previous = argument;

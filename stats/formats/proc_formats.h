@@ -22,7 +22,7 @@ namespace vmnuma::stats {
 /// steal guest guest_nice" in USER_HZ, which is 100 a second on every architecture that runs KVM.
 /// Later kernels may append numbers. By id.
 struct CpuIdleTime {
-  placement::CpuId id;
+  CpuId id;
   std::int64_t idle_us = 0;  ///< idle + iowait
   bool operator==(const CpuIdleTime&) const = default;
 };
@@ -38,7 +38,7 @@ struct ProcessStat {
 [[nodiscard]] Result<ProcessStat> parse_process_stat(std::string_view text);
 
 /// Field 39 of the same file of a process or thread: the CPU that it runs on or ran on last.
-[[nodiscard]] Result<placement::CpuId> parse_last_cpu(std::string_view text);
+[[nodiscard]] Result<CpuId> parse_last_cpu(std::string_view text);
 
 struct ScheduleTimes {
   std::int64_t run_ns = 0;   ///< ran on a CPU
@@ -49,7 +49,7 @@ struct ScheduleTimes {
 
 /// /proc/meminfo (Linux 6.1, fs/proc/meminfo.c and mm/hugetlb.c), line "Hugepagesize:    2048 kB":
 /// the huge page size used where none is named. Zero on a kernel without huge pages.
-[[nodiscard]] Result<placement::Bytes> parse_default_huge_page_size(std::string_view text);
+[[nodiscard]] Result<Bytes> parse_default_huge_page_size(std::string_view text);
 
 /// /proc/vmstat: the sum of all lines allocstall_ZONE, direct reclaims since boot (Linux 6.1,
 /// include/linux/vm_event_item.h and mm/vmstat.c). Error: corrupt, also without any such line.
@@ -65,7 +65,7 @@ struct ScheduleTimes {
 /// True if /proc/PID/cmdline (arguments, each ended by a NUL) belongs to a QEMU that libvirt
 /// started for this VM: it has the arguments "-uuid" and the VM's UUID (libvirt 9.0,
 /// src/qemu/qemu_command.c: always given).
-[[nodiscard]] bool is_command_line_of(const placement::VmId& id, std::string_view cmdline);
+[[nodiscard]] bool is_command_line_of(const VmId& id, std::string_view cmdline);
 
 /// The path in the one hierarchy of cgroup v2 from /proc/PID/cgroup, the line "0::/path". Nothing
 /// without such a line.

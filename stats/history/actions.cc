@@ -14,11 +14,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::CpuTime;
-using placement::NodeId;
-using placement::Permille;
-
 // The columns of an action in the order in which read_action() takes them.
 constexpr std::string_view kColumns =
     "id, time_ms, epoch, reason, state, detail, order_text, predicted_lost_before_us,"
@@ -91,7 +86,7 @@ Result<std::vector<RelocationRow>> read_relocations(SQLite::Database& database,
   select.bind(1, action);
   std::vector<RelocationRow> relocations;
   while (select.executeStep()) {
-    const auto vm = placement::parse_vm_id(select.getColumn(0).getString());
+    const auto vm = parse_vm_id(select.getColumn(0).getString());
     if (!vm) {
       return failure(ErrorCode::kCorrupt, vm.error().message);
     }
@@ -169,7 +164,7 @@ Result<void> insert_action(SQLite::Database& database, const ActionRow& action) 
   insert.bind(3, action.epoch);
   insert.bind(4, action.reason);
   insert.bind(5, action.order_text);
-  const placement::Prediction& predicted = action.predicted;
+  const Prediction& predicted = action.predicted;
   int column = 6;
   for (const std::int64_t value :
        {predicted.lost_before.value, predicted.lost_after.value, predicted.cost.value,
@@ -187,7 +182,7 @@ Result<void> insert_action(SQLite::Database& database, const ActionRow& action) 
   for (const RelocationRow& row : action.relocations) {
     relocation.bind(1, action.id);
     relocation.bind(2, number++);
-    relocation.bind(3, placement::to_text(row.vm));
+    relocation.bind(3, to_text(row.vm));
     relocation.bind(4, row.vm_name);
     relocation.bind(5, row.client);
     bind_or_null(relocation, 6, row.from.value >= 0, row.from.value);
@@ -387,8 +382,8 @@ Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
     select.bind(":reason", filter.reason);
   }
   if (!filter.vm.empty()) {
-    const auto id = placement::parse_vm_id(filter.vm);
-    select.bind(":uuid", id ? placement::to_text(*id) : filter.vm);
+    const auto id = parse_vm_id(filter.vm);
+    select.bind(":uuid", id ? to_text(*id) : filter.vm);
     select.bind(":vm", filter.vm);
   }
   if (filter.node) {

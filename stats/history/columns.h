@@ -18,16 +18,16 @@ namespace vmnuma::stats {
 
 /// Memory is stored in KiB, rounded down; no node is stored as NULL.
 template <class Unit>
-[[nodiscard]] constexpr std::optional<std::int64_t> to_column(placement::Amount<Unit> amount) {
+[[nodiscard]] constexpr std::optional<std::int64_t> to_column(Amount<Unit> amount) {
   return amount.value;
 }
-[[nodiscard]] constexpr std::optional<std::int64_t> to_column(placement::Bytes bytes) {
-  return bytes.value / placement::kKiB.value;
+[[nodiscard]] constexpr std::optional<std::int64_t> to_column(Bytes bytes) {
+  return bytes.value / kKiB.value;
 }
 [[nodiscard]] constexpr std::optional<std::int64_t> to_column(std::int32_t number) {
   return number;
 }
-[[nodiscard]] constexpr std::optional<std::int64_t> to_column(placement::NodeId node) {
+[[nodiscard]] constexpr std::optional<std::int64_t> to_column(NodeId node) {
   return node.value < 0 ? std::nullopt : std::optional(std::int64_t{node.value});
 }
 template <class T>
@@ -36,16 +36,16 @@ template <class T>
 }
 
 template <class Unit>
-constexpr void from_column(placement::Amount<Unit>& amount, std::int64_t value) {
+constexpr void from_column(Amount<Unit>& amount, std::int64_t value) {
   amount.value = value;
 }
-constexpr void from_column(placement::Bytes& bytes, std::int64_t kib) {
-  bytes = placement::kKiB * kib;
+constexpr void from_column(Bytes& bytes, std::int64_t kib) {
+  bytes = kKiB * kib;
 }
 constexpr void from_column(std::int32_t& number, std::int64_t value) {
   number = static_cast<std::int32_t>(value);
 }
-constexpr void from_column(placement::NodeId& node, std::int64_t value) {
+constexpr void from_column(NodeId& node, std::int64_t value) {
   node.value = static_cast<std::int32_t>(value);
 }
 template <class T>
@@ -66,7 +66,7 @@ constexpr Column<Row> column(std::string_view name) {
   return {name, [](const Row& row) { return to_column(row.*kMember); },
           [](Row& row, std::int64_t value) { from_column(row.*kMember, value); }};
 }
-template <placement::Bytes MemorySplit::*kMember>
+template <Bytes MemorySplit::*kMember>
 constexpr Column<ClientSampleRow> memory_column(std::string_view name) {
   return {name,
           [](const ClientSampleRow& row) {
@@ -79,7 +79,6 @@ constexpr Column<ClientSampleRow> memory_column(std::string_view name) {
 }
 template <std::size_t... kIndex>
 constexpr auto figure_columns(std::index_sequence<kIndex...> /*all*/) {
-  using placement::kVmFigures;
   return std::array{Column<VmSampleRow>{
       kVmFigures[kIndex].name,
       [](const VmSampleRow& row) { return to_column(row.figures.*kVmFigures[kIndex].value); },
@@ -134,8 +133,7 @@ template <>
 struct SampleTable<VmSampleRow> {
   static constexpr std::string_view kName = "vm_sample";
   static constexpr std::string_view kKey = "vm";
-  static constexpr auto kColumns =
-      figure_columns(std::make_index_sequence<placement::kVmFigures.size()>());
+  static constexpr auto kColumns = figure_columns(std::make_index_sequence<kVmFigures.size()>());
 };
 
 /// `each` turns a column into text; the texts are joined with ", ".

@@ -9,9 +9,9 @@
 namespace vmnuma::stats {
 namespace {
 
-MemorySplit split(const placement::ClientState& client) {
+MemorySplit split(const ClientState& client) {
   MemorySplit memory;
-  for (placement::NodeIndex node = 0; node < client.memory.size(); ++node) {
+  for (NodeIndex node = 0; node < client.memory.size(); ++node) {
     (node == client.home ? memory.local : memory.remote) += client.memory[node];
   }
   return memory;
@@ -19,11 +19,11 @@ MemorySplit split(const placement::ClientState& client) {
 
 }  // namespace
 
-EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time) {
+EpochRows epoch_rows(const Snapshot& snapshot, WallTime time) {
   EpochRows epoch{
       .time = time, .epoch_length = {snapshot.epoch_length.value}, .nodes = {}, .clients = {}};
   for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) {
-    const placement::NodeState& node = snapshot.nodes[i];
+    const NodeState& node = snapshot.nodes[i];
     if (node.known && node.cpu_measured && node.memory_read) {
       epoch.nodes.push_back({.node = snapshot.topology.nodes[i].id,
                              .used = node.used,
@@ -39,23 +39,23 @@ EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time) {
                              .threads = node.threads});
     }
   }
-  for (const placement::VmState& vm : snapshot.vms) {
+  for (const VmState& vm : snapshot.vms) {
     if (vm.fresh && vm.cpu_measured && is_any_known(vm.figures) && vm.client_count > 0) {
       epoch.vms.push_back({vm.id, vm.figures});
     }
   }
-  for (const placement::ClientState& client : snapshot.clients) {
-    const placement::VmState& vm = snapshot.vms[client.vm];
+  for (const ClientState& client : snapshot.clients) {
+    const VmState& vm = snapshot.vms[client.vm];
     if (vm.fresh && vm.cpu_measured) {
       ClientSampleRow& row = epoch.clients.emplace_back();
       row.vm = vm.id;
-      placement::VmFacts facts = placement::facts_of(snapshot, vm);
+      VmFacts facts = facts_of(snapshot, vm);
       row.vm_name = std::move(facts.name);
       row.vm_memory_mib = facts.memory_mib;
       row.vm_shares = facts.shares;
       row.guest_os = std::move(facts.guest_os);
       row.client = client.id.index;
-      if (client.home != placement::kNoNode) {
+      if (client.home != kNoNode) {
         row.home = snapshot.topology.nodes[client.home].id;
       }
       row.vcpus = client.vcpu_count();
@@ -64,7 +64,7 @@ EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time) {
       row.demand = client.demand;
       row.entitled = client.entitled;
       row.owed = client.owed;
-      if (client.memory_known && client.home != placement::kNoNode) {
+      if (client.memory_known && client.home != kNoNode) {
         row.memory = split(client);
       }
     }

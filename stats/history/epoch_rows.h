@@ -9,6 +9,6 @@ namespace vmnuma::stats {
 
 /// One epoch that ended at `time`. Nodes and VMs with missing or stale readings are left out, so
 /// that averages cover measured epochs only. Pure.
-[[nodiscard]] EpochRows epoch_rows(const placement::Snapshot& snapshot, WallTime time);
+[[nodiscard]] EpochRows epoch_rows(const Snapshot& snapshot, WallTime time);
 
 }  // namespace vmnuma::stats

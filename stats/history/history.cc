@@ -213,19 +213,18 @@ Result<std::vector<Kept<ClientSampleRow>>> History::client_samples(const SampleF
   });
 }
 
-Result<std::optional<placement::Permille>> History::cpu_p95_permille(const placement::VmId& vm) {
+Result<std::optional<Permille>> History::cpu_p95_permille(const VmId& vm) {
   return store_->run("read a VM's demand",
                      [&](SQLite::Database& database) { return read_cpu_p95(database, vm); });
 }
 
-Result<void> History::save_home(const placement::VmId& vm, std::int32_t client,
-                                placement::NodeId node) {
+Result<void> History::save_home(const VmId& vm, std::int32_t client, NodeId node) {
   return store_->run("record a home", [&](SQLite::Database& database) {
     return stats::save_home(database, {vm, client, node});
   });
 }
 
-Result<void> History::forget_homes(const placement::VmId& vm) {
+Result<void> History::forget_homes(const VmId& vm) {
   return store_->run("forget homes",
                      [&](SQLite::Database& database) { return stats::forget_homes(database, vm); });
 }

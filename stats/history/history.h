@@ -139,16 +139,14 @@ class History {
   /// What a VM wants at its busy times: the 95th percentile (nearest rank) of its CPU demand per
   /// minute, in thousandths of its vCPUs' full time; over hours if no minutes are left. Nothing for
   /// an unknown VM or one not yet seen for a whole minute.
-  [[nodiscard]] Result<std::optional<placement::Permille>> cpu_p95_permille(
-      const placement::VmId& vm);
+  [[nodiscard]] Result<std::optional<Permille>> cpu_p95_permille(const VmId& vm);
 
   // ---- homes and notes ----
 
-  [[nodiscard]] Result<void> save_home(const placement::VmId& vm, std::int32_t client,
-                                       placement::NodeId node);
+  [[nodiscard]] Result<void> save_home(const VmId& vm, std::int32_t client, NodeId node);
   /// Forgets all homes of a VM that is gone or was divided differently. Those of a VM of which no
   /// samples and actions are left any more are forgotten by append_epoch().
-  [[nodiscard]] Result<void> forget_homes(const placement::VmId& vm);
+  [[nodiscard]] Result<void> forget_homes(const VmId& vm);
   /// By VM, then client.
   [[nodiscard]] Result<std::vector<HomeRow>> load_homes();
 

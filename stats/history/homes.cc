@@ -11,7 +11,7 @@ namespace vmnuma::stats {
 Result<void> save_home(SQLite::Database& database, const HomeRow& home) {
   SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
   SQLite::Statement insert(database, "INSERT OR REPLACE INTO home VALUES (?, ?, ?)");
-  insert.bind(1, placement::to_text(home.vm));
+  insert.bind(1, to_text(home.vm));
   insert.bind(2, home.client);
   insert.bind(3, home.node.value);
   insert.exec();
@@ -19,10 +19,10 @@ Result<void> save_home(SQLite::Database& database, const HomeRow& home) {
   return {};
 }
 
-Result<void> forget_homes(SQLite::Database& database, const placement::VmId& vm) {
+Result<void> forget_homes(SQLite::Database& database, const VmId& vm) {
   SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
   SQLite::Statement remove(database, "DELETE FROM home WHERE vm = ?");
-  remove.bind(1, placement::to_text(vm));
+  remove.bind(1, to_text(vm));
   remove.exec();
   transaction.commit();
   return {};
@@ -32,7 +32,7 @@ Result<std::vector<HomeRow>> load_homes(SQLite::Database& database) {
   SQLite::Statement select(database, "SELECT vm, client, node FROM home ORDER BY vm, client");
   std::vector<HomeRow> homes;
   while (select.executeStep()) {
-    const auto vm = placement::parse_vm_id(select.getColumn(0).getString());
+    const auto vm = parse_vm_id(select.getColumn(0).getString());
     if (!vm) {
       return failure(ErrorCode::kCorrupt, vm.error().message);
     }

@@ -17,7 +17,7 @@
 namespace vmnuma::stats {
 
 [[nodiscard]] Result<void> save_home(SQLite::Database& database, const HomeRow& home);
-[[nodiscard]] Result<void> forget_homes(SQLite::Database& database, const placement::VmId& vm);
+[[nodiscard]] Result<void> forget_homes(SQLite::Database& database, const VmId& vm);
 [[nodiscard]] Result<std::vector<HomeRow>> load_homes(SQLite::Database& database);
 [[nodiscard]] std::optional<std::string> read_meta(SQLite::Database& database,
                                                    std::string_view key);

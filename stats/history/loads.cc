@@ -27,11 +27,11 @@ Result<std::vector<Known>> read_known_vms(SQLite::Database& database, std::strin
   select.bind(":vm", std::string(vm));
   std::vector<Known> vms;
   while (select.executeStep()) {
-    const auto id = placement::parse_vm_id(select.getColumn(1).getString());
+    const auto id = parse_vm_id(select.getColumn(1).getString());
     if (!id) {
       return failure(ErrorCode::kCorrupt, id.error().message);
     }
-    placement::VmFacts facts;
+    VmFacts facts;
     facts.name = select.getColumn(2).getString();
     facts.memory_mib = select.getColumn(3).getInt64();
     facts.shares = select.getColumn(4).getInt64();
@@ -55,7 +55,7 @@ void read_minutes(SQLite::Database& database, std::int64_t until_ms, Known& vm) 
     if (!select.isColumnNull(1)) {
       vm.loads.minutes.push_back(
           {select.getColumn(0).getInt64() / kMinuteMs,
-           placement::Permille{std::clamp<std::int64_t>(select.getColumn(1).getInt64(), 0, 1000)}});
+           Permille{std::clamp<std::int64_t>(select.getColumn(1).getInt64(), 0, 1000)}});
       vm.loads.facts.vcpus = select.getColumn(2).getInt64();
     }
   }

@@ -18,14 +18,14 @@
 namespace vmnuma::stats {
 
 struct MinuteLoad {
-  std::int64_t minute = 0;   ///< since 1970 (UTC)
-  placement::Permille load;  ///< share of the VM's vCPUs' full time, at most 1000
+  std::int64_t minute = 0;  ///< since 1970 (UTC)
+  Permille load;            ///< share of the VM's vCPUs' full time, at most 1000
   bool operator==(const MinuteLoad&) const = default;
 };
 
 struct VmLoads {
-  placement::VmId vm;
-  placement::VmFacts facts;         ///< as of the last row
+  VmId vm;
+  VmFacts facts;                    ///< as of the last row
   std::vector<MinuteLoad> minutes;  ///< all that are kept and over, ascending
   bool operator==(const VmLoads&) const = default;
 };

@@ -32,8 +32,8 @@ std::vector<LocalityPoint> read_locality(SQLite::Database& database, const Sampl
   std::vector<LocalityPoint> points;
   while (select.executeStep()) {
     points.push_back({WallTime(std::chrono::milliseconds(select.getColumn(0).getInt64())),
-                      placement::Bytes{select.getColumn(1).getInt64() * placement::kKiB.value},
-                      placement::Bytes{select.getColumn(2).getInt64() * placement::kKiB.value}});
+                      Bytes{select.getColumn(1).getInt64() * kKiB.value},
+                      Bytes{select.getColumn(2).getInt64() * kKiB.value}});
   }
   return points;
 }

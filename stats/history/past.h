@@ -16,8 +16,8 @@ namespace vmnuma::stats {
 /// Where the memory of all clients of the host was.
 struct LocalityPoint {
   WallTime time;
-  placement::Bytes local;
-  placement::Bytes remote;
+  Bytes local;
+  Bytes remote;
   bool operator==(const LocalityPoint&) const = default;
 };
 
@@ -25,7 +25,7 @@ struct LocalityPoint {
 struct VmPast {
   std::string name;
   std::string uuid;
-  placement::VmFigures figures;
+  VmFigures figures;
   bool operator==(const VmPast&) const = default;
 };
 

@@ -52,7 +52,7 @@ std::vector<ReservationEventRow> reservation_events(SQLite::Database& database,
                       .what = select.getColumn(2).getString(),
                       .vm_uuid = select.getColumn(3).getString(),
                       .vm_name = select.getColumn(4).getString(),
-                      .memory = placement::Bytes{select.getColumn(5).getInt64()},
+                      .memory = Bytes{select.getColumn(5).getInt64()},
                       .detail = select.getColumn(6).getString()});
   }
   return events;

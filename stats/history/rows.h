@@ -40,13 +40,13 @@ enum class ActionState {
 
 /// One client's part of an action. A swap has two, a wide VM's placement one per client.
 struct RelocationRow {
-  placement::VmId vm;
+  VmId vm;
   std::string vm_name;
   std::int32_t client = 0;
-  placement::NodeId from;            ///< negative at the first placement
-  placement::NodeId to;              ///< equals `from` if only memory is pulled
-  placement::Bytes memory;           ///< what has to be moved
-  placement::NodeId spills_to = {};  ///< negative unless it may use that node's CPUs as well
+  NodeId from;            ///< negative at the first placement
+  NodeId to;              ///< equals `from` if only memory is pulled
+  Bytes memory;           ///< what has to be moved
+  NodeId spills_to = {};  ///< negative unless it may use that node's CPUs as well
   bool operator==(const RelocationRow&) const = default;
 };
 
@@ -57,7 +57,7 @@ struct ActionRow {
   std::int64_t epoch = 0;
   std::string reason;  ///< name_of(Reason) of the version that wrote it
   std::vector<RelocationRow> relocations;
-  placement::Prediction predicted;
+  Prediction predicted;
   std::string order_text;  ///< the whole order, for finishing or undoing it; opaque here
   bool operator==(const ActionRow&) const = default;
 };
@@ -71,14 +71,13 @@ struct StepRow {
 
 /// The measured effect of an action some epochs later; the counterpart of `predicted`.
 struct ActionOutcome {
-  placement::CpuTime lost_before;  ///< of the whole host per epoch
-  placement::CpuTime lost_after;
-  placement::Permille imbalance_before;
-  placement::Permille imbalance_after;
-  std::optional<placement::Permille>
-      locality_before;  ///< of the clients that moved; absent if not known
-  std::optional<placement::Permille> locality_after;
-  placement::Bytes moved;
+  CpuTime lost_before;  ///< of the whole host per epoch
+  CpuTime lost_after;
+  Permille imbalance_before;
+  Permille imbalance_after;
+  std::optional<Permille> locality_before;  ///< of the clients that moved; absent if not known
+  std::optional<Permille> locality_after;
+  Bytes moved;
   std::chrono::milliseconds took{};
   bool operator==(const ActionOutcome&) const = default;
 };
@@ -109,9 +108,9 @@ struct PastVm {
 /// Which actions; an unset criterion matches all.
 struct ActionFilter {
   std::optional<WallTime> since;
-  std::optional<WallTime> until;          ///< before it
-  std::string vm;                         ///< a VM's name or UUID; any of its relocations counts
-  std::optional<placement::NodeId> node;  ///< left or reached
+  std::optional<WallTime> until;  ///< before it
+  std::string vm;                 ///< a VM's name or UUID; any of its relocations counts
+  std::optional<NodeId> node;     ///< left or reached
   std::string reason;
   std::int64_t limit = 100;
 };
@@ -125,8 +124,8 @@ struct ReservationEventRow {
   std::string what;         ///< its name in the version that wrote it
   std::string vm_uuid;      ///< of the VM concerned; empty: none
   std::string vm_name;
-  placement::Bytes memory;  ///< the memory concerned
-  std::string detail;       ///< a sentence
+  Bytes memory;        ///< the memory concerned
+  std::string detail;  ///< a sentence
   bool operator==(const ReservationEventRow&) const = default;
 };
 
@@ -142,58 +141,57 @@ struct ReservationEventFilter {
 enum class SampleSpan { kEpoch, kMinute, kHour };
 
 struct NodeSampleRow {
-  placement::NodeId node;
-  placement::CpuTime used;  ///< by clients
-  placement::CpuTime non_vm;
-  placement::CpuTime capacity;
-  placement::CpuTime demand;
-  placement::CpuTime entitled;
-  placement::CpuTime owed;
-  placement::Permille load_average;
+  NodeId node;
+  CpuTime used;  ///< by clients
+  CpuTime non_vm;
+  CpuTime capacity;
+  CpuTime demand;
+  CpuTime entitled;
+  CpuTime owed;
+  Permille load_average;
   std::int32_t vcpus = 0;
-  placement::Bytes free;  ///< kept in KiB, rounded down
-  placement::Bytes total;
-  std::optional<placement::CpuTime> threads = {};  ///< logical CPUs x epoch; earlier versions did
-                                                   ///< not keep it
+  Bytes free;  ///< kept in KiB, rounded down
+  Bytes total;
+  std::optional<CpuTime> threads = {};  ///< logical CPUs x epoch; earlier versions did not keep it
   bool operator==(const NodeSampleRow&) const = default;
 };
 
 /// Where a client's memory is. Stored in KiB, rounded down.
 struct MemorySplit {
-  placement::Bytes local;
-  placement::Bytes remote;
+  Bytes local;
+  Bytes remote;
   bool operator==(const MemorySplit&) const = default;
 };
 
 struct ClientSampleRow {
-  placement::VmId vm;
+  VmId vm;
   // Properties of the VM, stored once for all of its rows: the latest values.
   std::string vm_name;
   std::int64_t vm_memory_mib = 0;
   std::int64_t vm_shares = 100;  ///< cpu.weight
   std::string guest_os;          ///< libosinfo's id; may be empty
   std::int32_t client = 0;
-  placement::NodeId home;  ///< of an average: the last one; negative if it had none
+  NodeId home;  ///< of an average: the last one; negative if it had none
   std::int32_t vcpus = 0;
-  placement::CpuTime used;
-  placement::CpuTime ready;
-  placement::CpuTime demand;
-  placement::CpuTime entitled;
-  placement::CpuTime owed;
+  CpuTime used;
+  CpuTime ready;
+  CpuTime demand;
+  CpuTime entitled;
+  CpuTime owed;
   std::optional<MemorySplit> memory;  ///< absent if not known, or without a home
   bool operator==(const ClientSampleRow&) const = default;
 };
 
 struct VmSampleRow {
-  placement::VmId vm;  ///< one that has a client row, too
-  placement::VmFigures figures;
+  VmId vm;  ///< one that has a client row, too
+  VmFigures figures;
   bool operator==(const VmSampleRow&) const = default;
 };
 
 /// Everything stored for one epoch.
 struct EpochRows {
   WallTime time;  ///< its end
-  placement::Microseconds epoch_length;
+  Microseconds epoch_length;
   std::vector<NodeSampleRow> nodes;
   std::vector<ClientSampleRow> clients;
   std::vector<VmSampleRow> vms = {};
@@ -204,7 +202,7 @@ template <class Row>
 struct Kept {
   WallTime time;  ///< an epoch's end; a minute's or hour's beginning
   std::int64_t epochs = 1;
-  placement::Microseconds epoch_length;
+  Microseconds epoch_length;
   Row row;
   bool operator==(const Kept&) const = default;
 };
@@ -214,17 +212,17 @@ struct SampleFilter {
   SampleSpan span = SampleSpan::kEpoch;
   WallTime since;
   WallTime until = WallTime::max();
-  std::optional<placement::NodeId> node;  ///< of node samples
-  std::optional<placement::VmId> vm;      ///< of samples of clients
-  std::int64_t limit = 100000;            ///< the oldest ones
+  std::optional<NodeId> node;   ///< of node samples
+  std::optional<VmId> vm;       ///< of samples of clients
+  std::int64_t limit = 100000;  ///< the oldest ones
 };
 
 // ---- homes ----
 
 struct HomeRow {
-  placement::VmId vm;
+  VmId vm;
   std::int32_t client = 0;
-  placement::NodeId node;
+  NodeId node;
   bool operator==(const HomeRow&) const = default;
 };
 

@@ -15,9 +15,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::NodeId;
-using placement::Permille;
-
 WallTime from_ms(std::int64_t ms) {
   return WallTime(std::chrono::milliseconds(ms));
 }
@@ -77,7 +74,7 @@ void insert_clients(SQLite::Database& database, const EpochRows& epoch) {
                            insert_text<ClientSampleRow>("number, ?", " FROM vm WHERE uuid = ?"));
   const ClientSampleRow* previous = nullptr;
   for (const ClientSampleRow& row : epoch.clients) {
-    const std::string uuid = placement::to_text(row.vm);
+    const std::string uuid = to_text(row.vm);
     if (previous == nullptr || previous->vm != row.vm) {
       vm.bind(1, uuid);
       vm.bind(2, row.vm_name);
@@ -100,7 +97,7 @@ void insert_clients(SQLite::Database& database, const EpochRows& epoch) {
 void insert_vms(SQLite::Database& database, const EpochRows& epoch) {
   SQLite::Statement insert(database, insert_text<VmSampleRow>("number", " FROM vm WHERE uuid = ?"));
   for (const VmSampleRow& row : epoch.vms) {
-    insert.bind(bind_row(insert, epoch, row), placement::to_text(row.vm));
+    insert.bind(bind_row(insert, epoch, row), to_text(row.vm));
     insert.exec();
     insert.reset();
   }
@@ -286,11 +283,10 @@ Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(SQLite::Database&
   SQLite::Statement select = select_rows<ClientSampleRow>(
       database, filter, "uuid, name, memory_mib, shares, guest_os, client",
       " JOIN vm ON vm.number = vm", "uuid = ?");
-  bind_or_null(select, 4, filter.vm.has_value(),
-               placement::to_text(filter.vm.value_or(placement::VmId{})));
+  bind_or_null(select, 4, filter.vm.has_value(), to_text(filter.vm.value_or(VmId{})));
   std::vector<Kept<ClientSampleRow>> samples;
   while (select.executeStep()) {
-    const auto vm = placement::parse_vm_id(select.getColumn(0).getString());
+    const auto vm = parse_vm_id(select.getColumn(0).getString());
     if (!vm) {
       return failure(ErrorCode::kCorrupt, vm.error().message);
     }
@@ -315,10 +311,10 @@ std::string demand_query(std::int64_t span) {
       span);
 }
 
-std::optional<Permille> read_cpu_p95(SQLite::Database& database, const placement::VmId& vm) {
+std::optional<Permille> read_cpu_p95(SQLite::Database& database, const VmId& vm) {
   for (const std::int64_t span : {kMinuteSpan, kHourSpan}) {
     SQLite::Statement select(database, demand_query(span));
-    select.bind(1, placement::to_text(vm));
+    select.bind(1, to_text(vm));
     std::vector<std::int64_t> demands;
     while (select.executeStep()) {
       if (!select.isColumnNull(0)) {

@@ -45,7 +45,6 @@ void make_averages(SQLite::Database& database, std::int64_t now_ms);
 /// waits for it, over up to 43 200 minutes among the rows of hundreds of VMs, so an index alone
 /// must answer it.
 [[nodiscard]] std::string demand_query(std::int64_t span);
-[[nodiscard]] std::optional<placement::Permille> read_cpu_p95(SQLite::Database& database,
-                                                              const placement::VmId& vm);
+[[nodiscard]] std::optional<Permille> read_cpu_p95(SQLite::Database& database, const VmId& vm);
 
 }  // namespace vmnuma::stats

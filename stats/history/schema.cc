@@ -256,7 +256,7 @@ void migrate(SQLite::Database& database, std::span<const char* const> steps) {
 
 void add_vm_figures(SQLite::Database& database) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-  for (const placement::VmFigureInfo& figure : placement::kVmFigures) {
+  for (const VmFigureInfo& figure : kVmFigures) {
     const std::string name(figure.name);
     SQLite::Statement known(database,
                             "SELECT 1 FROM pragma_table_info('vm_sample') WHERE name = ?");

@@ -37,12 +37,12 @@ std::int64_t nanoseconds(clockid_t clock) {
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-Result<void> run_on(const placement::Node& node) {
+Result<void> run_on(const Node& node) {
   const auto last = static_cast<std::size_t>(node.cpus.back().id.value);
   const std::size_t size = CPU_ALLOC_SIZE(last + 1);
   std::vector<cpu_set_t> set((size + sizeof(cpu_set_t) - 1) / sizeof(cpu_set_t));
   CPU_ZERO_S(size, set.data());
-  for (const placement::Cpu& cpu : node.cpus) {
+  for (const Cpu& cpu : node.cpus) {
     CPU_SET_S(static_cast<std::size_t>(cpu.id.value), size, set.data());
   }
   if (::sched_setaffinity(0, size, set.data()) != 0) {
@@ -75,7 +75,7 @@ std::vector<std::uint32_t> shuffled() {
 /// Memory on one node, linked into a cycle.
 class ChaseProbe::Lines {
  public:
-  static Result<std::unique_ptr<Lines>> on(placement::NodeId node) {
+  static Result<std::unique_ptr<Lines>> on(NodeId node) {
     // One huge page more, so that whole ones fit in it wherever it begins.
     void* mapping = ::mmap(nullptr, kBytes + kHugePage, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -126,7 +126,7 @@ class ChaseProbe::Lines {
     begin_ += (kHugePage - address % kHugePage) % kHugePage;
   }
 
-  [[nodiscard]] Result<void> settle(placement::NodeId node) const {
+  [[nodiscard]] Result<void> settle(NodeId node) const {
     constexpr std::size_t kBits = sizeof(unsigned long) * CHAR_BIT;
     const auto number = static_cast<std::size_t>(node.value);
     std::vector<unsigned long> mask(number / kBits + 1);
@@ -171,7 +171,7 @@ class ChaseProbe::Lines {
 ChaseProbe::ChaseProbe() = default;
 ChaseProbe::~ChaseProbe() = default;
 
-Result<void> ChaseProbe::prepare(const placement::Node& cpus, placement::NodeId memory) {
+Result<void> ChaseProbe::prepare(const Node& cpus, NodeId memory) {
 #if !defined(__x86_64__) && !defined(__aarch64__)
   return failure(ErrorCode::kUnsupported, "reading past the caches is not known for this machine");
 #endif

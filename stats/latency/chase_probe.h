@@ -26,8 +26,7 @@ class ChaseProbe final : public LatencyProbe {
 
   /// From the first call on, the calling thread keeps these CPUs and the low priority; use a
   /// dedicated thread.
-  [[nodiscard]] Result<void> prepare(const placement::Node& cpus,
-                                     placement::NodeId memory) override;
+  [[nodiscard]] Result<void> prepare(const Node& cpus, NodeId memory) override;
   [[nodiscard]] LatencyRound round() override;
 
  private:

@@ -21,8 +21,8 @@ bool is_missing(const Error& error) {
 }
 
 /// Adds what is known about reading the memory of one node.
-Result<void> add_memory(const files::Directory& initiators, const placement::Topology& topology,
-                        placement::NodeId memory, std::vector<FirmwareLatency>& latencies) {
+Result<void> add_memory(const files::Directory& initiators, const Topology& topology, NodeId memory,
+                        std::vector<FirmwareLatency>& latencies) {
   const auto read_ns = read_parsed(initiators, "read_latency", parse_latency);
   if (!read_ns) {
     return is_missing(read_ns.error()) ? Result<void>{} : tl::unexpected(read_ns.error());
@@ -31,7 +31,7 @@ Result<void> add_memory(const files::Directory& initiators, const placement::Top
   if (!names) {
     return tl::unexpected(names.error());
   }
-  for (const placement::Node& cpu : topology.nodes) {
+  for (const Node& cpu : topology.nodes) {
     const std::string link = fmt::format("node{}", cpu.id.value);
     if (*read_ns > 0 && std::find(names->begin(), names->end(), link) != names->end()) {
       latencies.push_back({cpu.id, memory, *read_ns});
@@ -43,9 +43,9 @@ Result<void> add_memory(const files::Directory& initiators, const placement::Top
 }  // namespace
 
 Result<std::vector<FirmwareLatency>> read_hmat(const files::Directory& root,
-                                               const placement::Topology& topology) {
+                                               const Topology& topology) {
   std::vector<FirmwareLatency> latencies;
-  for (const placement::Node& node : topology.nodes) {
+  for (const Node& node : topology.nodes) {
     const auto initiators = root.directory(
         fmt::format("sys/devices/system/node/node{}/access0/initiators", node.id.value));
     if (!initiators) {

@@ -19,6 +19,6 @@ namespace vmnuma::stats {
 /// Empty on a host without HMAT. `root` is the host's root directory. Errors: corrupt, io,
 /// permission-denied.
 [[nodiscard]] Result<std::vector<FirmwareLatency>> read_hmat(const files::Directory& root,
-                                                             const placement::Topology& topology);
+                                                             const Topology& topology);
 
 }  // namespace vmnuma::stats

@@ -87,8 +87,7 @@ Result<KeptLatencies> parse_latencies(std::string_view text) {
   return kept;
 }
 
-bool still_hold(const KeptLatencies& kept, const std::string& boot_id,
-                const placement::Topology& topology) {
+bool still_hold(const KeptLatencies& kept, const std::string& boot_id, const Topology& topology) {
   const std::vector<LatencyRow> rows = latency_rows(topology, {kept.latencies, {}});
   return !boot_id.empty() && kept.boot_id == boot_id && rows.size() == kept.latencies.size() &&
          std::all_of(rows.begin(), rows.end(),

@@ -28,6 +28,6 @@ struct KeptLatencies {
 
 /// Whether they are from this boot and cover exactly the present nodes.
 [[nodiscard]] bool still_hold(const KeptLatencies& kept, const std::string& boot_id,
-                              const placement::Topology& topology);
+                              const Topology& topology);
 
 }  // namespace vmnuma::stats

@@ -50,7 +50,7 @@ std::optional<std::int64_t> read_time_ns(LatencyProbe& probe, const std::atomic<
 
 }  // namespace
 
-LatencyMeasurement measure_latencies(const placement::Topology& topology,
+LatencyMeasurement measure_latencies(const Topology& topology,
                                      const std::vector<MeasuredLatency>& known, LatencyProbe& probe,
                                      const std::atomic<bool>& stop) {
   LatencyMeasurement measurement;
@@ -64,9 +64,9 @@ LatencyMeasurement measure_latencies(const placement::Topology& topology,
                         latency.state == LatencyState::kNoMemory;
     measurement.latencies.push_back(latency);
   };
-  for (const placement::Node& cpus : topology.nodes) {
-    for (const placement::Node& memory : topology.nodes) {
-      if (cpus.cpus.empty() || memory.memory == placement::Bytes{}) {
+  for (const Node& cpus : topology.nodes) {
+    for (const Node& memory : topology.nodes) {
+      if (cpus.cpus.empty() || memory.memory == Bytes{}) {
         continue;
       }
       if (stop) {

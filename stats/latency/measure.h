@@ -39,8 +39,7 @@ class LatencyProbe {
   virtual ~LatencyProbe() = default;
   /// Makes the next rounds read memory on `memory` from CPUs of `cpus`. Errors: no-space (the node
   /// has no memory to spare), unsupported (not on this machine), others from the kernel.
-  [[nodiscard]] virtual Result<void> prepare(const placement::Node& cpus,
-                                             placement::NodeId memory) = 0;
+  [[nodiscard]] virtual Result<void> prepare(const Node& cpus, NodeId memory) = 0;
   [[nodiscard]] virtual LatencyRound round() = 0;
 };
 
@@ -58,7 +57,7 @@ struct LatencyMeasurement {
 
 /// Pairs measured in `known` are taken from there. Stops early, leaving out the remaining pairs,
 /// once `stop` is set.
-[[nodiscard]] LatencyMeasurement measure_latencies(const placement::Topology& topology,
+[[nodiscard]] LatencyMeasurement measure_latencies(const Topology& topology,
                                                    const std::vector<MeasuredLatency>& known,
                                                    LatencyProbe& probe,
                                                    const std::atomic<bool>& stop);

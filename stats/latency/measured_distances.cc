@@ -8,15 +8,10 @@
 
 namespace vmnuma::stats {
 
-using placement::kLocalDistance;
-using placement::kTypicalReadNs;
-using placement::NodeIndex;
-using placement::Topology;
-
 namespace {
 
 NodeIndex index_of(const Topology& topology, std::int64_t id) {
-  return *topology.index_of(placement::NodeId{static_cast<std::int32_t>(id)});
+  return *topology.index_of(NodeId{static_cast<std::int32_t>(id)});
 }
 
 }  // namespace
@@ -59,7 +54,7 @@ std::optional<std::int64_t> local_read_ns(const Topology& topology,
 std::int64_t stall_pct(std::int64_t typical_pct, std::int64_t local_read_ns) {
   // At the typical latency there are 100 - typical parts of work between reads per `typical` parts
   // of waiting.
-  const std::int64_t waits = typical_pct * placement::usable_read_ns(local_read_ns);
+  const std::int64_t waits = typical_pct * usable_read_ns(local_read_ns);
   const std::int64_t all = waits + (100 - typical_pct) * kTypicalReadNs;
   return all <= 0 ? 0 : (waits * 100 + all / 2) / all;
 }

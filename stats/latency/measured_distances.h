@@ -9,7 +9,7 @@
 ///
 /// The share of its run time that a VM waits for memory grows with the time a read takes:
 /// Numa.MemStallPct, by default 30 %, holds for a host with local reads of
-/// placement::kTypicalReadNs. At the same number of reads a VM waits longer if every read takes
+/// kTypicalReadNs. At the same number of reads a VM waits longer if every read takes
 /// longer, and does the same work between reads.
 ///
 /// Properties:
@@ -28,12 +28,11 @@
 namespace vmnuma::stats {
 
 /// The topology with the distances that decisions should use.
-[[nodiscard]] placement::Topology with_measured_distances(placement::Topology firmware,
-                                                          const HostLatencies& latencies);
+[[nodiscard]] Topology with_measured_distances(Topology firmware, const HostLatencies& latencies);
 
 /// The mean read time of a node's own memory; nothing unless all nodes that can be a home were
 /// measured.
-[[nodiscard]] std::optional<std::int64_t> local_read_ns(const placement::Topology& topology,
+[[nodiscard]] std::optional<std::int64_t> local_read_ns(const Topology& topology,
                                                         const HostLatencies& latencies);
 
 /// The share of its run time that a VM waits for local memory, in per cent, if it is `typical_pct`

@@ -12,10 +12,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::MappedMemory;
-using placement::NodeBytes;
-
 /// The writable ones.
 Result<std::vector<MappedMemory>> writable_mappings(std::string_view maps) {
   if (const auto complete = check_complete(maps, "maps"); !complete) {
@@ -44,24 +40,23 @@ Bytes sum_of(const std::vector<Bytes>& parts) {
 }  // namespace
 
 Result<CellBytes> parse_cell_memory(std::string_view maps, std::string_view numa_maps,
-                                    const std::vector<placement::GuestCell>& cells,
-                                    const placement::Topology& topology) {
+                                    const std::vector<GuestCell>& cells, const Topology& topology) {
   const auto mappings = writable_mappings(maps);
   if (!mappings) {
     return tl::unexpected(mappings.error());
   }
   std::vector<Bytes> sizes;
   sizes.reserve(cells.size());
-  for (const placement::GuestCell& cell : cells) {
+  for (const GuestCell& cell : cells) {
     sizes.push_back(cell.memory);
   }
-  const auto mapping_of = placement::mappings_of_cells(sizes, *mappings);
+  const auto mapping_of = mappings_of_cells(sizes, *mappings);
   if (!mapping_of) {
     return tl::unexpected(mapping_of.error());
   }
   std::map<std::uint64_t, std::size_t> cell_at;
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-    if ((*mapping_of)[cell] != placement::kNoMapping) {
+    if ((*mapping_of)[cell] != kNoMapping) {
       cell_at[(*mappings)[(*mapping_of)[cell]].start] = cell;
     }
   }
@@ -84,10 +79,8 @@ Result<CellBytes> parse_cell_memory(std::string_view maps, std::string_view numa
   return memory;
 }
 
-Result<void> CellMemory::refresh(const files::Directory& process,
-                                 const placement::VmDescription& vm,
-                                 const std::vector<Bytes>& on_nodes,
-                                 const placement::Topology& topology) {
+Result<void> CellMemory::refresh(const files::Directory& process, const VmDescription& vm,
+                                 const std::vector<Bytes>& on_nodes, const Topology& topology) {
   constexpr std::int64_t kParts = 64;
   if (vm.cells.size() < 2) {
     cells_.clear();
@@ -120,7 +113,7 @@ Result<void> CellMemory::refresh(const files::Directory& process,
   if (!read && read.error().code != ErrorCode::kUnsupported) {
     return failure(std::move(read).error(), "while reading '" + process.path_of("numa_maps") + "'");
   }
-  readings_to_skip_ = sum_of(on_nodes).value / placement::kGiB.value;
+  readings_to_skip_ = sum_of(on_nodes).value / kGiB.value;
   if (read) {
     cells_ = std::move(*read);
     read_beside_ = on_nodes;

@@ -27,30 +27,28 @@
 namespace vmnuma::stats {
 
 /// Per cell, per node of the topology.
-using CellBytes = std::vector<std::vector<placement::Bytes>>;
+using CellBytes = std::vector<std::vector<Bytes>>;
 
 /// `maps` and `numa_maps` are the files of /proc/PID (proc(5)), read one after the other. Errors:
 /// unsupported (the cells cannot be told apart), corrupt.
 [[nodiscard]] Result<CellBytes> parse_cell_memory(std::string_view maps, std::string_view numa_maps,
-                                                  const std::vector<placement::GuestCell>& cells,
-                                                  const placement::Topology& topology);
+                                                  const std::vector<GuestCell>& cells,
+                                                  const Topology& topology);
 
 /// For one process. One thread at a time.
 class CellMemory {
  public:
   /// To be called at every full reading of the VM, with its memory on each node of the topology.
   /// Errors: those of reading the two files, and corrupt; there are no figures then.
-  [[nodiscard]] Result<void> refresh(const files::Directory& process,
-                                     const placement::VmDescription& vm,
-                                     const std::vector<placement::Bytes>& on_nodes,
-                                     const placement::Topology& topology);
+  [[nodiscard]] Result<void> refresh(const files::Directory& process, const VmDescription& vm,
+                                     const std::vector<Bytes>& on_nodes, const Topology& topology);
   void forget() { cells_.clear(); }
   /// Empty if not known.
   [[nodiscard]] const CellBytes& cells() const { return cells_; }
 
  private:
   CellBytes cells_;
-  std::vector<placement::Bytes> read_beside_;  ///< the VM's memory at that time
+  std::vector<Bytes> read_beside_;  ///< the VM's memory at that time
   std::int64_t readings_to_skip_ = 0;
 };
 

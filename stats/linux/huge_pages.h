@@ -12,7 +12,7 @@
 namespace vmnuma::stats {
 
 struct HugePagePoolFiles {
-  placement::Bytes page_size;
+  Bytes page_size;
   files::Directory directory;  ///< with nr_hugepages and free_hugepages (parse_page_count())
 };
 

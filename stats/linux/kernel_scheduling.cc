@@ -6,9 +6,6 @@
 
 namespace vmnuma::stats {
 
-using placement::CacheScheduling;
-using placement::SchedExt;
-
 namespace {
 
 constexpr std::string_view kCacheSwitch = "sys/kernel/debug/sched/llc_balancing/enabled";

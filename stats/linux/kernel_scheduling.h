@@ -19,13 +19,13 @@
 namespace vmnuma::stats {
 
 /// The active sched_ext scheduler; nothing if there is none.
-[[nodiscard]] std::optional<placement::SchedExt> read_sched_ext(const files::Directory& root);
+[[nodiscard]] std::optional<SchedExt> read_sched_ext(const files::Directory& root);
 
 /// True if the kernel has cache-aware scheduling. That does not change while it runs; may read a
 /// file of 300 KiB.
 [[nodiscard]] bool has_cache_scheduling(const files::Directory& root);
 
 /// Only for a kernel that has it.
-[[nodiscard]] placement::CacheScheduling read_cache_scheduling(const files::Directory& root);
+[[nodiscard]] CacheScheduling read_cache_scheduling(const files::Directory& root);
 
 }  // namespace vmnuma::stats

@@ -12,10 +12,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::MemoryLimits;
-using placement::MemoryState;
-
 /// More than any host has; for a protection set to "max".
 constexpr Bytes kEverything{std::int64_t{1} << 62U};
 

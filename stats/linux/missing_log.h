@@ -14,8 +14,7 @@ namespace vmnuma::stats {
 
 class MissingLog {
  public:
-  explicit MissingLog(const placement::VmDescription& vm)
-      : id_(vm.id), prefix_("VM '" + vm.name + "'") {}
+  explicit MissingLog(const VmDescription& vm) : id_(vm.id), prefix_("VM '" + vm.name + "'") {}
 
   /// `what` is the source, "vCPU 3" or "memory.numa_stat"; empty for the whole VM.
   void add(std::string_view what, std::string reason) {
@@ -26,12 +25,12 @@ class MissingLog {
     entries_.push_back({std::move(source), std::move(reason), id_});
   }
 
-  [[nodiscard]] const std::vector<placement::MissingSource>& entries() const { return entries_; }
+  [[nodiscard]] const std::vector<MissingSource>& entries() const { return entries_; }
 
  private:
-  placement::VmId id_;
+  VmId id_;
   std::string prefix_;
-  std::vector<placement::MissingSource> entries_;
+  std::vector<MissingSource> entries_;
 };
 
 }  // namespace vmnuma::stats

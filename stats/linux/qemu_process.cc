@@ -42,7 +42,7 @@ bool is_named_after(std::int32_t vcpu, std::int64_t tid, const files::Directory&
 }  // namespace
 
 Result<QemuProcess> find_qemu_process(const files::Directory& root, const std::string& vm_name,
-                                      const placement::VmId& id) {
+                                      const VmId& id) {
   if (vm_name.empty() || vm_name.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
     return failure(ErrorCode::kInvalidArgument,
                    "'" + vm_name + "' cannot be the name of a pid file");
@@ -74,8 +74,7 @@ Result<QemuProcess> find_qemu_process(const files::Directory& root, const std::s
   return QemuProcess{std::move(*directory), {*pid, *start_time}};
 }
 
-Result<QemuProcess> open_qemu_process(const files::Directory& root,
-                                      const placement::VmProcess& known) {
+Result<QemuProcess> open_qemu_process(const files::Directory& root, const VmProcess& known) {
   auto directory = root.directory("proc/" + std::to_string(known.pid));
   if (!directory) {
     return is_gone(directory.error())

@@ -25,20 +25,19 @@ namespace vmnuma::stats {
 
 struct QemuProcess {
   files::Directory directory;  ///< /proc/PID
-  placement::VmProcess identity;
+  VmProcess identity;
 };
 
 /// Errors: not-found (no pid file: the VM does not run, or not under the system libvirtd), vanished
 /// (the process ended), invalid-argument (a name that is no file name), corrupt (the pid belongs to
 /// another program), permission-denied, io.
 [[nodiscard]] Result<QemuProcess> find_qemu_process(const files::Directory& root,
-                                                    const std::string& vm_name,
-                                                    const placement::VmId& id);
+                                                    const std::string& vm_name, const VmId& id);
 
 /// For a process that the inventory knows: `known`, if it still runs. Errors: vanished (it ended,
 /// or its pid was reused), permission-denied, io.
 [[nodiscard]] Result<QemuProcess> open_qemu_process(const files::Directory& root,
-                                                    const placement::VmProcess& known);
+                                                    const VmProcess& known);
 
 /// Whether `cgroup` holds the VM of process `pid` and nothing else, so that its counters are the
 /// VM's: it may also contain the VM's helpers (swtpm, virtiofsd, passt) and kernel threads. False

@@ -47,9 +47,9 @@ Result<void> VcpuReader::find_threads(std::string& scratch) {
   return {};
 }
 
-std::vector<placement::VcpuSample> VcpuReader::read_schedstats(
-    std::string& scratch, std::vector<Unreadable>& unreadable) {
-  std::vector<placement::VcpuSample> samples;
+std::vector<VcpuSample> VcpuReader::read_schedstats(std::string& scratch,
+                                                    std::vector<Unreadable>& unreadable) {
+  std::vector<VcpuSample> samples;
   samples.reserve(vcpus_.size());
   // An unreadable thread is forgotten, so that the search for threads reopens it: even its id may
   // belong to a new thread by now.
@@ -97,11 +97,10 @@ Result<VcpuCounters> VcpuReader::read(std::string& scratch, MissingLog& log) {
   return counters;
 }
 
-std::vector<placement::CpuId> VcpuReader::last_cpus(
-    const std::vector<placement::VcpuSample>& vcpus) const {
-  std::vector<placement::CpuId> cpus;
+std::vector<CpuId> VcpuReader::last_cpus(const std::vector<VcpuSample>& vcpus) const {
+  std::vector<CpuId> cpus;
   cpus.reserve(vcpus.size());
-  for (const placement::VcpuSample& vcpu : vcpus) {
+  for (const VcpuSample& vcpu : vcpus) {
     const auto cpu = read_parsed(tasks_, std::to_string(vcpu.tid) + "/stat", parse_last_cpu);
     if (!cpu) {
       return {};

@@ -29,8 +29,8 @@
 namespace vmnuma::stats {
 
 struct VcpuCounters {
-  std::vector<placement::VcpuSample> vcpus;  ///< by number
-  std::int64_t throttled_us = 0;             ///< of all vCPUs, since the last reading
+  std::vector<VcpuSample> vcpus;  ///< by number
+  std::int64_t throttled_us = 0;  ///< of all vCPUs, since the last reading
 };
 
 /// One thread at a time.
@@ -47,8 +47,7 @@ class VcpuReader {
 
   /// The CPU that each of these, just read, runs on or ran on last; nothing if one cannot be read.
   /// Opens a file for each, so only for a few.
-  [[nodiscard]] std::vector<placement::CpuId> last_cpus(
-      const std::vector<placement::VcpuSample>& vcpus) const;
+  [[nodiscard]] std::vector<CpuId> last_cpus(const std::vector<VcpuSample>& vcpus) const;
 
   /// Reads every vCPU's quota: the slow part, done now and then. Errors: those of searching for the
   /// threads; each read() names the quotas that cannot be read.
@@ -74,8 +73,8 @@ class VcpuReader {
   }
   [[nodiscard]] bool threads_may_have_changed() const;
   [[nodiscard]] Result<void> find_threads(std::string& scratch);
-  [[nodiscard]] std::vector<placement::VcpuSample> read_schedstats(
-      std::string& scratch, std::vector<Unreadable>& unreadable);
+  [[nodiscard]] std::vector<VcpuSample> read_schedstats(std::string& scratch,
+                                                        std::vector<Unreadable>& unreadable);
   void read_quota_of(Vcpu& vcpu, std::string& scratch) const;
 
   files::Directory tasks_;

@@ -16,11 +16,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::NodeBytes;
-using placement::Topology;
-using placement::VmDescription;
-
 constexpr std::string_view kCgroupMount = "sys/fs/cgroup/";
 
 /// True if the one hierarchy of cgroup v2 is mounted there. On a hybrid host it is below unified/
@@ -47,10 +42,10 @@ Result<std::vector<Bytes>> by_topology(const std::vector<NodeBytes>& memory,
 }
 
 /// Logs the vCPUs that should exist and do not.
-void log_absent_vcpus(const VmDescription& vm, const std::vector<placement::VcpuSample>& found,
+void log_absent_vcpus(const VmDescription& vm, const std::vector<VcpuSample>& found,
                       MissingLog& log) {
   for (const std::int32_t vcpu : vm.vcpus) {
-    const auto is_this = [&](const placement::VcpuSample& sample) { return sample.vcpu == vcpu; };
+    const auto is_this = [&](const VcpuSample& sample) { return sample.vcpu == vcpu; };
     if (std::none_of(found.begin(), found.end(), is_this)) {
       log.add("vCPU " + std::to_string(vcpu), "no counters of its thread");
     }
@@ -124,8 +119,7 @@ Result<VmReader> VmReader::open(const files::Directory& root, const VmDescriptio
                   std::move(vcpus));
 }
 
-Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent extent,
-                                           ReadContext& context) {
+Result<VmSample> VmReader::read(const VmDescription& vm, Extent extent, ReadContext& context) {
   if (extent == Extent::kFull) {
     if (const auto done = read_slow_sources(vm, context); !done) {
       return tl::unexpected(done.error());
@@ -153,38 +147,37 @@ Result<placement::VmSample> VmReader::read(const VmDescription& vm, Extent exten
   context.missing.insert(context.missing.end(), slow_missing_.begin(), slow_missing_.end());
   context.missing.insert(context.missing.end(), log.entries().begin(), log.entries().end());
   // Both right after the vCPUs' times, so that all are from one moment.
-  std::vector<placement::CpuId> last_cpus;
+  std::vector<CpuId> last_cpus;
   if (context.last_cpus) {
     last_cpus = vcpus_.last_cpus(counters->vcpus);
   }
   // Only in full readings: the kernel sums up per-CPU counters for it.
   const auto beside_us = extent == Extent::kFull ? read_beside_us(counters->vcpus) : std::nullopt;
-  return placement::VmSample{.id = vm.id,
-                             .process = process_.identity,
-                             .vcpus = std::move(counters->vcpus),
-                             .last_cpus = std::move(last_cpus),
-                             .throttled_us = throttled_us_,
-                             .weight = weight_,
-                             .quota_permille = quota_permille_,
-                             .memory = memory_,
-                             .cell_memory = cell_memory_.cells(),
-                             .memory_state = memory_state_,
-                             .threads = threads_,
-                             .cpu_waits = cpu_waits_,
-                             .cpus = cpus_,
-                             .beside_us = beside_us};
+  return VmSample{.id = vm.id,
+                  .process = process_.identity,
+                  .vcpus = std::move(counters->vcpus),
+                  .last_cpus = std::move(last_cpus),
+                  .throttled_us = throttled_us_,
+                  .weight = weight_,
+                  .quota_permille = quota_permille_,
+                  .memory = memory_,
+                  .cell_memory = cell_memory_.cells(),
+                  .memory_state = memory_state_,
+                  .threads = threads_,
+                  .cpu_waits = cpu_waits_,
+                  .cpus = cpus_,
+                  .beside_us = beside_us};
 }
 
 /// Without it, what these threads use counts as load of other processes.
-std::optional<std::int64_t> VmReader::read_beside_us(
-    const std::vector<placement::VcpuSample>& vcpus) const {
+std::optional<std::int64_t> VmReader::read_beside_us(const std::vector<VcpuSample>& vcpus) const {
   const auto used_us = scope_ ? read_parsed(*scope_, "cpu.stat", parse_used_us)
                               : failure(ErrorCode::kNotFound, "it has no cgroup of its own");
   if (!used_us) {
     return std::nullopt;
   }
   std::int64_t vcpus_ns = 0;
-  for (const placement::VcpuSample& vcpu : vcpus) {
+  for (const VcpuSample& vcpu : vcpus) {
     vcpus_ns += vcpu.run_ns;
   }
   return std::max<std::int64_t>(*used_us - vcpus_ns / 1000, 0);
@@ -297,7 +290,7 @@ void VmReader::read_cpus(MissingLog& log) {
   if (!scope_) {
     return;
   }
-  auto cpus = read_parsed(*scope_, "cpuset.cpus.effective", placement::parse_cpu_list);
+  auto cpus = read_parsed(*scope_, "cpuset.cpus.effective", parse_cpu_list);
   if (cpus) {
     cpus_ = std::move(*cpus);
   } else if (cpus.error().code != ErrorCode::kNotFound) {

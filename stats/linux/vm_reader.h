@@ -36,11 +36,11 @@ namespace vmnuma::stats {
 
 /// What all readings of an epoch share.
 struct ReadContext {
-  const placement::Topology& topology;
-  std::string& scratch;                            ///< the read buffer
-  std::vector<placement::MissingSource>& missing;  ///< what could not be read is added here
-  std::int64_t sequence = 0;                       ///< of the sample that is being read
-  bool last_cpus = false;                          ///< also which CPU each vCPU is on
+  const Topology& topology;
+  std::string& scratch;                 ///< the read buffer
+  std::vector<MissingSource>& missing;  ///< what could not be read is added here
+  std::int64_t sequence = 0;            ///< of the sample that is being read
+  bool last_cpus = false;               ///< also which CPU each vCPU is on
 };
 
 enum class Extent { kCounters, kFull };
@@ -50,11 +50,10 @@ class VmReader {
  public:
   /// Finds the process and opens what is kept open. `root` is the host's root directory.
   /// Errors: those of find_qemu_process and open_qemu_process.
-  [[nodiscard]] static Result<VmReader> open(const files::Directory& root,
-                                             const placement::VmDescription& vm);
+  [[nodiscard]] static Result<VmReader> open(const files::Directory& root, const VmDescription& vm);
 
   /// True if the reader was opened for this run of the VM.
-  [[nodiscard]] bool is_of(const placement::VmDescription& vm) const {
+  [[nodiscard]] bool is_of(const VmDescription& vm) const {
     return domain_id_ == vm.domain_id && (!vm.process || *vm.process == process_.identity);
   }
 
@@ -62,8 +61,7 @@ class VmReader {
   /// `context.missing`. Errors: vanished or not-found (this run of the VM is over, or it moved to
   /// another cgroup: open a new reader), others from reading its threads. On error nothing was
   /// added to `context.missing`.
-  [[nodiscard]] Result<placement::VmSample> read(const placement::VmDescription& vm, Extent extent,
-                                                 ReadContext& context);
+  [[nodiscard]] Result<VmSample> read(const VmDescription& vm, Extent extent, ReadContext& context);
 
  private:
   /// The VM's cgroups below cgroup v2, as far as they exist.
@@ -88,14 +86,13 @@ class VmReader {
         counts_memory_(cgroups.counts_memory),
         vcpus_(std::move(vcpus)) {}
 
-  [[nodiscard]] Result<void> read_slow_sources(const placement::VmDescription& vm,
-                                               ReadContext& context);
+  [[nodiscard]] Result<void> read_slow_sources(const VmDescription& vm, ReadContext& context);
   void read_weight_and_quota(MissingLog& log, std::string& scratch);
-  void read_memory(const placement::VmDescription& vm, ReadContext& context, MissingLog& log);
+  void read_memory(const VmDescription& vm, ReadContext& context, MissingLog& log);
   void read_memory_state(std::int64_t sequence, MissingLog& log);
   void read_threads_and_waits();
   [[nodiscard]] std::optional<std::int64_t> read_beside_us(
-      const std::vector<placement::VcpuSample>& vcpus) const;
+      const std::vector<VcpuSample>& vcpus) const;
   void read_cpus(MissingLog& log);
 
   std::int32_t domain_id_;
@@ -113,13 +110,13 @@ class VmReader {
   // As of the last full reading.
   std::int32_t weight_ = 100;
   std::optional<std::int64_t> quota_permille_;
-  std::optional<std::vector<placement::Bytes>> memory_;
+  std::optional<std::vector<Bytes>> memory_;
   CellMemory cell_memory_;
-  std::optional<placement::MemoryState> memory_state_;
+  std::optional<MemoryState> memory_state_;
   std::optional<std::int64_t> threads_;
-  std::optional<placement::Permille> cpu_waits_;
-  std::optional<std::vector<placement::CpuId>> cpus_;
-  std::vector<placement::MissingSource> slow_missing_;
+  std::optional<Permille> cpu_waits_;
+  std::optional<std::vector<CpuId>> cpus_;
+  std::vector<MissingSource> slow_missing_;
 };
 
 }  // namespace vmnuma::stats

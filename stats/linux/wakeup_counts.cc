@@ -8,8 +8,6 @@
 
 namespace vmnuma::stats {
 
-using placement::Microseconds;
-
 namespace {
 
 constexpr std::string_view kFirstWords = "vmnuma-wakeups 1 ";

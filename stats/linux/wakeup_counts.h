@@ -31,7 +31,7 @@ namespace vmnuma::stats {
 
 /// Below the root directory, in a directory of its own that comes and goes with its writer.
 inline constexpr std::string_view kWakeupCountsFile = "run/vmnuma-wakeups/counts";
-inline constexpr placement::Microseconds kMostWakeupsPeriod{60'000'000};
+inline constexpr Microseconds kMostWakeupsPeriod{60'000'000};
 
 struct PidWakeups {
   std::int64_t a = 0;  ///< < b
@@ -41,9 +41,9 @@ struct PidWakeups {
 };
 
 struct WakeupCounts {
-  placement::Microseconds taken_at;  ///< monotonic
-  placement::Microseconds period;    ///< whole milliseconds
-  std::vector<PidWakeups> pairs;     ///< by a, b
+  Microseconds taken_at;          ///< monotonic
+  Microseconds period;            ///< whole milliseconds
+  std::vector<PidWakeups> pairs;  ///< by a, b
   bool operator==(const WakeupCounts&) const = default;
 };
 
@@ -54,6 +54,6 @@ struct WakeupCounts {
 
 /// False once five periods have passed without a new file: nothing counts any more. `now`:
 /// monotonic.
-[[nodiscard]] bool is_current(const WakeupCounts& counts, placement::Microseconds now);
+[[nodiscard]] bool is_current(const WakeupCounts& counts, Microseconds now);
 
 }  // namespace vmnuma::stats

@@ -6,12 +6,6 @@
 
 namespace vmnuma::stats {
 
-using placement::CpuTime;
-using placement::MemoryReads;
-using placement::Sample;
-using placement::VmId;
-using placement::VmSample;
-
 namespace {
 
 const VmSample* find_vm(const Sample& sample, const VmId& id) {

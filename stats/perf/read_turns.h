@@ -30,8 +30,8 @@
 namespace vmnuma::stats {
 
 inline constexpr std::size_t kMostThreads = 128;
-inline constexpr placement::Microseconds kTurn{10 * placement::kMicrosecondsPerSecond};
-inline constexpr placement::Microseconds kRound{60 * placement::kMicrosecondsPerSecond};
+inline constexpr Microseconds kTurn{10 * kMicrosecondsPerSecond};
+inline constexpr Microseconds kRound{60 * kMicrosecondsPerSecond};
 
 /// One thread at a time.
 class ReadTurns {
@@ -41,22 +41,22 @@ class ReadTurns {
 
   /// Begins and ends turns, and adds the results of those that end to `sample`, which must just
   /// have been read.
-  void take_turns(placement::Sample& sample);
+  void take_turns(Sample& sample);
 
  private:
   struct Counted {
-    placement::VmProcess process;
+    VmProcess process;
     std::vector<std::unique_ptr<ThreadCounter>> threads;
   };
-  void end_turn(placement::Sample& sample);
-  void begin_turn(const placement::Sample& sample);
-  [[nodiscard]] std::vector<std::unique_ptr<ThreadCounter>> count(const placement::VmSample& vm);
+  void end_turn(Sample& sample);
+  void begin_turn(const Sample& sample);
+  [[nodiscard]] std::vector<std::unique_ptr<ThreadCounter>> count(const VmSample& vm);
 
   ThreadCounters* counters_;
-  std::map<placement::VmId, Counted> counted_;
-  placement::Microseconds turn_began_;
-  std::optional<placement::Microseconds> round_began_;
-  std::optional<placement::VmId> last_;  ///< of this round; nothing: the next turn is its first
+  std::map<VmId, Counted> counted_;
+  Microseconds turn_began_;
+  std::optional<Microseconds> round_began_;
+  std::optional<VmId> last_;  ///< of this round; nothing: the next turn is its first
 };
 
 }  // namespace vmnuma::stats

@@ -10,18 +10,11 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Snapshot;
-
 std::int64_t to_ms(CpuTime time) {  // to the nearest
   return (time.value + 500) / 1000;
 }
 std::int64_t to_kb(Bytes bytes) {
-  return bytes.value / placement::kKiB.value;
+  return bytes.value / kKiB.value;
 }
 std::int64_t percent(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? part * 100 / whole : 0;
@@ -50,15 +43,15 @@ std::optional<MemoryKb> memory_of(const ClientState& client) {
 }
 
 /// The client's threads: those that belong to no single client count with the first one.
-Amount worlds_of(const ReportInput& input, const ClientState& client) {
+Figure worlds_of(const ReportInput& input, const ClientState& client) {
   if (client.id.index != 0) {
     return client.vcpu_count();
   }
-  const Amount threads = input.groups.at(client.id.vm).threads;
+  const Figure threads = input.groups.at(client.id.vm).threads;
   if (!threads) {
     return std::nullopt;
   }
-  const placement::VmState& vm = input.snapshot.vms[client.vm];
+  const VmState& vm = input.snapshot.vms[client.vm];
   std::int64_t others = 0;  // vCPUs of its other clients
   for (std::size_t i = 1; i < vm.client_count; ++i) {
     others += input.snapshot.clients[vm.first_client + i].vcpu_count();
@@ -81,7 +74,7 @@ void for_each_client(const ReportInput& input, Visit visit) {
                               .group_id = group->second.id,
                               .client = client.id.index,
                               .vm_name = input.snapshot.vms[client.vm].name,
-                              .vm_uuid = placement::to_text(client.id.vm)});
+                              .vm_uuid = to_text(client.id.vm)});
     }
   }
 }
@@ -97,7 +90,7 @@ std::vector<PnodeRow> pnode_rows(const Snapshot& snapshot) {
     if (i >= snapshot.nodes.size()) {
       continue;
     }
-    const placement::NodeState& node = snapshot.nodes[i];
+    const NodeState& node = snapshot.nodes[i];
     row.vcpus = node.vcpus;
     if (node.cpu_measured) {
       const CpuTime used = std::min(node.used + node.non_vm, node.threads);
@@ -132,7 +125,7 @@ std::vector<ClientRow> client_rows(const ReportInput& input) {
     row.affinity = affinity_mask(allowed);
     row.worlds = worlds_of(input, client);
     row.vmm_worlds = client.vcpu_count();
-    if (client.home != placement::kNoNode) {
+    if (client.home != kNoNode) {
       row.home = number_of(input.snapshot, client.home);
       if (const auto memory = memory_of(client)) {
         row.local_kb = memory->local;
@@ -209,7 +202,7 @@ std::vector<GlobalRow> global_rows(const ReportInput& input) {
   for_each_client(input, [&](const ClientState& client, const ClientKey&) {
     ++clients;
     const auto of_client = memory_of(client);
-    if (of_client && client.home != placement::kNoNode) {
+    if (of_client && client.home != kNoNode) {
       const MemoryKb before = memory.value_or(MemoryKb{});
       memory = {before.local + of_client->local, before.remote + of_client->remote};
     }
@@ -223,8 +216,8 @@ std::vector<GlobalRow> global_rows(const ReportInput& input) {
   });
   return {{"nodes", static_cast<std::int64_t>(input.snapshot.topology.nodes.size())},
           {"clients", clients},
-          {"localMemory", memory ? Amount(memory->local) : std::nullopt},
-          {"remoteMemory", memory ? Amount(memory->remote) : std::nullopt},
+          {"localMemory", memory ? Figure(memory->local) : std::nullopt},
+          {"remoteMemory", memory ? Figure(memory->remote) : std::nullopt},
           {"balanceMig", sum.balance},
           {"loadMig", std::nullopt},
           {"localityMig", sum.locality},

@@ -43,15 +43,15 @@ struct ClientCounters {
 
 /// The input of all tables. A client without counters has never moved.
 struct ReportInput {
-  const placement::Snapshot& snapshot;
-  std::map<placement::VmId, Group> groups;
-  std::map<placement::ClientId, ClientCounters> counters;
+  const Snapshot& snapshot;
+  std::map<VmId, Group> groups;
+  std::map<ClientId, ClientCounters> counters;
   /// The CPUs of the clients that do not have their home whole, as a list.
-  std::map<placement::ClientId, std::string> cpus = {};
+  std::map<ClientId, std::string> cpus = {};
 };
 
 /// By node, also before the first epoch.
-[[nodiscard]] std::vector<PnodeRow> pnode_rows(const placement::Snapshot& snapshot);
+[[nodiscard]] std::vector<PnodeRow> pnode_rows(const Snapshot& snapshot);
 /// By VM, then client.
 [[nodiscard]] std::vector<ClientRow> client_rows(const ReportInput& input);
 [[nodiscard]] std::vector<MigrationRow> migration_rows(const ReportInput& input);
@@ -63,6 +63,6 @@ struct ReportInput {
 [[nodiscard]] std::vector<GlobalRow> global_rows(const ReportInput& input);
 
 /// "0x3" for nodes 0 and 1, with as many digits as the largest number needs; "0x0" for none.
-[[nodiscard]] std::string affinity_mask(const std::vector<placement::NodeId>& nodes);
+[[nodiscard]] std::string affinity_mask(const std::vector<NodeId>& nodes);
 
 }  // namespace vmnuma::stats

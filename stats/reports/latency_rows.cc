@@ -6,10 +6,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Topology;
-
 template <class Latency>
 const Latency* find(const std::vector<Latency>& latencies, NodeId cpu, NodeId memory) {
   const auto found = std::find_if(latencies.begin(), latencies.end(), [&](const Latency& latency) {
@@ -35,7 +31,7 @@ LatencyRow row_of(const Topology& topology, NodeIndex cpu, NodeIndex memory,
   if (const std::int64_t read_ns = measured_ns(latencies, from, to); read_ns > 0) {
     row.read_ns = read_ns;
     if (const std::int64_t local_ns = measured_ns(latencies, from, from); local_ns > 0) {
-      row.relative = (read_ns * placement::kLocalDistance + local_ns / 2) / local_ns;
+      row.relative = (read_ns * kLocalDistance + local_ns / 2) / local_ns;
     }
   }
   if (const auto* firmware = find(latencies.firmware, from, to); firmware != nullptr) {
@@ -50,7 +46,7 @@ std::vector<LatencyRow> latency_rows(const Topology& topology, const HostLatenci
   std::vector<LatencyRow> rows;
   for (NodeIndex cpu = 0; cpu < topology.nodes.size(); ++cpu) {
     for (NodeIndex memory = 0; memory < topology.nodes.size(); ++memory) {
-      if (!topology.nodes[cpu].cpus.empty() && topology.nodes[memory].memory > placement::Bytes{}) {
+      if (!topology.nodes[cpu].cpus.empty() && topology.nodes[memory].memory > Bytes{}) {
         rows.push_back(row_of(topology, cpu, memory, latencies));
       }
     }

@@ -32,8 +32,8 @@ enum class LatencyState {
 
 /// One read of memory of `memory` by a CPU of `cpu`, past all caches.
 struct MeasuredLatency {
-  placement::NodeId cpu;
-  placement::NodeId memory;
+  NodeId cpu;
+  NodeId memory;
   LatencyState state{};
   std::int64_t read_ns = 0;  ///< if it was measured
   bool operator==(const MeasuredLatency&) const = default;
@@ -41,8 +41,8 @@ struct MeasuredLatency {
 
 /// What the firmware says (ACPI's HMAT).
 struct FirmwareLatency {
-  placement::NodeId cpu;
-  placement::NodeId memory;
+  NodeId cpu;
+  NodeId memory;
   std::int64_t read_ns = 0;
   bool operator==(const FirmwareLatency&) const = default;
 };
@@ -54,7 +54,7 @@ struct HostLatencies {
 };
 
 /// By node of the CPUs, then node of the memory.
-[[nodiscard]] std::vector<LatencyRow> latency_rows(const placement::Topology& topology,
+[[nodiscard]] std::vector<LatencyRow> latency_rows(const Topology& topology,
                                                    const HostLatencies& latencies);
 
 }  // namespace vmnuma::stats

@@ -5,15 +5,15 @@
 
 namespace vmnuma::stats {
 
-void NodeStays::advance(const placement::Snapshot& snapshot) {
-  std::map<placement::ClientId, Life> lives;
-  for (const placement::ClientState& client : snapshot.clients) {
+void NodeStays::advance(const Snapshot& snapshot) {
+  std::map<ClientId, Life> lives;
+  for (const ClientState& client : snapshot.clients) {
     Life& life = lives[client.id];
     if (const auto known = lives_.find(client.id); known != lives_.end()) {
       life = std::move(known->second);
     }
-    if (client.home != placement::kNoNode) {
-      const placement::NodeId home = snapshot.topology.nodes[client.home].id;
+    if (client.home != kNoNode) {
+      const NodeId home = snapshot.topology.nodes[client.home].id;
       NodeStay& stay = life.stays[home];
       ++stay.epochs;
       stay.arrivals += life.last == home ? 0 : 1;
@@ -23,8 +23,7 @@ void NodeStays::advance(const placement::Snapshot& snapshot) {
   lives_ = std::move(lives);
 }
 
-const std::map<placement::NodeId, NodeStay>& NodeStays::of(
-    const placement::ClientId& client) const {
+const std::map<NodeId, NodeStay>& NodeStays::of(const ClientId& client) const {
   const auto found = lives_.find(client);
   return found == lives_.end() ? none_ : found->second.stays;
 }

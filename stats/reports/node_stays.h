@@ -22,18 +22,17 @@ struct NodeStay {
 
 class NodeStays {
  public:
-  void advance(const placement::Snapshot& snapshot);
+  void advance(const Snapshot& snapshot);
   /// By node; empty for an unknown client. Valid until the next advance().
-  [[nodiscard]] const std::map<placement::NodeId, NodeStay>& of(
-      const placement::ClientId& client) const;
+  [[nodiscard]] const std::map<NodeId, NodeStay>& of(const ClientId& client) const;
 
  private:
   struct Life {
-    placement::NodeId last;
-    std::map<placement::NodeId, NodeStay> stays;
+    NodeId last;
+    std::map<NodeId, NodeStay> stays;
   };
-  std::map<placement::ClientId, Life> lives_;
-  std::map<placement::NodeId, NodeStay> none_;
+  std::map<ClientId, Life> lives_;
+  std::map<NodeId, NodeStay> none_;
 };
 
 }  // namespace vmnuma::stats

@@ -11,20 +11,20 @@
 
 namespace vmnuma::stats {
 
-using Amount = std::optional<std::int64_t>;
+using Figure = std::optional<std::int64_t>;
 
 /// numa-pnode: a node in the last epoch. used + idle = logical CPUs x epoch.
 struct PnodeRow {
   std::int64_t node = 0;
-  Amount used_ms;  ///< its CPUs were busy, with clients or anything else
-  Amount idle_ms;
-  Amount entitled_ms;       ///< of its clients
-  Amount owed_ms;           ///< of its clients
-  Amount load_average_pct;  ///< of its capacity
-  Amount vcpus;             ///< homed here
-  Amount free_kb;
-  Amount total_kb;
-  Amount non_vm_ms = {};  ///< part of used_ms, for anything but clients
+  Figure used_ms;  ///< its CPUs were busy, with clients or anything else
+  Figure idle_ms;
+  Figure entitled_ms;       ///< of its clients
+  Figure owed_ms;           ///< of its clients
+  Figure load_average_pct;  ///< of its capacity
+  Figure vcpus;             ///< homed here
+  Figure free_kb;
+  Figure total_kb;
+  Figure non_vm_ms = {};  ///< part of used_ms, for anything but clients
   bool operator==(const PnodeRow&) const = default;
 };
 
@@ -41,14 +41,14 @@ struct ClientKey {
 /// numa-clients: where a client lives and where its memory is. local + remote = resident memory.
 struct ClientRow {
   ClientKey key;
-  Amount home;           ///< absent: it has none, and its memory is neither local nor remote
+  Figure home;           ///< absent: it has none, and its memory is neither local nor remote
   std::string affinity;  ///< bit mask of the nodes it may live on, bit = node number: "0x3"
-  Amount worlds;         ///< its vCPUs; for the VM's first client plus all other threads of the VM
+  Figure worlds;         ///< its vCPUs; for the VM's first client plus all other threads of the VM
   std::int64_t vmm_worlds = 0;
-  Amount local_kb;
-  Amount remote_kb;
-  Amount current_local_pct;     ///< 0 without memory, as in ESXi
-  Amount cumulative_local_pct;  ///< over the client's life
+  Figure local_kb;
+  Figure remote_kb;
+  Figure current_local_pct;     ///< 0 without memory, as in ESXi
+  Figure cumulative_local_pct;  ///< over the client's life
   std::string cpus = {};        ///< of its home; empty: all of them
   bool operator==(const ClientRow&) const = default;
 };
@@ -70,10 +70,10 @@ struct CnodeRow {
   ClientKey key;
   std::int64_t node = 0;
   std::int64_t time = 0;  ///< epochs in which it was its home
-  Amount time_pct;        ///< of the client's life
-  Amount memory_kb;
-  Amount memory_pct;              ///< of the client's memory; 0 if it has none
-  Amount average_epochs;          ///< of one stay
+  Figure time_pct;        ///< of the client's life
+  Figure memory_kb;
+  Figure memory_pct;              ///< of the client's memory; 0 if it has none
+  Figure average_epochs;          ///< of one stay
   std::int64_t memory_moves = 0;  ///< 1 while its memory is being moved here
   bool operator==(const CnodeRow&) const = default;
 };
@@ -82,10 +82,10 @@ struct CnodeRow {
 struct LatencyRow {
   std::int64_t cpu_node = 0;
   std::int64_t memory_node = 0;
-  Amount read_ns = {};   ///< measured
-  Amount relative = {};  ///< on SLIT's scale: 10 is the node's own memory
+  Figure read_ns = {};   ///< measured
+  Figure relative = {};  ///< on SLIT's scale: 10 is the node's own memory
   std::int64_t slit = 0;
-  Amount hmat_ns = {};     ///< by the firmware
+  Figure hmat_ns = {};     ///< by the firmware
   std::string state = {};  ///< name_of(LatencyState)
   bool operator==(const LatencyRow&) const = default;
 };
@@ -93,7 +93,7 @@ struct LatencyRow {
 /// numa-global: one number of the whole host.
 struct GlobalRow {
   std::string name;
-  Amount value;
+  Figure value;
   bool operator==(const GlobalRow&) const = default;
 };
 

@@ -20,7 +20,7 @@ struct Column {
 
 constexpr std::int64_t kNone = -1;  // where 0 is a node, or a figure that would be believed
 
-Cell cell_of(const Amount& amount) {
+Cell cell_of(const Figure& amount) {
   return amount ? Cell(*amount) : Cell(NoValue{});
 }
 

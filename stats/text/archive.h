@@ -111,9 +111,9 @@ class FieldWriter {
       return name_of(value);
     } else if constexpr (Numbered<T>) {
       return json_of(value.value);
-    } else if constexpr (std::is_same_v<T, placement::VmId>) {
+    } else if constexpr (std::is_same_v<T, VmId>) {
       return to_text(value);
-    } else if constexpr (std::is_same_v<T, placement::ClientId>) {
+    } else if constexpr (std::is_same_v<T, ClientId>) {
       return Json::array({json_of(value.vm), json_of(value.index)});
     } else if constexpr (Optional<T>) {
       return value ? json_of(*value) : Json(nullptr);
@@ -236,13 +236,12 @@ class FieldReader {
                  : json.is_number_integer() && fits(json.template get<std::int64_t>());
     } else if constexpr (Numbered<T>) {
       return from(json, value.value);
-    } else if constexpr (std::is_same_v<T, placement::VmId>) {
-      const auto id = json.is_string()
-                          ? placement::parse_vm_id(json.template get_ref<const std::string&>())
-                          : Result<T>(failure(ErrorCode::kCorrupt, ""));
+    } else if constexpr (std::is_same_v<T, VmId>) {
+      const auto id = json.is_string() ? parse_vm_id(json.template get_ref<const std::string&>())
+                                       : Result<T>(failure(ErrorCode::kCorrupt, ""));
       value = id.value_or(T{});
       return id.has_value();
-    } else if constexpr (std::is_same_v<T, placement::ClientId>) {
+    } else if constexpr (std::is_same_v<T, ClientId>) {
       return is_pair(json) && from(json[0], value.vm) && from(json[1], value.index);
     } else if constexpr (Optional<T>) {
       value = json.is_null() ? T() : T(std::in_place);

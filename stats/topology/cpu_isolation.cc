@@ -11,7 +11,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::CpuId;
 using CpuSet = std::vector<CpuId>;  // ascending
 
 constexpr std::string_view kAtBoot = "sys/devices/system/cpu/isolated";
@@ -32,7 +31,7 @@ std::string effective_file(std::string_view slice) {
 
 /// The CPUs in a list file; nothing if there is no such file.
 Result<std::optional<CpuSet>> read_cpu_list(const files::Directory& root, std::string_view path) {
-  auto cpus = read_parsed(root, path, placement::parse_cpu_list);
+  auto cpus = read_parsed(root, path, parse_cpu_list);
   if (cpus) {
     return std::move(*cpus);
   }

@@ -34,12 +34,12 @@ inline constexpr std::array<std::string_view, 2> kVmSlices = {"machine.slice", "
 
 /// All lists are ascending.
 struct CpuIsolation {
-  std::vector<placement::CpuId> at_boot;        ///< isolcpus=
-  std::vector<placement::CpuId> in_partitions;  ///< of isolated partitions, including that of VMs
+  std::vector<CpuId> at_boot;        ///< isolcpus=
+  std::vector<CpuId> in_partitions;  ///< of isolated partitions, including that of VMs
   /// The CPUs that the slices of VMs, or the root, may use; absent: all.
-  std::optional<std::vector<placement::CpuId>> of_vms;
+  std::optional<std::vector<CpuId>> of_vms;
 
-  [[nodiscard]] bool keeps(placement::CpuId cpu) const;
+  [[nodiscard]] bool keeps(CpuId cpu) const;
 };
 
 /// `root` is the host's root directory. sys/devices/system/cpu/isolated is from drivers/base/cpu.c

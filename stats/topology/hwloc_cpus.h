@@ -28,6 +28,6 @@ struct CpuPlace {
 /// environment variable HWLOC_FSROOT, so with a root other than "/" no other thread may use the
 /// environment meanwhile. On a live host the environment is not touched. Errors: unsupported or io
 /// (hwloc cannot make a topology of what it finds).
-[[nodiscard]] Result<std::map<placement::CpuId, CpuPlace>> read_cpu_places(const std::string& root);
+[[nodiscard]] Result<std::map<CpuId, CpuPlace>> read_cpu_places(const std::string& root);
 
 }  // namespace vmnuma::stats

@@ -17,31 +17,25 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Node;
-using placement::NodeId;
-
 /// "node 3", "nodes 2,250-251".
 std::string nodes_text(std::vector<NodeId> nodes) {
   std::sort(nodes.begin(), nodes.end());
-  return (nodes.size() == 1 ? "node " : "nodes ") + placement::to_list(nodes);
+  return (nodes.size() == 1 ? "node " : "nodes ") + to_list(nodes);
 }
 
 class Finder {
  public:
-  Finder(const files::Directory& root, const placement::Topology& topology)
+  Finder(const files::Directory& root, const Topology& topology)
       : root_(root), topology_(topology) {}
 
   [[nodiscard]] std::vector<std::string> find() && {
-    say("memory only", nodes_that([](const Node& node) {
-          return node.package < 0 && node.memory > placement::Bytes{};
-        }));
+    say("memory only",
+        nodes_that([](const Node& node) { return node.package < 0 && node.memory > Bytes{}; }));
     say("memory of a GPU", gpu_nodes());
-    say("CPUs only", nodes_that([](const Node& node) {
-          return node.package >= 0 && node.memory == placement::Bytes{};
-        }));
-    say("neither CPUs nor memory, as generic initiators", nodes_that([](const Node& node) {
-          return node.package < 0 && node.memory == placement::Bytes{};
-        }));
+    say("CPUs only",
+        nodes_that([](const Node& node) { return node.package >= 0 && node.memory == Bytes{}; }));
+    say("neither CPUs nor memory, as generic initiators",
+        nodes_that([](const Node& node) { return node.package < 0 && node.memory == Bytes{}; }));
     find_clusters();
     find_tiers();
     say("memory behind a cache of its own", nodes_that([this](const Node& node) {
@@ -116,8 +110,8 @@ class Finder {
     std::map<std::int32_t, std::vector<NodeId>> tiers;
     for (const std::string& name : names_in(root_, kTiers)) {
       const auto number = to_number<std::int32_t>(after(name, "memory_tier").value_or(""));
-      const auto nodes = read_parsed(root_, fmt::format("{}/{}/nodelist", kTiers, name),
-                                     placement::parse_node_list);
+      const auto nodes =
+          read_parsed(root_, fmt::format("{}/{}/nodelist", kTiers, name), parse_node_list);
       if (number && nodes && !nodes->empty()) {
         tiers.emplace(*number, *nodes);
       }
@@ -136,7 +130,7 @@ class Finder {
     std::optional<std::int64_t> least;
     std::int64_t most = 0;
     for (const Node& node : topology_.nodes) {
-      for (const placement::Cpu& cpu : node.cpus) {
+      for (const Cpu& cpu : node.cpus) {
         const auto capacity = read_parsed(
             root_, fmt::format("sys/devices/system/cpu/cpu{}/cpu_capacity", cpu.id.value),
             [](std::string_view text) { return parse_single_number("a CPU's capacity", text); });
@@ -153,14 +147,13 @@ class Finder {
   }
 
   const files::Directory& root_;
-  const placement::Topology& topology_;
+  const Topology& topology_;
   std::vector<std::string> found_;
 };
 
 }  // namespace
 
-std::vector<std::string> special_hardware(const files::Directory& root,
-                                          const placement::Topology& topology) {
+std::vector<std::string> special_hardware(const files::Directory& root, const Topology& topology) {
   return Finder(root, topology).find();
 }
 

@@ -30,6 +30,6 @@ namespace vmnuma::stats {
 /// cpu_capacity (drivers/base/arch_topology.c), and proc/driver/nvidia/gpus/ADDRESS/numa_status,
 /// lines "Node:  255" (NVIDIA's open kernel modules, as read by hwloc 2.9).
 [[nodiscard]] std::vector<std::string> special_hardware(const files::Directory& root,
-                                                        const placement::Topology& topology);
+                                                        const Topology& topology);
 
 }  // namespace vmnuma::stats

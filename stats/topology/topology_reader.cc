@@ -19,11 +19,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::Node;
-using placement::NodeId;
-
 using CpuSet = std::vector<CpuId>;  // ascending
 using CpuPlaces = std::map<CpuId, CpuPlace>;
 
@@ -31,12 +26,12 @@ constexpr std::int32_t kNoPackage = -1;
 /// Linux's default if the firmware has none (6.1, include/linux/topology.h: REMOTE_DISTANCE).
 constexpr std::int32_t kUnknownDistance = 20;
 
-Result<std::vector<placement::HugePagePool>> read_huge_pages(const files::Directory& node) {
+Result<std::vector<HugePagePool>> read_huge_pages(const files::Directory& node) {
   const auto found = huge_page_pools(node);
   if (!found) {
     return tl::unexpected(found.error());
   }
-  std::vector<placement::HugePagePool> pools;
+  std::vector<HugePagePool> pools;
   for (const HugePagePoolFiles& pool : *found) {
     const auto pages = read_parsed(pool.directory, "nr_hugepages", parse_page_count);
     if (!pages) {
@@ -51,7 +46,7 @@ Result<std::vector<placement::HugePagePool>> read_huge_pages(const files::Direct
 
 /// The numbers of the nodes that are online, ascending.
 Result<std::vector<NodeId>> online_nodes(const files::Directory& nodes) {
-  auto online = read_parsed(nodes, "online", placement::parse_node_list);
+  auto online = read_parsed(nodes, "online", parse_node_list);
   if (online || online.error().code != ErrorCode::kNotFound) {
     return online;
   }
@@ -72,7 +67,7 @@ Result<std::vector<NodeId>> online_nodes(const files::Directory& nodes) {
 
 /// The CPUs of the node with this directory.
 Result<CpuSet> cpus_of(const files::Directory& node) {
-  auto list = read_parsed(node, "cpulist", placement::parse_cpu_list);
+  auto list = read_parsed(node, "cpulist", parse_cpu_list);
   if (list || list.error().code != ErrorCode::kNotFound) {
     return list;
   }
@@ -81,7 +76,7 @@ Result<CpuSet> cpus_of(const files::Directory& node) {
 
 /// "CPU 3 is", "CPUs 3-5 are".
 std::string cpus_text(const CpuSet& cpus) {
-  return (cpus.size() == 1 ? "CPU " : "CPUs ") + placement::to_list(cpus) +
+  return (cpus.size() == 1 ? "CPU " : "CPUs ") + to_list(cpus) +
          (cpus.size() == 1 ? " is" : " are");
 }
 
@@ -113,7 +108,7 @@ class Reader {
     }
     leave_out_shared_cpus();
     if (columns.size() == 1) {
-      reading_.topology.distances = {placement::kLocalDistance};
+      reading_.topology.distances = {kLocalDistance};
       return std::move(reading_);
     }
     for (const std::size_t row : columns) {
@@ -190,7 +185,7 @@ class Reader {
   void leave_out_shared_cpus() {
     std::map<CpuId, int> nodes_of;
     for (const Node& node : reading_.topology.nodes) {
-      for (const placement::Cpu& cpu : node.cpus) {
+      for (const Cpu& cpu : node.cpus) {
         ++nodes_of[cpu.id];
       }
     }
@@ -204,7 +199,7 @@ class Reader {
       return;
     }
     for (Node& node : reading_.topology.nodes) {
-      std::erase_if(node.cpus, [&](const placement::Cpu& cpu) {
+      std::erase_if(node.cpus, [&](const Cpu& cpu) {
         return std::binary_search(shared.begin(), shared.end(), cpu.id);
       });
     }
@@ -234,7 +229,7 @@ class Reader {
     }
     for (const std::size_t column : columns) {
       reading_.topology.distances.push_back(read            ? (*read)[column]
-                                            : row == column ? placement::kLocalDistance
+                                            : row == column ? kLocalDistance
                                                             : kUnknownDistance);
     }
   }

@@ -34,9 +34,9 @@
 namespace vmnuma::stats {
 
 struct TopologyReading {
-  placement::Topology topology;
+  Topology topology;
   /// The files that could not be used, each once, with what is therefore left out.
-  std::vector<placement::MissingSource> left_out;
+  std::vector<MissingSource> left_out;
   bool operator==(const TopologyReading&) const = default;
 };
 

@@ -8,11 +8,8 @@
 namespace vmnuma {
 namespace {
 
-using placement::AdmissionRequest;
-using placement::NodeIndex;
-
 struct Host {
-  placement::Topology topology;
+  Topology topology;
   AdmissionRequest request;
 };
 
@@ -21,7 +18,7 @@ Host host_of(NodeIndex nodes) {
   for (NodeIndex node = 0; node < nodes; ++node) {
     host.topology.nodes.push_back({.id = {static_cast<std::int32_t>(node)},
                                    .cpus = {},
-                                   .memory = placement::kGiB * 64,
+                                   .memory = kGiB * 64,
                                    .package = 0,
                                    .huge_pages = {}});
     for (NodeIndex other = 0; other < nodes; ++other) {
@@ -30,7 +27,7 @@ Host host_of(NodeIndex nodes) {
     host.request.allowed.push_back(node);
     host.request.load.push_back(static_cast<std::int64_t>(node * 7 % 5));
   }
-  host.request.policy = placement::TopologyPolicy::kRestricted;
+  host.request.policy = TopologyPolicy::kRestricted;
   return host;
 }
 
@@ -49,7 +46,7 @@ void hard(benchmark::State& state) {
   Host host = host_of(nodes);
   host.request.prefer_closest = true;
   for (NodeIndex r = 0; r < 4; ++r) {
-    placement::NodeResource resource{"units", 0, {}, {}};
+    NodeResource resource{"units", 0, {}, {}};
     for (NodeIndex node = 0; node < nodes; ++node) {
       resource.available.push_back(node % 4 == r ? 1 : 40 + static_cast<std::int64_t>(node));
       resource.capacity.push_back(100);

@@ -8,7 +8,7 @@
 #include "placement/advice/advise.h"
 #include "placement/advice/warnings.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::int32_t kNodes = 16;
@@ -69,6 +69,6 @@ void warn_of_one(benchmark::State& state) {
 BENCHMARK(warn_of_one)->Arg(8)->Arg(kNodes* kCores)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma
 
 BENCHMARK_MAIN();

@@ -6,20 +6,17 @@
 
 namespace vmnuma::tests {
 
-using placement::CpuId;
-using placement::NodeId;
-
 namespace {
 
 constexpr std::int32_t kCores = 32;
 constexpr std::int64_t kEpochUs = 2'000'000;
 
-placement::Topology topology_of(std::int32_t nodes) {
-  placement::Topology topology;
+Topology topology_of(std::int32_t nodes) {
+  Topology topology;
   for (std::int32_t n = 0; n < nodes; ++n) {
-    placement::Node node;
+    Node node;
     node.id = NodeId{n};
-    node.memory = placement::kGiB * 1024;
+    node.memory = kGiB * 1024;
     for (std::int32_t cpu = 0; cpu < 2 * kCores; ++cpu) {
       node.cpus.push_back({CpuId{n * 2 * kCores + cpu}, n * 2 * kCores + cpu / 2, n});
     }
@@ -45,12 +42,12 @@ class Numbers {
 
 }  // namespace
 
-BusyHost::BusyHost(std::int32_t nodes, std::int32_t clients, Load load)
-    : nodes_(nodes), ledger_(topology_of(nodes), placement::Options{}) {
+BusyHost::BusyHost(std::int32_t nodes, std::int32_t clients, HostLoad load)
+    : nodes_(nodes), ledger_(topology_of(nodes), Options{}) {
   Numbers numbers;
   std::vector<std::int64_t> vcpus_on(static_cast<std::size_t>(nodes));
   for (std::int32_t i = 0; i < clients; ++i) {
-    placement::VmDescription vm;
+    VmDescription vm;
     vm.id.uuid[14] = static_cast<std::uint8_t>(i / 256);
     vm.id.uuid[15] = static_cast<std::uint8_t>(i % 256);
     vm.name = "vm" + std::to_string(i);
@@ -59,15 +56,15 @@ BusyHost::BusyHost(std::int32_t nodes, std::int32_t clients, Load load)
       vm.vcpus.push_back(vcpu);
       vm.vcpu_pins.push_back({vcpu, {CpuId{(i % nodes) * 2 * kCores}}});
     }
-    vm.memory = placement::kGiB * 8;
+    vm.memory = kGiB * 8;
     vcpus_on[static_cast<std::size_t>(i % nodes)] += vcpus;
     vms_.push_back(std::move(vm));
   }
   for (std::int32_t i = 0; i < clients; ++i) {
     // What all vCPUs of a node want together, in per cent of its cores.
-    const std::int64_t wanted = load == Load::kOverloaded                              ? 150
-                                : load == Load::kImbalanced && (i % nodes) * 4 < nodes ? 160
-                                                                                       : 50;
+    const std::int64_t wanted = load == HostLoad::kOverloaded                              ? 150
+                                : load == HostLoad::kImbalanced && (i % nodes) * 4 < nodes ? 160
+                                                                                           : 50;
     const std::int64_t busy =
         kCores * kEpochUs * wanted / 100 / vcpus_on[static_cast<std::size_t>(i % nodes)];
     busy_us_.push_back(std::min(busy * (70 + numbers.below(61)) / 100, kEpochUs));
@@ -93,26 +90,26 @@ balancer::Supposition most_new_vms(std::int32_t of_clients) {
     for (std::int32_t vcpu = 0; vcpu < of_clients * kCores; ++vcpu) {
       vm.description.vcpus.push_back(vcpu);
     }
-    vm.description.memory = placement::kGiB * 8;
-    vm.load = placement::Permille{500};
+    vm.description.memory = kGiB * 8;
+    vm.load = Permille{500};
     supposition.added.push_back(std::move(vm));
   }
   return supposition;
 }
 
-placement::Sample BusyHost::next_sample() {
+Sample BusyHost::next_sample() {
   ++sequence_;
-  placement::Sample sample;
+  Sample sample;
   sample.sequence = sequence_;
   sample.taken_at = {sequence_ * kEpochUs};
   for (std::int32_t n = 0; n < nodes_; ++n) {
-    sample.nodes.push_back({NodeId{n}, placement::kGiB * 256, placement::kGiB * 1024});
+    sample.nodes.push_back({NodeId{n}, kGiB * 256, kGiB * 1024});
     for (std::int32_t cpu = 0; cpu < 2 * kCores; ++cpu) {
       sample.cpus.push_back({CpuId{n * 2 * kCores + cpu}, sequence_ * kEpochUs / 2});
     }
   }
   for (std::size_t i = 0; i < vms_.size(); ++i) {
-    placement::VmSample vm;
+    VmSample vm;
     vm.id = vms_[i].id;
     vm.process = {static_cast<std::int64_t>(1000 + i), 1};
     for (const std::int32_t vcpu : vms_[i].vcpus) {
@@ -120,7 +117,7 @@ placement::Sample BusyHost::next_sample() {
                           sequence_ * busy_us_[i] * 900, sequence_ * busy_us_[i] * 100});
     }
     vm.memory.emplace(static_cast<std::size_t>(nodes_));
-    (*vm.memory)[i % static_cast<std::size_t>(nodes_)] = placement::kGiB * 8;
+    (*vm.memory)[i % static_cast<std::size_t>(nodes_)] = kGiB * 8;
     sample.vms.push_back(std::move(vm));
   }
   return sample;

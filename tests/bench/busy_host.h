@@ -13,24 +13,24 @@ namespace vmnuma::tests {
 
 /// kCalm: every node wants half of its cores. kImbalanced: a quarter of them wants 1.6 times.
 /// kOverloaded: all want 1.5 times.
-enum class Load { kCalm, kImbalanced, kOverloaded };
+enum class HostLoad { kCalm, kImbalanced, kOverloaded };
 
 /// Nodes of 32 cores with two threads each, VMs of 2 to 8 vCPUs and 8 GiB, spread evenly.
 class BusyHost {
  public:
-  BusyHost(std::int32_t nodes, std::int32_t clients, Load load);
+  BusyHost(std::int32_t nodes, std::int32_t clients, HostLoad load);
 
-  [[nodiscard]] placement::Sample next_sample();
-  [[nodiscard]] const placement::Snapshot& snapshot() const { return snapshot_; }
+  [[nodiscard]] Sample next_sample();
+  [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
   [[nodiscard]] balancer::Ledger& ledger() { return ledger_; }
 
  private:
   std::int32_t nodes_;
   balancer::Ledger ledger_;
-  std::vector<placement::VmDescription> vms_;
+  std::vector<VmDescription> vms_;
   std::vector<std::int64_t> busy_us_;
   std::int64_t sequence_ = 0;
-  placement::Snapshot snapshot_;
+  Snapshot snapshot_;
 };
 
 /// New VMs for such a host, of so many clients each: as many as may be supposed at a time.

@@ -24,17 +24,17 @@ std::int32_t number(const char* text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  using vmnuma::tests::Load;
-  const std::map<std::string, Load> loads{{"calm", Load::kCalm},
-                                          {"imbalanced", Load::kImbalanced},
-                                          {"overloaded", Load::kOverloaded},
-                                          {"suppose", Load::kCalm}};
+  using vmnuma::tests::HostLoad;
+  const std::map<std::string, HostLoad> loads{{"calm", HostLoad::kCalm},
+                                              {"imbalanced", HostLoad::kImbalanced},
+                                              {"overloaded", HostLoad::kOverloaded},
+                                              {"suppose", HostLoad::kCalm}};
   if (argc != 4 || !loads.contains(argv[1]) || number(argv[2]) <= 0 || number(argv[3]) <= 0) {
     std::fputs("usage: decide_once calm|imbalanced|overloaded|suppose NODES CLIENTS\n", stderr);
     return 2;
   }
   const vmnuma::tests::BusyHost host(number(argv[2]), number(argv[3]), loads.at(argv[1]));
-  vmnuma::placement::Snapshot snapshot = host.snapshot();
+  vmnuma::Snapshot snapshot = host.snapshot();
   snapshot.epoch = 30;  // everything periodic is due
   if (std::strcmp(argv[1], "suppose") == 0) {
     const auto answer =
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     std::printf("%zu homes\n", answer.homes.size());
     return 0;
   }
-  const vmnuma::placement::Plan plan = vmnuma::balancer::make_plan(snapshot, {}, {});
+  const vmnuma::Plan plan = vmnuma::balancer::make_plan(snapshot, {}, {});
   std::printf("%zu actions\n", plan.actions.size());
   return 0;
 }

@@ -11,18 +11,18 @@ namespace vmnuma {
 namespace {
 
 using tests::BusyHost;
-using tests::Load;
+using tests::HostLoad;
 
-void decide(benchmark::State& state, Load load) {
+void decide(benchmark::State& state, HostLoad load) {
   BusyHost host(static_cast<std::int32_t>(state.range(0)),
                 static_cast<std::int32_t>(state.range(1)), load);
-  const placement::Options options;
-  placement::Snapshot snapshot = host.snapshot();
+  const Options options;
+  Snapshot snapshot = host.snapshot();
   // An epoch in which moves, swaps and turns are all due: the most work there is.
   snapshot.epoch = 30;
   std::size_t actions = 0;
   for (auto _ : state) {
-    const placement::Plan plan = balancer::make_plan(snapshot, options, {});
+    const Plan plan = balancer::make_plan(snapshot, options, {});
     actions = plan.actions.size();
     benchmark::DoNotOptimize(actions);
   }
@@ -31,7 +31,7 @@ void decide(benchmark::State& state, Load load) {
 
 void suppose(benchmark::State& state) {
   BusyHost host(static_cast<std::int32_t>(state.range(0)),
-                static_cast<std::int32_t>(state.range(1)), Load::kCalm);
+                static_cast<std::int32_t>(state.range(1)), HostLoad::kCalm);
   const balancer::Supposition supposition =
       tests::most_new_vms(static_cast<std::int32_t>(state.range(2)));
   for (auto _ : state) {
@@ -41,10 +41,10 @@ void suppose(benchmark::State& state) {
 
 void account(benchmark::State& state) {
   BusyHost host(static_cast<std::int32_t>(state.range(0)),
-                static_cast<std::int32_t>(state.range(1)), Load::kImbalanced);
+                static_cast<std::int32_t>(state.range(1)), HostLoad::kImbalanced);
   for (auto _ : state) {
     state.PauseTiming();
-    const placement::Sample sample = host.next_sample();
+    const Sample sample = host.next_sample();
     state.ResumeTiming();
     benchmark::DoNotOptimize(host.ledger().advance(sample));
   }
@@ -60,9 +60,9 @@ void sizes(benchmark::internal::Benchmark* bench) {
   bench->Args({64, 5000})->ArgNames({"nodes", "clients"})->Unit(benchmark::kMicrosecond);
 }
 
-BENCHMARK_CAPTURE(decide, calm, Load::kCalm)->Apply(sizes);
-BENCHMARK_CAPTURE(decide, imbalanced, Load::kImbalanced)->Apply(sizes);
-BENCHMARK_CAPTURE(decide, overloaded, Load::kOverloaded)->Apply(sizes);
+BENCHMARK_CAPTURE(decide, calm, HostLoad::kCalm)->Apply(sizes);
+BENCHMARK_CAPTURE(decide, imbalanced, HostLoad::kImbalanced)->Apply(sizes);
+BENCHMARK_CAPTURE(decide, overloaded, HostLoad::kOverloaded)->Apply(sizes);
 BENCHMARK(account)->Apply(sizes);
 BENCHMARK(suppose)
     ->Args({4, 100, 8})

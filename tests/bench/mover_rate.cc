@@ -29,17 +29,17 @@
 
 namespace {
 
+using vmnuma::Bytes;
+using vmnuma::Microseconds;
+using vmnuma::NodeId;
 using vmnuma::Result;
+using vmnuma::VmProcess;
 using vmnuma::migration::LinuxPageMover;
 using vmnuma::migration::MemoryRange;
 using vmnuma::migration::MoveResult;
 using vmnuma::migration::NodeMemory;
 using vmnuma::migration::PageMover;
 using vmnuma::migration::SharedPages;
-using vmnuma::placement::Bytes;
-using vmnuma::placement::Microseconds;
-using vmnuma::placement::NodeId;
-using vmnuma::placement::VmProcess;
 
 constexpr Microseconds kNoTarget{1'000'000};
 
@@ -137,7 +137,7 @@ void move_plainly(const VmProcess& process, NodeId from, NodeId to) {
 
 void move_by_mover(PageMover& mover, const VmProcess& process, NodeId to) {
   vmnuma::migration::MemoryChange change;
-  change.quotas = {{to, vmnuma::placement::kGiB}};
+  change.quotas = {{to, vmnuma::kGiB}};
   vmnuma::migration::Limits limits;
   limits.stall_target = kNoTarget;
   vmnuma::migration::RoomBook room;

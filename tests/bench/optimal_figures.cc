@@ -16,11 +16,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::CpuTime;
-using placement::Options;
-using placement::Snapshot;
-
 constexpr double kSecondsAtMost = 5;
 constexpr double kSecondsOfSearch = 4.5;
 /// Per cent of the demand, on average. README.md here says why the planner is not at its goal; the
@@ -83,7 +78,7 @@ int run(int cases) {
       continue;
     }
     CpuTime demand;
-    for (const placement::ClientState& client : snapshot.clients) {
+    for (const ClientState& client : snapshot.clients) {
       demand += client.demand;
     }
     const CpuTime bound = std::max(*optimum.bound, CpuTime{});

@@ -31,13 +31,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::kGiB;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Snapshot;
 using tests::Draw;
 
 // ---- the workload ----
@@ -215,8 +208,8 @@ class Host {
     return builder.build();
   }
 
-  static placement::FreeForVm free_of(const Arrangement& now) {
-    placement::FreeForVm free;
+  static FreeForVm free_of(const Arrangement& now) {
+    FreeForVm free;
     for (NodeIndex node = 0; node < now.snapshot().nodes.size(); ++node) {
       free.room.push_back(room_for_starts(now, node));
     }
@@ -235,8 +228,7 @@ class Host {
       return;
     }
     const Snapshot snapshot = this->snapshot();
-    const placement::FreeForVm free =
-        free_of(Arrangement(snapshot, options_, Arrangement::Basis::kLoad));
+    const FreeForVm free = free_of(Arrangement(snapshot, options_, Arrangement::Basis::kLoad));
     Bytes all;
     for (const Bytes room : free.room) {
       all += std::max(room, Bytes{});
@@ -248,7 +240,7 @@ class Host {
   bool start(Vm& vm) {
     Snapshot snapshot = this->snapshot();
     NewVm added;
-    placement::VmDescription& description = added.description;
+    VmDescription& description = added.description;
     description.id.uuid[0] = 0xff;  // of none that runs
     description.name = vm.name;
     for (std::int32_t vcpu = 0; vcpu < vm.vcpus; ++vcpu) {
@@ -257,12 +249,12 @@ class Host {
     description.max_vcpus = vm.vcpus;
     description.memory = kGiB * vm.gib;
     description.max_memory = description.memory;
-    description.policy.topology_policy = placement::TopologyPolicy::kSingleNumaNode;
-    added.load = placement::Permille{kBusyPct * 10};
+    description.policy.topology_policy = TopologyPolicy::kSingleNumaNode;
+    added.load = Permille{kBusyPct * 10};
     const Arrangement now(snapshot, options_, Arrangement::Basis::kLoad);
-    const placement::VmAdmission admission =
+    const VmAdmission admission =
         admit_vm(snapshot.topology, description, /*prefer_ht=*/false, free_of(now),
-                 [&](placement::AdmissionRequest& asked, const placement::VmDescription& /*part*/) {
+                 [&](AdmissionRequest& asked, const VmDescription& /*part*/) {
                    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
                      asked.load.push_back(now.node(node).demand().value * 1000 /
                                           now.node(node).capacity().value);
@@ -306,13 +298,13 @@ class Host {
     for (const Step& step : made.sequence.steps) {
       // As the host is by then.
       const Snapshot then = this->snapshot();
-      placement::Plan plan;
-      plan.actions.push_back({placement::Reason::kAdministrator, step.relocations, {}});
+      Plan plan;
+      plan.actions.push_back({Reason::kAdministrator, step.relocations, {}});
       figures_.broken +=
           static_cast<std::int64_t>(violations_of_orders(plan, then, options_).size());
-      for (const placement::Relocation& relocation : step.relocations) {
+      for (const Relocation& relocation : step.relocations) {
         // Clients are in the order of VMs, one each.
-        const placement::ClientIndex client = index_of(snapshot, relocation.client);
+        const ClientIndex client = index_of(snapshot, relocation.client);
         Vm& moved = vms_[client];
         moved.home = relocation.to;
         ++figures_.moves;
@@ -321,7 +313,7 @@ class Host {
     }
     // Only now: steps follow each other at once, and no VM is in two.
     for (const Step& step : made.sequence.steps) {
-      for (const placement::Relocation& relocation : step.relocations) {
+      for (const Relocation& relocation : step.relocations) {
         vms_[index_of(snapshot, relocation.client)].since = now_;
       }
     }

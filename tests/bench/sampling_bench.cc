@@ -45,7 +45,7 @@ class SamplingBench : public benchmark::Fixture {
     host_->link("proc", "/proc");
     host_->link("sys", "/sys");
     for (int i = 0; i < kVms; ++i) {
-      placement::VmDescription vm;
+      VmDescription vm;
       vm.id.uuid[14] = static_cast<std::uint8_t>(i / 256);
       vm.id.uuid[15] = static_cast<std::uint8_t>(i % 256);
       vm.name = "vm" + std::to_string(i);
@@ -70,8 +70,8 @@ class SamplingBench : public benchmark::Fixture {
   }
 
   void sample(Sampler& sampler) {
-    const std::set<placement::VmId> none;
-    const placement::Sample sample = sampler.sample(
+    const std::set<VmId> none;
+    const Sample sample = sampler.sample(
         {.sequence = 1, .now = {}, .running = running_, .moving = none, .spilling = none});
     VMNUMA_CHECK(sample.vms.size() == kVms);
     VMNUMA_CHECK(sample.vms.back().vcpus.size() == kVcpusPerVm);
@@ -89,7 +89,7 @@ class SamplingBench : public benchmark::Fixture {
  private:
   std::unique_ptr<tests::FakeHost> host_;
   std::vector<std::unique_ptr<tests::FakeQemu>> qemus_;
-  std::vector<placement::VmDescription> running_;
+  std::vector<VmDescription> running_;
 };
 
 BENCHMARK_DEFINE_F(SamplingBench, Counters)(benchmark::State& state) {

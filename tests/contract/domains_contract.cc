@@ -9,13 +9,6 @@ namespace vmnuma::tests {
 namespace {
 
 using migration::DomainRun;
-using placement::CpuId;
-using placement::NodeId;
-using placement::NumatuneMode;
-using placement::Pin;
-using placement::PolicySetting;
-using placement::VmDescription;
-using placement::VmId;
 
 constexpr CpuId kNoSuchCpu{15000};
 constexpr NodeId kNoSuchNode{900};
@@ -44,12 +37,12 @@ std::string name_of_kind(const testing::TestParamInfo<DomainHostKind>& tested) {
 }
 
 std::string uuid_of(const std::string& name) {
-  placement::VmId id{{0xc0, 0xff, 0xee}};
+  VmId id{{0xc0, 0xff, 0xee}};
   for (std::size_t i = 0; i < name.size(); ++i) {
     std::uint8_t& byte = id.uuid[4 + i % 12];
     byte = static_cast<std::uint8_t>(byte * 31 + static_cast<unsigned char>(name[i]));
   }
-  return placement::to_text(id);
+  return to_text(id);
 }
 
 std::vector<VmDescription> DomainsContract::running() {
@@ -71,7 +64,7 @@ testing::AssertionResult DomainsContract::becomes(
     const VmId& vm, const std::function<bool(const std::optional<VmDescription>&)>& holds) {
   while (!holds(find(vm))) {
     if (!host().wait_for_change()) {
-      return testing::AssertionFailure() << "VM " << placement::to_text(vm) << " never got there";
+      return testing::AssertionFailure() << "VM " << to_text(vm) << " never got there";
     }
   }
   return testing::AssertionSuccess();
@@ -291,7 +284,7 @@ TEST_P(DomainsContract, AnotherRunOfTheVmThanIsMeantIsLeftAlone) {
 }
 
 TEST_P(DomainsContract, AVmThatWasStartedAnewIsLeftAlone) {
-  if (const auto reason = host().gap(Claim::kUuidsReturn)) {
+  if (const auto reason = host().gap(ContractClaim::kUuidsReturn)) {
     GTEST_SKIP() << *reason;
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
@@ -320,7 +313,7 @@ TEST_P(DomainsContract, AnUnknownThreadIsNotFound) {
 }
 
 TEST_P(DomainsContract, MemoryNodesMakeTheModeRestrictiveAndMayBeSetAgain) {
-  if (const auto reason = host().gap(Claim::kMemoryNodesCanBeSet)) {
+  if (const auto reason = host().gap(ContractClaim::kMemoryNodesCanBeSet)) {
     GTEST_SKIP() << *reason;
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
@@ -340,7 +333,7 @@ TEST_P(DomainsContract, MemoryNodesMakeTheModeRestrictiveAndMayBeSetAgain) {
 
 TEST_P(DomainsContract, WideningNeverRemovesANode) {
   const auto other = host().other_node();
-  if (!other || host().gap(Claim::kMemoryNodesCanBeSet)) {
+  if (!other || host().gap(ContractClaim::kMemoryNodesCanBeSet)) {
     GTEST_SKIP() << "there are no two nodes that memory can be set to";
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
@@ -356,7 +349,7 @@ TEST_P(DomainsContract, WideningNeverRemovesANode) {
 }
 
 TEST_P(DomainsContract, WideningLeavesAVmAloneThatMayUseAllNodes) {
-  if (const auto reason = host().gap(Claim::kMemoryNodesCanBeSet)) {
+  if (const auto reason = host().gap(ContractClaim::kMemoryNodesCanBeSet)) {
     GTEST_SKIP() << *reason;
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
@@ -372,7 +365,7 @@ TEST_P(DomainsContract, WideningLeavesAVmAloneThatMayUseAllNodes) {
 
 TEST_P(DomainsContract, WhereMemoryNodesCannotBeSetTheVmSaysSoAndTheyAreUnsupported) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
-  const bool can_be_set = !host().gap(Claim::kMemoryNodesCanBeSet);
+  const bool can_be_set = !host().gap(ContractClaim::kMemoryNodesCanBeSet);
   EXPECT_TRUE(
       becomes(vm, [&](const auto& now) { return now && now->memory_nodes_fixed == !can_be_set; }));
   if (!can_be_set) {
@@ -394,7 +387,7 @@ TEST_P(DomainsContract, RefusesAnEmptyNodeSet) {
 }
 
 TEST_P(DomainsContract, RefusesANodeTheHostDoesNotHave) {
-  if (const auto reason = host().gap(Claim::kUnknownNodeIsRefused)) {
+  if (const auto reason = host().gap(ContractClaim::kUnknownNodeIsRefused)) {
     GTEST_SKIP() << *reason;
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
@@ -438,7 +431,7 @@ TEST_P(DomainsContract, PersistingThePolicyOfATransientVmIsUnsupportedAndChanges
 }
 
 TEST_P(DomainsContract, OnlyAPersistentPolicyIsInTheDefinition) {
-  if (const auto reason = host().gap(Claim::kVmsHaveDefinitions)) {
+  if (const auto reason = host().gap(ContractClaim::kVmsHaveDefinitions)) {
     GTEST_SKIP() << *reason;
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
@@ -456,7 +449,7 @@ TEST_P(DomainsContract, OnlyAPersistentPolicyIsInTheDefinition) {
 }
 
 TEST_P(DomainsContract, ALostConnectionIsUnavailableUntilItIsBack) {
-  if (const auto reason = host().gap(Claim::kLostConnectionIsUnavailable)) {
+  if (const auto reason = host().gap(ContractClaim::kLostConnectionIsUnavailable)) {
     GTEST_SKIP() << *reason;
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);

@@ -25,7 +25,7 @@
 namespace vmnuma::tests {
 
 /// Claims that not every implementation can be tested for.
-enum class Claim {
+enum class ContractClaim {
   kUnknownNodeIsRefused,
   kLostConnectionIsUnavailable,
   kVmsHaveDefinitions,
@@ -43,18 +43,18 @@ class DomainHost {
 
   /// Starts a VM, with a UUID that follows from its name, with two vCPUs and I/O thread 1, pinned
   /// nowhere; numatune kNone, or kStrict on `node()`.
-  virtual placement::VmId start(const std::string& name, placement::NumatuneMode numatune) = 0;
-  virtual void stop(const placement::VmId& vm) = 0;
+  virtual VmId start(const std::string& name, NumatuneMode numatune) = 0;
+  virtual void stop(const VmId& vm) = 0;
   /// Gives the running VM, which start() made transient, a definition. Not called where the host
   /// has none.
-  virtual void define(const placement::VmId& vm) { (void)vm; }
+  virtual void define(const VmId& vm) { (void)vm; }
   /// The policy in its definition.
-  virtual std::vector<placement::PolicySetting> defined_policy(const placement::VmId& vm) {
+  virtual std::vector<PolicySetting> defined_policy(const VmId& vm) {
     (void)vm;
     return {};
   }
   /// Called after each change through control(): for hosts that raise no event for it.
-  virtual void changed(const placement::VmId& vm) { (void)vm; }
+  virtual void changed(const VmId& vm) { (void)vm; }
 
   /// Waits until refresh() may have something new. False if nothing will come.
   virtual bool wait_for_change() = 0;
@@ -62,13 +62,13 @@ class DomainHost {
   virtual void lose_connection() {}
   virtual void restore_connection() {}
 
-  virtual placement::CpuId cpu() const = 0;  ///< an online one
-  virtual placement::NodeId node() const = 0;
+  virtual CpuId cpu() const = 0;  ///< an online one
+  virtual NodeId node() const = 0;
   /// One that the host has, if this implementation can have one.
-  virtual std::optional<placement::CpuId> offline_cpu() const { return std::nullopt; }
+  virtual std::optional<CpuId> offline_cpu() const { return std::nullopt; }
   /// A node besides `node()`, where there is one.
-  virtual std::optional<placement::NodeId> other_node() const { return std::nullopt; }
-  virtual std::optional<std::string> gap(Claim claim) const = 0;
+  virtual std::optional<NodeId> other_node() const { return std::nullopt; }
+  virtual std::optional<std::string> gap(ContractClaim claim) const = 0;
 };
 
 /// An implementation under test.
@@ -90,17 +90,16 @@ class DomainsContract : public testing::TestWithParam<DomainHostKind> {
   DomainHost& host() { return *host_; }
 
   /// The running VMs by the inventory, which must answer.
-  std::vector<placement::VmDescription> running();
+  std::vector<VmDescription> running();
   /// The VM as the inventory has it now, if it has it.
-  std::optional<placement::VmDescription> find(const placement::VmId& vm);
+  std::optional<VmDescription> find(const VmId& vm);
   /// The VM's run as the inventory has it, which must list the VM before long.
-  migration::DomainRun run_of(const placement::VmId& vm);
+  migration::DomainRun run_of(const VmId& vm);
   /// Every change of that run says `vanished`, and the VM stays as it is.
   void expect_refused_and_unchanged(const migration::DomainRun& run);
   /// Refreshes until `holds` is true of the VM's description (nothing if it is not listed).
   testing::AssertionResult becomes(
-      const placement::VmId& vm,
-      const std::function<bool(const std::optional<placement::VmDescription>&)>& holds);
+      const VmId& vm, const std::function<bool(const std::optional<VmDescription>&)>& holds);
 
  private:
   std::unique_ptr<DomainHost> host_;

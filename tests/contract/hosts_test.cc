@@ -19,19 +19,13 @@
 namespace vmnuma::tests {
 namespace {
 
-using placement::CpuId;
-using placement::NodeId;
-using placement::NumatuneMode;
-using placement::PolicySetting;
-using placement::VmId;
-
 class FakeHost final : public DomainHost {
  public:
   stats::DomainInventory& inventory() override { return domains_; }
   migration::DomainControl& control() override { return domains_; }
 
   VmId start(const std::string& name, NumatuneMode numatune) override {
-    placement::VmDescription vm;
+    VmDescription vm;
     vm.id.uuid[15] = static_cast<std::uint8_t>(name.back());
     vm.name = name;
     vm.domain_id = ++started_;
@@ -61,7 +55,7 @@ class FakeHost final : public DomainHost {
   NodeId node() const override { return {1}; }
   std::optional<CpuId> offline_cpu() const override { return CpuId{2}; }
   std::optional<NodeId> other_node() const override { return NodeId{0}; }
-  std::optional<std::string> gap(Claim) const override { return std::nullopt; }
+  std::optional<std::string> gap(ContractClaim) const override { return std::nullopt; }
 
  private:
   std::int32_t started_ = 0;
@@ -77,8 +71,7 @@ class TestDriverHost final : public DomainHost {
   TestDriverHost() : loop_(std::move(*balancer::EventLoop::start())) {
     administrator_.reset(virConnectOpen(kUri));
     inventory_ = std::make_unique<balancer::LibvirtInventory>(
-        *loop_,
-        balancer::InventoryOptions{.uri = kUri, .default_huge_page_size = placement::kMiB * 2},
+        *loop_, balancer::InventoryOptions{.uri = kUri, .default_huge_page_size = kMiB * 2},
         [this] { dirty_.notify(); });
     control_ = std::make_unique<balancer::LibvirtControl>(*loop_, kUri);
   }
@@ -124,15 +117,15 @@ class TestDriverHost final : public DomainHost {
   NodeId node() const override { return {1}; }
   std::optional<CpuId> offline_cpu() const override { return CpuId{1}; }
   std::optional<NodeId> other_node() const override { return NodeId{0}; }
-  std::optional<std::string> gap(Claim claim) const override {
+  std::optional<std::string> gap(ContractClaim claim) const override {
     switch (claim) {
-      case Claim::kUnknownNodeIsRefused:
+      case ContractClaim::kUnknownNodeIsRefused:
         return "libvirt's test driver accepts any node number";
-      case Claim::kLostConnectionIsUnavailable:
+      case ContractClaim::kLostConnectionIsUnavailable:
         return "libvirt's test driver lives in this process and cannot be lost";
-      case Claim::kVmsHaveDefinitions:
-      case Claim::kMemoryNodesCanBeSet:
-      case Claim::kUuidsReturn:
+      case ContractClaim::kVmsHaveDefinitions:
+      case ContractClaim::kMemoryNodesCanBeSet:
+      case ContractClaim::kUuidsReturn:
         return std::nullopt;
     }
     return std::nullopt;

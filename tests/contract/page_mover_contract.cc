@@ -10,8 +10,6 @@ namespace vmnuma::tests {
 
 using migration::MemoryRange;
 using migration::SharedPages;
-using placement::Bytes;
-using placement::NodeId;
 using testing::AnyOf;
 using testing::Contains;
 using testing::Each;
@@ -22,7 +20,7 @@ namespace {
 
 constexpr NodeId kNoSuchNode{1000};
 constexpr std::uint64_t kUnmapped = 0x1000;  // below vm.mmap_min_addr
-constexpr Bytes kPopulated = placement::kMiB * 8;
+constexpr Bytes kPopulated = kMiB * 8;
 
 }  // namespace
 
@@ -74,7 +72,7 @@ TEST_P(PageMoverContract, FindsTheMappingAndItsPages) {
   EXPECT_FALSE(range->shared);
   EXPECT_EQ(range->policy, "");
   Bytes resident;
-  for (const migration::NodeBytes& part : range->resident) {
+  for (const NodeBytes& part : range->resident) {
     resident += part.bytes;
   }
   EXPECT_GE(resident, process->populated);
@@ -90,7 +88,7 @@ TEST_P(PageMoverContract, RangesAscendAndHoldWhatIsResident) {
     end = range.start + static_cast<std::uint64_t>(range.length.value);
     EXPECT_EQ(range.length.value % range.page_size.value, 0);
     Bytes resident;
-    for (const migration::NodeBytes& part : range.resident) {
+    for (const NodeBytes& part : range.resident) {
       EXPECT_GT(part.bytes, Bytes{});
       resident += part.bytes;
     }
@@ -173,7 +171,7 @@ TEST_P(PageMoverContract, PagesThatAreThereStayThere) {
   ASSERT_TRUE(moved) << moved.error().message;
   EXPECT_EQ(moved->not_moved, 0);
   EXPECT_THAT(moved->statuses, Each(node.value));
-  EXPECT_GE(moved->elapsed, placement::Microseconds{});
+  EXPECT_GE(moved->elapsed, Microseconds{});
 }
 
 TEST_P(PageMoverContract, AMissingPageHasItsStatusAndTheOthersTheirs) {
@@ -297,7 +295,7 @@ TEST_P(PageMoverContract, MergedPagesAreNotTornApart) {
 }
 
 TEST_P(PageMoverContract, ANodeThatRunsFullTakesAPartAndNoPageIsLost) {
-  constexpr Bytes kRoom = placement::kMiB * 64;
+  constexpr Bytes kRoom = kMiB * 64;
   const auto process = host_->start(MemoryKind::kSmall, kRoom * 4);
   ASSERT_TRUE(process);
   const NodeId node = node_of(*process);
@@ -361,7 +359,7 @@ TEST_P(PageMoverContract, AProcessThatEndedHasVanished) {
 
 TEST_P(PageMoverContract, ALaterProcessWithThePidIsNotTheOne) {
   START_OR_SKIP(process, MemoryKind::kSmall);
-  placement::VmProcess earlier = process->process;
+  VmProcess earlier = process->process;
   earlier.start_time_ticks -= 1;
   const std::vector pages{process->start};
   EXPECT_EQ(mover().check(earlier).error().code, ErrorCode::kVanished);

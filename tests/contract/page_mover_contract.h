@@ -23,11 +23,11 @@ namespace vmnuma::tests {
 
 /// A process with a mapping: the first half has pages, all on one node, the second half has none.
 struct MemoryProcess {
-  placement::VmProcess process;
+  VmProcess process;
   std::uint64_t start = 0;  ///< a multiple of the huge page size
-  placement::Bytes populated;
-  placement::Bytes page_size;
-  placement::Bytes huge_page_size;
+  Bytes populated;
+  Bytes page_size;
+  Bytes huge_page_size;
 };
 
 class MemoryHost {
@@ -36,14 +36,14 @@ class MemoryHost {
 
   virtual migration::PageMover& mover() = 0;
   /// Nothing if this kind cannot be had.
-  virtual std::optional<MemoryProcess> start(MemoryKind kind, placement::Bytes populated) = 0;
+  virtual std::optional<MemoryProcess> start(MemoryKind kind, Bytes populated) = 0;
   virtual void end(const MemoryProcess& process) = 0;
   /// A node with memory, other than `node`; nothing if there is none.
-  virtual std::optional<placement::NodeId> node_other_than(placement::NodeId node) = 0;
+  virtual std::optional<NodeId> node_other_than(NodeId node) = 0;
   /// Takes a node's memory but for about so much; false if it cannot.
-  virtual bool leave_room(placement::NodeId node, placement::Bytes room) = 0;
+  virtual bool leave_room(NodeId node, Bytes room) = 0;
   /// Allows the process this node's memory only; false if it cannot.
-  virtual bool confine(const MemoryProcess& process, placement::NodeId node) = 0;
+  virtual bool confine(const MemoryProcess& process, NodeId node) = 0;
 };
 
 struct MemoryHostKind {
@@ -60,10 +60,9 @@ class PageMoverContract : public testing::TestWithParam<MemoryHostKind> {
 
   migration::PageMover& mover() { return host_->mover(); }
   /// Addresses `stride` apart, from the first to the end of what has pages.
-  static std::vector<std::uint64_t> addresses(const MemoryProcess& process,
-                                              placement::Bytes stride);
+  static std::vector<std::uint64_t> addresses(const MemoryProcess& process, Bytes stride);
   /// The node of the first page.
-  placement::NodeId node_of(const MemoryProcess& process);
+  NodeId node_of(const MemoryProcess& process);
 
   std::unique_ptr<MemoryHost> host_;
 };

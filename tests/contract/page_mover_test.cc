@@ -25,10 +25,6 @@ namespace {
 
 using migration::LinuxPageMover;
 using migration::SharedPages;
-using placement::Bytes;
-using placement::kKiB;
-using placement::kMiB;
-using placement::NodeId;
 
 constexpr Bytes kHugePage = kMiB * 2;
 
@@ -40,7 +36,7 @@ class FakeMemoryHost final : public MemoryHost {
     constexpr std::uint64_t kStart = 0x7f0000000000;
     const bool hugetlb = kind == MemoryKind::kHugetlb;
     const Bytes page_size = hugetlb ? kHugePage : kKiB * 4;
-    const placement::VmProcess process = memory_.start_process();
+    const VmProcess process = memory_.start_process();
     memory_.map(process, {.start = kStart,
                           .length = populated * 2,
                           .page_size = page_size,
@@ -142,7 +138,7 @@ class LinuxMemoryHost final : public MemoryHost {
     return std::nullopt;
   }
   bool leave_room(NodeId node, Bytes room) override {
-    constexpr Bytes kMostTaken = placement::kGiB * 4;
+    constexpr Bytes kMostTaken = kGiB * 4;
     const auto memory = mover_->node_memory(node);
     if (!memory || memory->available - room > kMostTaken) {
       return false;
@@ -164,7 +160,7 @@ class LinuxMemoryHost final : public MemoryHost {
   Result<LinuxPageMover> mover_ = LinuxPageMover::open("/");
   migration::MeteredPageMover metered_{*mover_};
   std::optional<Cpuset> cpuset_;  ///< goes after the children, which must have left it
-  std::map<placement::VmProcess, std::unique_ptr<MemoryChild>> children_;
+  std::map<VmProcess, std::unique_ptr<MemoryChild>> children_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Fake, PageMoverContract,
@@ -194,22 +190,22 @@ TEST_F(LinuxPageMoverTest, AZombieHasVanished) {
 TEST_F(LinuxPageMoverTest, WhatItsCallsTakeIsCountedAndNeverGoesBack) {
   migration::MeteredPageMover metered(*mover_);
   const auto used = [&] {
-    placement::CpuTime all;
+    CpuTime all;
     for (const auto& [cpu, time] : metered.used()) {
       all += time;
     }
     return all;
   };
-  EXPECT_EQ(used(), placement::CpuTime{});
+  EXPECT_EQ(used(), CpuTime{});
   const auto child = MemoryChild::start({.populated = kHugePage, .alignment = kHugePage});
   ASSERT_NE(child, nullptr);
-  placement::CpuTime last;
+  CpuTime last;
   for (int call = 0; call < 200; ++call) {
     EXPECT_TRUE(metered.find_ranges(child->process()));
     EXPECT_GE(used(), last);
     last = used();
   }
-  EXPECT_GT(last, placement::CpuTime{});
+  EXPECT_GT(last, CpuTime{});
 }
 
 TEST_F(LinuxPageMoverTest, WithoutRightsItIsPermissionDenied) {
@@ -285,12 +281,12 @@ TEST_P(LinuxTransferTest, BringsARealProcessHome) {
   const auto other = host.node_other_than(NodeId{at->at(0)});
   const NodeId home = other.value_or(NodeId{at->at(0)});
   migration::MemoryChange change;
-  change.quotas = {{home, placement::kGiB}};
+  change.quotas = {{home, kGiB}};
   migration::RoomBook room;
   migration::Transfer transfer(child->process(), change, room, {});
   migration::Limits limits;
   limits.node_reserve = {};
-  placement::Microseconds now{1};
+  Microseconds now{1};
   while (!transfer.finished() && !transfer.waits_for_room()) {
     now = std::max(now, transfer.ready_at());
     transfer.step(*mover_, limits, now, transfer.wants());

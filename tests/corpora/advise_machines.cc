@@ -35,12 +35,12 @@ void say_broken(const std::string& machine, const std::string& what, Tally& tall
 }
 
 /// The definition of the last one, which is the widest and may have any memory, is kept.
-void advise_on(const std::string& machine, const placement::AdviceHost& host,
+void advise_on(const std::string& machine, const AdviceHost& host,
                const std::filesystem::path& folder, Tally& tally) {
   for (const std::string& wrong : tests::wrong_advice_on(host.topology)) {
     say_broken(machine, wrong, tally);
   }
-  for (const placement::AdviceRequest& request : tests::vms_of_all_sizes(host.topology)) {
+  for (const AdviceRequest& request : tests::vms_of_all_sizes(host.topology)) {
     const auto advised =
         tests::advised_definition(tests::definition_of(request), request.vm.policy, host);
     if (!advised) {

@@ -38,10 +38,10 @@ constexpr std::chrono::minutes kNoHurry{1};
 balancer::HostSets host_with_everything() {
   balancer::HostSets host;
   for (std::int32_t cpu = 0; cpu < balancer::kMostCpus; ++cpu) {
-    host.cpus.push_back(placement::CpuId{cpu});
+    host.cpus.push_back(CpuId{cpu});
   }
   for (std::int32_t node = 0; node < balancer::kMostNodes; ++node) {
-    host.memory_nodes.push_back(placement::NodeId{node});
+    host.memory_nodes.push_back(NodeId{node});
   }
   return host;
 }
@@ -73,7 +73,7 @@ class Reader {
   void read(const std::filesystem::path& path) {
     const std::string name = path.parent_path().filename() / path.filename();
     const std::string xml = text_of(path);
-    const auto vm = balancer::parse_domain_xml(xml, placement::kMiB * 2);
+    const auto vm = balancer::parse_domain_xml(xml, kMiB * 2);
     const HookRun run = run_hook_on(xml, root_);
     std::string what = vm ? "read" : "refused";
     if (!run.out.empty()) {
@@ -81,7 +81,7 @@ class Reader {
       std::filesystem::create_directories((changed_ / name).parent_path());
       std::ofstream(changed_ / name, std::ios::binary) << run.out;
       require(run_hook_on(run.out, root_).out.empty(), name, "a second time changes it again");
-      require(!vm || balancer::parse_domain_xml(run.out, placement::kMiB * 2), name,
+      require(!vm || balancer::parse_domain_xml(run.out, kMiB * 2), name,
               "what the hook gives is not understood");
     } else {
       what += run.reports.empty() ? "+same" : "+left";
@@ -104,14 +104,12 @@ class Reader {
   }
 
   /// libvirt's tests/qemuxml2argvdata has what people write, qemuxml2xmloutdata what it prints.
-  static std::string_view meaning_of(const std::filesystem::path& path,
-                                     const placement::VmDescription& vm) {
+  static std::string_view meaning_of(const std::filesystem::path& path, const VmDescription& vm) {
     const auto printed = path.parent_path().parent_path() / "qemuxml2xmloutdata" / path.filename();
     if (path.parent_path().filename() != "qemuxml2argvdata" || !std::filesystem::exists(printed)) {
       return "";
     }
-    return balancer::parse_domain_xml(text_of(printed), placement::kMiB * 2) == vm ? "equal"
-                                                                                   : "other";
+    return balancer::parse_domain_xml(text_of(printed), kMiB * 2) == vm ? "equal" : "other";
   }
 
   void require(bool holds, const std::string& name, std::string_view otherwise) {

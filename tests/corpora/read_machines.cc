@@ -40,21 +40,21 @@ bool print_row(const std::string& root) {
     fmt::print("| {} | - | - | - | | {} |\n", name, cell_text(reading.error().message, root));
     return reading.error().code == ErrorCode::kUnsupported;
   }
-  const placement::Topology& topology = reading->topology;
-  std::vector<placement::NodeId> homes;
+  const Topology& topology = reading->topology;
+  std::vector<NodeId> homes;
   std::int32_t cpus = 0;
-  for (placement::NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
     cpus += topology.nodes[node].cpu_count();
     if (topology.can_be_home(node)) {
       homes.push_back(topology.nodes[node].id);
     }
   }
   std::vector<std::string> left_out;
-  for (const placement::MissingSource& missing : reading->left_out) {
+  for (const MissingSource& missing : reading->left_out) {
     left_out.push_back(cell_text(missing.source + ": " + missing.reason, root));
   }
   fmt::print("| {} | {} | {} | {} | {} | {} |\n", name, topology.nodes.size(),
-             homes.empty() ? "none" : placement::to_list(homes), cpus,
+             homes.empty() ? "none" : to_list(homes), cpus,
              fmt::join(stats::special_hardware(*directory, topology), "; "),
              fmt::join(left_out, "; "));
   return true;

@@ -13,18 +13,18 @@ namespace {
 
 using namespace vmnuma;
 
-constexpr placement::Bytes kHugePage = placement::kMiB * 2;
+constexpr Bytes kHugePage = kMiB * 2;
 
 /// Two nodes of four cores with two threads each, and 64 GiB.
-placement::AdviceHost some_host() {
-  placement::AdviceHost host;
+AdviceHost some_host() {
+  AdviceHost host;
   std::int32_t next = 0;
   for (std::int32_t id = 0; id < 2; ++id) {
-    placement::Node node{.id = {id},
-                         .cpus = {},
-                         .memory = placement::kGiB * 64,
-                         .package = id,
-                         .huge_pages = {{kHugePage, 1024}}};
+    Node node{.id = {id},
+              .cpus = {},
+              .memory = kGiB * 64,
+              .package = id,
+              .huge_pages = {{kHugePage, 1024}}};
     for (std::int32_t core = 0; core < 4; ++core) {
       for (int thread = 0; thread < 2; ++thread) {
         node.cpus.push_back({{next++}, id * 4 + core, id});
@@ -36,17 +36,16 @@ placement::AdviceHost some_host() {
   return host;
 }
 
-Result<std::string> advised(std::string_view xml, const placement::AdviceHost& host) {
+Result<std::string> advised(std::string_view xml, const AdviceHost& host) {
   return balancer::read_advice_request(xml, kHugePage)
-      .and_then([&](const placement::AdviceRequest& request) { return advise(request, host); })
-      .and_then(
-          [&](const placement::Advice& advice) { return balancer::advised_xml(xml, advice); });
+      .and_then([&](const AdviceRequest& request) { return advise(request, host); })
+      .and_then([&](const Advice& advice) { return balancer::advised_xml(xml, advice); });
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const placement::AdviceHost kHost = some_host();
+  static const AdviceHost kHost = some_host();
   const auto once = advised({reinterpret_cast<const char*>(data), size}, kHost);
   if (!once) {
     VMNUMA_CHECK(!once.error().message.empty());

@@ -19,7 +19,7 @@ bool is_strictly_ascending(const std::vector<T>& values) {
 
 }  // namespace
 
-void check_promises(const placement::VmDescription& vm) {
+void check_promises(const VmDescription& vm) {
   VMNUMA_CHECK(is_strictly_ascending(vm.vcpus));
   VMNUMA_CHECK(vm.max_vcpus >= 1);
   VMNUMA_CHECK(!vm.vcpus.empty() && vm.vcpus.front() == 0 && vm.vcpus.back() < vm.max_vcpus);

@@ -7,6 +7,6 @@
 
 namespace vmnuma::fuzz {
 
-void check_promises(const placement::VmDescription& vm);
+void check_promises(const VmDescription& vm);
 
 }  // namespace vmnuma::fuzz

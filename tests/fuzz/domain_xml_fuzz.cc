@@ -11,7 +11,7 @@
 
 namespace {
 
-using vmnuma::placement::Pin;
+using vmnuma::Pin;
 
 template <class T>
 bool is_strictly_ascending(const std::vector<T>& values) {
@@ -32,7 +32,7 @@ void check(const std::vector<Pin>& pins) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view xml(reinterpret_cast<const char*>(data), size);
-  const auto vm = vmnuma::balancer::parse_domain_xml(xml, vmnuma::placement::kMiB * 2);
+  const auto vm = vmnuma::balancer::parse_domain_xml(xml, vmnuma::kMiB * 2);
   if (!vm) {
     VMNUMA_CHECK(vm.error().code == vmnuma::ErrorCode::kInvalidArgument);
     VMNUMA_CHECK(!vm.error().message.empty() && vm.error().message.size() < 1000);

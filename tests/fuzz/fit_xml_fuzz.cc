@@ -8,8 +8,8 @@
 #include "balancer/host/fit_xml.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using vmnuma::placement::CpuId;
-  using vmnuma::placement::NodeId;
+  using vmnuma::CpuId;
+  using vmnuma::NodeId;
   const vmnuma::balancer::HostSets host{{CpuId{0}, CpuId{2}}, {NodeId{0}, NodeId{3}}};
   const std::string_view xml(reinterpret_cast<const char*>(data), size);
   const auto fitted = fit_xml(xml, host);

@@ -17,18 +17,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     VMNUMA_CHECK(host.error().code == ErrorCode::kCorrupt);
     return 0;
   }
-  const placement::Topology& topology = host->topology;
+  const Topology& topology = host->topology;
   VMNUMA_CHECK(topology.distances.size() == topology.nodes.size() * topology.nodes.size());
   const auto again = tools::parse_host_file(tools::host_file_text(*host, "name", -1), "'host'");
   VMNUMA_CHECK(again && *again == *host);
-  placement::AdviceRequest request;
+  AdviceRequest request;
   request.vm.max_vcpus = 12;
   for (std::int32_t vcpu = 0; vcpu < request.vm.max_vcpus; ++vcpu) {
     request.vm.vcpus.push_back(vcpu);
   }
-  request.vm.memory = request.vm.max_memory = placement::kGiB * 8;
+  request.vm.memory = request.vm.max_memory = kGiB * 8;
   (void)advise(request, *host);
-  (void)advise(request, placement::common_host({*host, *host}));
+  (void)advise(request, common_host({*host, *host}));
   return 0;
 }
 

@@ -12,8 +12,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace qemu = vmnuma::balancer::qemu;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto vm =
-      describe_pve(qemu::parse_pve_config(text), 100, {vmnuma::placement::kMiB * 2, true});
+  const auto vm = describe_pve(qemu::parse_pve_config(text), 100, {vmnuma::kMiB * 2, true});
   vmnuma::fuzz::check_promises(vm);
   VMNUMA_CHECK(!vm.name.empty());
   return 0;

@@ -29,7 +29,7 @@ std::string cmdline_of(std::string_view text) {
 
 void check(const CommandLine& line) {
   const DescribedVm described =
-      describe(line, {{{"/dev/hugepages", vmnuma::placement::kMiB * 2}}, vmnuma::placement::kGiB});
+      describe(line, {{{"/dev/hugepages", vmnuma::kMiB * 2}}, vmnuma::kGiB});
   vmnuma::fuzz::check_promises(described.description);
   VMNUMA_CHECK(described.description.io_threads.size() == described.io_thread_names.size());
 }

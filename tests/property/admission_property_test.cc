@@ -8,7 +8,7 @@
 #include "tests/property/any_host.h"
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using tests::Draw;
@@ -177,4 +177,4 @@ RC_GTEST_PROP(AdmissionProperty, TheTurnGoesRoundAllEqualNodes, ()) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -13,7 +13,7 @@
 #include "tests/support/property.h"
 #include "tests/support/temp_directory.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using tests::any_host;
@@ -176,4 +176,4 @@ RC_GTEST_PROP(AdviceProperty, WhatFitsTheCommonHostFitsEachHost, ()) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

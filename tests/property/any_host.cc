@@ -10,11 +10,6 @@
 
 namespace vmnuma::tests {
 
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Snapshot;
-
 namespace {
 
 constexpr std::uint64_t kForOptions = 1;
@@ -105,7 +100,7 @@ void make_odd(Draw& draw, const std::vector<NodeIndex>& homes, VmSpec& vm) {
   }
   vm.shares_memory = draw.one_in(2);
   vm.fresh = !draw.one_in(12);
-  vm.epochs_stale = vm.fresh ? 0 : draw.up_to(2 * placement::kUnreadForLong);
+  vm.epochs_stale = vm.fresh ? 0 : draw.up_to(2 * kUnreadForLong);
   vm.measured = !draw.one_in(12);
   vm.moving = draw.one_in(12);
   vm.transferring = draw.one_in(12);
@@ -125,7 +120,7 @@ void make_odd(Draw& draw, const std::vector<NodeIndex>& homes, VmSpec& vm) {
     }
   }
   if (draw.one_in(8)) {
-    vm.policy.memory_class = placement::MemoryClass::kGuaranteed;
+    vm.policy.memory_class = MemoryClass::kGuaranteed;
   }
 }
 
@@ -192,7 +187,7 @@ void set_chats(const AnyHost& host, Snapshot& snapshot) {
                                 {draw.between(100, 200'000)}});
     }
   }
-  const auto key = [](const placement::Chat& chat) { return std::pair(chat.a, chat.b); };
+  const auto key = [](const Chat& chat) { return std::pair(chat.a, chat.b); };
   std::stable_sort(snapshot.chats.begin(), snapshot.chats.end(),
                    [&](const auto& one, const auto& other) { return key(one) < key(other); });
   snapshot.chats.erase(
@@ -207,10 +202,10 @@ void set_ahead(const AnyHost& host, Snapshot& snapshot) {
   if (!draw.one_in(3)) {
     return;
   }
-  for (placement::ClientState& client : snapshot.clients) {
-    const placement::CpuTime full = snapshot.epoch_length * client.vcpu_count();
-    const placement::CpuTime mean = full * draw.up_to(1000) / 1000;
-    const placement::CpuTime p95 = mean + (full - mean) * draw.up_to(1000) / 1000;
+  for (ClientState& client : snapshot.clients) {
+    const CpuTime full = snapshot.epoch_length * client.vcpu_count();
+    const CpuTime mean = full * draw.up_to(1000) / 1000;
+    const CpuTime p95 = mean + (full - mean) * draw.up_to(1000) / 1000;
     if (!draw.one_in(5) && client.load <= p95) {
       client.ahead = {mean, p95};
     }

@@ -21,8 +21,8 @@ struct AnyHost {
   bool plain = false;  ///< every node and VM in order, nothing under way, no groups
 
   /// Half of the seeds give the defaults; the others change some thresholds and switches.
-  [[nodiscard]] placement::Options options() const;
-  [[nodiscard]] placement::Snapshot snapshot() const;
+  [[nodiscard]] Options options() const;
+  [[nodiscard]] Snapshot snapshot() const;
 };
 std::ostream& operator<<(std::ostream& out, const AnyHost& host);
 

@@ -14,24 +14,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::Claim;
-using placement::ClientIndex;
-using placement::CpuTime;
-using placement::Effect;
-using placement::Exchange;
-using placement::FewLoads;
-using placement::kNoNode;
-using placement::Load;
-using placement::NodeIndex;
-using placement::NodeLoad;
-using placement::Options;
-using placement::Permille;
-using placement::Reason;
-using placement::Rehoming;
-using placement::Snapshot;
-using placement::Supply;
 using tests::any_draw;
 using tests::any_host;
 using tests::Draw;
@@ -256,14 +238,14 @@ RC_GTEST_PROP(ActionAffinityProperty, NoClientLosesMoreThanItsLimitAndBothOfAPai
   const Snapshot snapshot = host.snapshot();
   Options options = host.options();
   options.locality_weight_action_affinity = *rc::gen::inRange<std::int64_t>(1, 201);
-  const std::vector<std::vector<placement::Talk>> talks = talks_of(snapshot, options);
+  const std::vector<std::vector<Talk>> talks = talks_of(snapshot, options);
   for (ClientIndex client = 0; client < talks.size(); ++client) {
     CpuTime all;
-    for (const placement::Talk& talk : talks[client]) {
+    for (const Talk& talk : talks[client]) {
       all += talk.lost_apart;
       RC_ASSERT(snapshot.clients[talk.with].vm != snapshot.clients[client].vm);
       RC_ASSERT(std::count(talks[talk.with].begin(), talks[talk.with].end(),
-                           placement::Talk{client, talk.lost_apart}) == 1);
+                           Talk{client, talk.lost_apart}) == 1);
     }
     RC_ASSERT(all <= snapshot.epoch_length * snapshot.clients[client].vcpu_count() *
                          options.action_affinity_max / 100);
@@ -275,7 +257,7 @@ RC_GTEST_PROP(LongTermProperty, AChangeOfWeightedOwedIsTheDifferenceExactly, ())
   Snapshot snapshot = host.snapshot();
   const Options options = host.options();
   Draw draw(host.seed, 9);
-  for (placement::ClientState& client : snapshot.clients) {
+  for (ClientState& client : snapshot.clients) {
     client.owed_on_average = CpuTime{draw.up_to(std::max<std::int64_t>(client.demand.value, 1))};
   }
   if (snapshot.clients.empty()) {

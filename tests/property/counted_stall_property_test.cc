@@ -9,11 +9,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuTime;
-using placement::MemoryReads;
-using placement::Microseconds;
-using placement::Options;
-using placement::Permille;
 using tests::any_draw;
 using tests::Draw;
 
@@ -79,7 +74,7 @@ RC_GTEST_PROP(CountedStallProperty, APriceIsWithinBoundsOfTheHostsAndMonotone, (
   Draw draw = any_draw();
   Options options;
   options.mem_stall_pct = draw.up_to(100);
-  placement::VmPolicy policy;
+  VmPolicy policy;
   policy.locality_weight_pct = static_cast<std::int32_t>(draw.up_to(1000));
   const Permille counted{draw.up_to(1000)};
   const Permille more{draw.between(counted.value, 1000)};
@@ -87,9 +82,8 @@ RC_GTEST_PROP(CountedStallProperty, APriceIsWithinBoundsOfTheHostsAndMonotone, (
   const Permille price = stall_of(policy, counted, options);
   RC_ASSERT(price <= stall_of(policy, more, options));
   RC_ASSERT(price <= Permille{1000});
-  RC_ASSERT(price.value <= (host.value + 1) * placement::kMostTimesHost || host == Permille{1000});
-  RC_ASSERT(price.value >=
-            host.value / placement::kMostTimesHost - 1 - policy.locality_weight_pct / 100);
+  RC_ASSERT(price.value <= (host.value + 1) * kMostTimesHost || host == Permille{1000});
+  RC_ASSERT(price.value >= host.value / kMostTimesHost - 1 - policy.locality_weight_pct / 100);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "placement/exclusive_cores.h"
 #include "tests/property/any_host.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using tests::Draw;
@@ -384,4 +384,4 @@ RC_GTEST_PROP(CpuAssignmentProperty, BatchKeepsOffLatencyCoresWhileTheRestHoldsI
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -10,9 +10,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kMiB;
-using placement::NodeId;
 using testing::IsEmpty;
 
 constexpr Bytes kMemory = kMiB * 6;
@@ -29,7 +26,7 @@ class Swap {
     world.memory.set_used_by_others(NodeId{1}, kMiB * 248);  // 2 MiB are free
     if (with_mask_) {
       for (VmChange& change : order_.changes) {
-        change.memory_mode = placement::MemoryMode::kMask;
+        change.memory_mode = MemoryMode::kMask;
         change.memory.allowed_before = {change.homes.front().from};
       }
     }
@@ -80,7 +77,7 @@ class Swap {
   static constexpr bool with_mask_ = true;
   static constexpr Bytes kNewMemory = kMiB;
   std::optional<TestVm> replaced_;
-  std::optional<placement::VmDescription> as_started_;
+  std::optional<VmDescription> as_started_;
   Order order_ = World::order(kAction, {world.change(a, 0, 1), world.change(b, 1, 0)});
 };
 

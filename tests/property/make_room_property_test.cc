@@ -21,22 +21,13 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::kGiB;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Snapshot;
 using tests::any_host;
 using tests::AnyHost;
 using tests::Draw;
 using tests::no_time;
 
-placement::FreeForVm free_of(const Arrangement& now) {
-  placement::FreeForVm free;
+FreeForVm free_of(const Arrangement& now) {
+  FreeForVm free;
   for (NodeIndex node = 0; node < now.snapshot().nodes.size(); ++node) {
     free.room.push_back(room_for_starts(now, node));
   }
@@ -113,7 +104,7 @@ std::int64_t moves_of(const Price& price) {
 Price price_of(const RoomMade& made, const Snapshot& snapshot) {
   Price price{};
   for (const Step& step : made.sequence.steps) {
-    for (const placement::Relocation& relocation : step.relocations) {
+    for (const Relocation& relocation : step.relocations) {
       const ClientState* client = find_client(snapshot, relocation.client);
       add(price, snapshot.vms[client->vm].policy.priority, relocation.memory);
     }
@@ -129,7 +120,7 @@ class EveryWay {
   EveryWay(const Snapshot& snapshot, const Options& options, Bytes wanted)
       : snapshot_(snapshot), wanted_(wanted) {
     for (const ClientState& client : snapshot.clients) {
-      const placement::VmState& vm = snapshot.vms[client.vm];
+      const VmState& vm = snapshot.vms[client.vm];
       may_move_.push_back(!vm.policy.do_not_move && client.epochs_here >= options.residency &&
                           !vm.transferring && vm.memory_stays_because.empty());
     }
@@ -327,13 +318,13 @@ RC_GTEST_PROP(MakeRoomPropertyTest, TheWayKeepsEveryRuleAndTheVmFitsThen, ()) {
   const Options options = host.options();
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   RoomWanted wanted;
-  wanted.memory = most_room(now) + placement::kMiB * *rc::gen::inRange<std::int64_t>(-100, 4000);
+  wanted.memory = most_room(now) + kMiB * *rc::gen::inRange<std::int64_t>(-100, 4000);
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     if (snapshot.topology.can_be_home(node)) {
       wanted.nodes.push_back(node);
     }
   }
-  const placement::FreeForVm free = free_of(now);
+  const FreeForVm free = free_of(now);
   const RoomMade made = make_room(now, free, wanted, 10, no_time);
   RC_CLASSIFY(made.moves > 0, "moves");
   if (made.node == kNoNode) {
@@ -344,14 +335,14 @@ RC_GTEST_PROP(MakeRoomPropertyTest, TheWayKeepsEveryRuleAndTheVmFitsThen, ()) {
     RC_ASSERT(free.room[made.node] >= wanted.memory);
     return;
   }
-  placement::Plan plan;
-  std::vector<placement::Rehoming> changes;
+  Plan plan;
+  std::vector<Rehoming> changes;
   Bytes memory;
   for (const Step& step : made.sequence.steps) {
-    plan.actions.push_back({placement::Reason::kAdministrator, step.relocations, {}});
-    for (const placement::Relocation& relocation : step.relocations) {
+    plan.actions.push_back({Reason::kAdministrator, step.relocations, {}});
+    for (const Relocation& relocation : step.relocations) {
       const ClientIndex client = index_of(snapshot, relocation.client);
-      const placement::VmState& vm = snapshot.vms[snapshot.clients[client].vm];
+      const VmState& vm = snapshot.vms[snapshot.clients[client].vm];
       RC_ASSERT(vm.fresh && vm.measured && !vm.transferring && !vm.policy.do_not_move);
       RC_ASSERT(vm.memory_stays_because.empty() && !snapshot.clients[client].moving);
       RC_ASSERT(snapshot.clients[client].epochs_here >= options.residency);

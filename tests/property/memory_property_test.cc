@@ -9,7 +9,7 @@
 #include "placement/memory_room.h"
 #include "tests/property/any_host.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using tests::Draw;
@@ -178,4 +178,4 @@ RC_GTEST_PROP(MemoryPullsProperty, OnlyClientsThatStayAreServedAndNoNodeIsOverfi
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -18,16 +18,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::ClientIndex;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Permille;
-using placement::Rehoming;
-using placement::Snapshot;
 using tests::any_host;
 using tests::AnyHost;
 using tests::no_time;
@@ -67,7 +57,7 @@ RC_GTEST_PROP(OptimalPropertyTest, KeepsEveryConstraintAndCostsNoLessThanItsBoun
   RC_ASSERT(!optimum.bound || *optimum.bound <= optimum.best.cost + rounding);
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
     const ClientState& state = snapshot.clients[client];
-    const placement::VmState& vm = snapshot.vms[state.vm];
+    const VmState& vm = snapshot.vms[state.vm];
     const NodeIndex to = optimum.best.homes[client];
     if (to != state.home) {
       RC_ASSERT(std::binary_search(state.allowed.begin(), state.allowed.end(), to));
@@ -89,7 +79,7 @@ RC_GTEST_PROP(OptimalPropertyTest, EveryStepHasRoomAndLeadsWhereItSays, ()) {
   std::vector<int> steps_of(snapshot.clients.size(), 0);
   for (const Step& step : sequence.steps) {
     std::vector<Rehoming> changes;
-    for (const placement::Relocation& relocation : step.relocations) {
+    for (const Relocation& relocation : step.relocations) {
       const auto found =
           std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
                        [&](const ClientState& client) { return client.id == relocation.client; });

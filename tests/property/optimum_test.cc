@@ -15,11 +15,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::CpuTime;
-using placement::Options;
-using placement::Plan;
-using placement::Snapshot;
 using tests::least_lost;
 using tests::small_host;
 
@@ -53,7 +48,7 @@ Distance measure_distance(const char* name, const Options& options) {
   for (int number = 0; number < kCases; ++number) {
     const Snapshot snapshot = small_host(static_cast<std::uint64_t>(number), options);
     CpuTime demand;
-    for (const placement::ClientState& client : snapshot.clients) {
+    for (const ClientState& client : snapshot.clients) {
       demand += client.demand;
     }
     // Within rounding of a few us a client.

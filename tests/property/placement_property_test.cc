@@ -10,7 +10,7 @@
 #include "tests/property/any_host.h"
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using tests::Draw;
@@ -22,7 +22,7 @@ struct AnyVm {
 
   /// Cores (threads) of an allowed node, which are all alike, lowered by the policy.
   [[nodiscard]] std::int64_t size() const {
-    const placement::Node& node = topology.nodes[allowed_homes(topology, vm.policy).front()];
+    const Node& node = topology.nodes[allowed_homes(topology, vm.policy).front()];
     std::int64_t size = prefer_ht ? node.cpu_count() : node.core_count();
     for (const std::int32_t most : {vm.policy.max_per_node, vm.policy.max_per_client}) {
       size = most > 0 ? std::min<std::int64_t>(size, most) : size;
@@ -298,4 +298,4 @@ RC_GTEST_PROP(InitialPlacementProperty, ClientsOfOneVmLiveApartWhileTimeAllows, 
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -16,17 +16,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Action;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Plan;
-using placement::Reason;
-using placement::Relocation;
-using placement::Snapshot;
-using placement::VmState;
 using tests::any_host;
 using tests::plain_host;
 
@@ -66,21 +55,21 @@ RC_GTEST_PROP(PlannerProperty, NoPlanBreaksARule, ()) {
 /// Makes about one in `every` VMs ask for cores of its own; one that finds them at home has them.
 void give_cores(Snapshot& snapshot, std::int32_t every) {
   std::vector<std::int32_t> free;
-  for (const placement::Node& node : snapshot.topology.nodes) {
-    free.push_back(node.core_count() - placement::kCoresForOthers);
+  for (const Node& node : snapshot.topology.nodes) {
+    free.push_back(node.core_count() - kCoresForOthers);
   }
   for (VmState& vm : snapshot.vms) {
     if (*rc::gen::inRange(0, every) > 0) {
       continue;
     }
-    vm.policy.cpu_binding = placement::CpuBinding::kExclusive;
+    vm.policy.cpu_binding = CpuBinding::kExclusive;
     for (std::size_t i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
       ClientState& client = snapshot.clients[i];
       if (client.home == kNoNode) {
         continue;
       }
-      const std::int32_t asked = placement::cores_for(vm.policy.cpu_policy, client.vcpu_count(),
-                                                      snapshot.topology.nodes[client.home]);
+      const std::int32_t asked = cores_for(vm.policy.cpu_policy, client.vcpu_count(),
+                                           snapshot.topology.nodes[client.home]);
       if (asked <= free[client.home]) {
         client.exclusive_cores = asked;
         free[client.home] -= asked;
@@ -98,11 +87,11 @@ RC_GTEST_PROP(PlannerProperty, AVmWithCoresOfItsOwnFindsThemWhereItGoes, ()) {
 
 /// Makes VMs have huge pages, about one in `every`, from pools that may be too small for a move.
 void give_huge_pages(Snapshot& snapshot, std::int32_t every) {
-  for (placement::Node& node : snapshot.topology.nodes) {
-    node.huge_pages = {{placement::kMiB * 2, *rc::gen::inRange<std::int64_t>(0, 50'000)}};
+  for (Node& node : snapshot.topology.nodes) {
+    node.huge_pages = {{kMiB * 2, *rc::gen::inRange<std::int64_t>(0, 50'000)}};
   }
   for (VmState& vm : snapshot.vms) {
-    vm.huge_page_size = *rc::gen::inRange(0, every) > 0 ? placement::Bytes{} : placement::kMiB * 2;
+    vm.huge_page_size = *rc::gen::inRange(0, every) > 0 ? Bytes{} : kMiB * 2;
   }
 }
 
@@ -117,11 +106,11 @@ RC_GTEST_PROP(PlannerProperty, NoPlanPromisesHugePagesThatAreNotThere, ()) {
       return;
     }
   }
-  const placement::MemoryRoom after(after_plan(snapshot, plan));
-  const placement::MemoryRoom before(snapshot);
+  const MemoryRoom after(after_plan(snapshot, plan));
+  const MemoryRoom before(snapshot);
   for (std::size_t client = 0; client < snapshot.clients.size(); ++client) {
     for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-      RC_ASSERT(after.of(client, node) >= std::min(before.of(client, node), placement::Bytes{}));
+      RC_ASSERT(after.of(client, node) >= std::min(before.of(client, node), Bytes{}));
     }
   }
 }
@@ -143,9 +132,9 @@ Options without_turns(const tests::AnyHost& host) {
 /// Every node has room for all memory there is: the planner does not weigh how much a move takes
 /// from clients that stay, which would be news to a second plan.
 void make_room(Snapshot& snapshot) {
-  for (placement::NodeState& node : snapshot.nodes) {
-    node.free += placement::kGiB * 10'000;
-    node.total += placement::kGiB * 10'000;
+  for (NodeState& node : snapshot.nodes) {
+    node.free += kGiB * 10'000;
+    node.total += kGiB * 10'000;
   }
 }
 
@@ -164,16 +153,15 @@ RC_GTEST_PROP(PlannerProperty, ASecondPlanOnThePlannedResultIsEmpty, ()) {
   const Plan second = make_plan(after, options, {});
   RC_LOG() << listed(tests::actions_of(snapshot, first)) << "then\n"
            << listed(tests::actions_of(after, second));
-  std::set<placement::VmId> moved;
+  std::set<VmId> moved;
   for (const Action& action : moves_of(first)) {
     for (const Relocation& relocation : action.relocations) {
       moved.insert(relocation.client.vm);
     }
   }
-  const bool parts_moved =
-      std::any_of(snapshot.vms.begin(), snapshot.vms.end(), [&moved](const placement::VmState& vm) {
-        return vm.client_count > 1 && moved.contains(vm.id);
-      });
+  const bool parts_moved = std::any_of(
+      snapshot.vms.begin(), snapshot.vms.end(),
+      [&moved](const VmState& vm) { return vm.client_count > 1 && moved.contains(vm.id); });
   if (parts_moved) {
     return;  // its other clients had to wait, and others for them
   }
@@ -219,8 +207,8 @@ TEST(PlannerPropertyTest, AHostThatNeedsManyExchangesTakesItsTimeAndComesToRest)
   EXPECT_GT(*last_move, 60);  // several of fifteen epochs each
 }
 
-std::set<placement::VmId> vms_in(const Plan& plan) {
-  std::set<placement::VmId> vms;
+std::set<VmId> vms_in(const Plan& plan) {
+  std::set<VmId> vms;
   for (const Action& action : plan.actions) {
     for (const Relocation& relocation : action.relocations) {
       vms.insert(relocation.client.vm);
@@ -239,10 +227,9 @@ RC_GTEST_PROP(PlannerProperty, AStaleVmIsInNoActionButASpillOnceThatHasLasted, (
   const Plan plan = make_plan(snapshot, host.options(), {});
   for (const Action& action : plan.actions) {
     for (const Relocation& relocation : action.relocations) {
-      const auto client = placement::index_of(snapshot, relocation.client);
+      const auto client = index_of(snapshot, relocation.client);
       const VmState& vm = snapshot.vms[snapshot.clients[client].vm];
-      RC_ASSERT(vm.fresh ||
-                (action.reason == Reason::kSpill && vm.epochs_stale >= placement::kUnreadForLong));
+      RC_ASSERT(vm.fresh || (action.reason == Reason::kSpill && vm.epochs_stale >= kUnreadForLong));
     }
   }
 }
@@ -256,7 +243,7 @@ RC_GTEST_PROP(PlannerProperty, StaleDataOnlyTakesMovesAway, ()) {
   Options options = without_turns(host);
   options.swap_load_enable = 0;  // nor sets of moves
   const Plan plan = make_plan(snapshot, options, {});
-  const std::set<placement::VmId> busy = vms_in(plan);
+  const std::set<VmId> busy = vms_in(plan);
   for (VmState& vm : snapshot.vms) {
     vm.fresh = busy.contains(vm.id);
   }
@@ -270,7 +257,7 @@ RC_GTEST_PROP(PlannerProperty, StaleDataOnlyTakesMovesAway, ()) {
 RC_GTEST_PROP(PlannerProperty, UnknownNodesAreNeitherLeftNorEntered, ()) {
   const tests::AnyHost host = *any_host(6, 40);
   Snapshot snapshot = host.snapshot();
-  for (placement::NodeState& node : snapshot.nodes) {
+  for (NodeState& node : snapshot.nodes) {
     node.known = false;
   }
   RC_ASSERT(make_plan(snapshot, host.options(), {}).actions.empty());
@@ -294,10 +281,10 @@ RC_GTEST_PROP(PlannerProperty, OtherNumbersInTheSameOrderGiveTheSamePlan, ()) {
   const tests::AnyHost host = *any_host(8, 60);
   Snapshot snapshot = host.snapshot();
   const Plan plan = make_plan(snapshot, host.options(), {});
-  for (placement::Node& node : snapshot.topology.nodes) {
+  for (Node& node : snapshot.topology.nodes) {
     node.id.value = node.id.value * 7 + 5;
   }
-  const auto renamed = [](placement::VmId id) {
+  const auto renamed = [](VmId id) {
     id.uuid[0] = 0x80;
     return id;
   };
@@ -307,7 +294,7 @@ RC_GTEST_PROP(PlannerProperty, OtherNumbersInTheSameOrderGiveTheSamePlan, ()) {
   for (ClientState& client : snapshot.clients) {
     client.id.vm = renamed(client.id.vm);
   }
-  for (placement::Chat& chat : snapshot.chats) {
+  for (Chat& chat : snapshot.chats) {
     chat.a = renamed(chat.a);
     chat.b = renamed(chat.b);
   }
@@ -328,7 +315,7 @@ Snapshot with_nodes_in_order(const Snapshot& snapshot, const std::vector<NodeInd
   const std::size_t nodes = order.size();
   for (NodeIndex i = 0; i < nodes; ++i) {
     result.nodes[order[i]] = snapshot.nodes[i];
-    const placement::NodeId id = result.topology.nodes[order[i]].id;
+    const NodeId id = result.topology.nodes[order[i]].id;
     result.topology.nodes[order[i]] = snapshot.topology.nodes[i];
     result.topology.nodes[order[i]].id = id;
     for (NodeIndex j = 0; j < nodes; ++j) {

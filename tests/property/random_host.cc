@@ -11,15 +11,6 @@
 
 namespace vmnuma::tests {
 
-using placement::Arrangement;
-using placement::ClientIndex;
-using placement::CpuTime;
-using placement::Load;
-using placement::NodeIndex;
-using placement::NodeLoad;
-using placement::Options;
-using placement::Snapshot;
-
 namespace {
 
 struct Size {

@@ -13,21 +13,12 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Action;
-using placement::Bytes;
-using placement::ClientState;
-using placement::kMiB;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Plan;
-using placement::Relocation;
-using placement::Snapshot;
 using tests::any_host;
 
 /// On about every second node, of what is free there now: all of it as often as a part.
 Reservations any_reservations(const Snapshot& snapshot) {
   Reservations reservations;
-  const placement::MemoryRoom room(snapshot);
+  const MemoryRoom room(snapshot);
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     const auto parts = *rc::gen::inRange<std::int64_t>(0, 9);
     const Bytes memory = room.ordinary(node) * std::min<std::int64_t>(parts, 4) / 4;
@@ -68,7 +59,7 @@ RC_GTEST_PROP(ReservationsProperty, OfASharedOneNeitherMoreNorLessIsKeptThanAtFi
   tests::Draw draw = tests::any_draw();
   const Bytes sizes[] = {Bytes{}, kMiB * 2};
   const auto any_nodes = [&draw] {
-    std::vector<placement::NodeId> nodes;
+    std::vector<NodeId> nodes;
     for (std::int32_t node = 0; node < 3; ++node) {
       if (draw.one_in(2)) {
         nodes.push_back({node});
@@ -93,7 +84,7 @@ RC_GTEST_PROP(ReservationsProperty, OfASharedOneNeitherMoreNorLessIsKeptThanAtFi
   Reservations reservations({made});
   std::vector<bool> runs(6);
   const auto id_of = [](std::size_t number) {
-    placement::VmId id;
+    VmId id;
     id.uuid.fill(static_cast<std::uint8_t>(number + 1));
     return id;
   };
@@ -101,7 +92,7 @@ RC_GTEST_PROP(ReservationsProperty, OfASharedOneNeitherMoreNorLessIsKeptThanAtFi
     const auto which = static_cast<std::size_t>(draw.up_to(5));
     runs[which] = !runs[which];
     if (runs[which]) {
-      placement::VmDescription vm;
+      VmDescription vm;
       vm.id = id_of(which);
       vm.name = "vm" + std::to_string(which);
       vm.policy.affinity_group = which == 5 ? "" : "g";  // that one is for none
@@ -110,7 +101,7 @@ RC_GTEST_PROP(ReservationsProperty, OfASharedOneNeitherMoreNorLessIsKeptThanAtFi
       vm.huge_page_size = sizes[draw.up_to(1)];
       (void)reservations.take_up(vm, any_nodes());
     } else {
-      (void)reservations.forget_stopped([&](const placement::VmId& vm) {
+      (void)reservations.forget_stopped([&](const VmId& vm) {
         for (std::size_t number = 0; number < runs.size(); ++number) {
           if (id_of(number) == vm) {
             return static_cast<bool>(runs[number]);
@@ -148,7 +139,7 @@ RC_GTEST_PROP(ReservationsProperty, NoMoveTakesMemoryThatIsReserved, ()) {
       if (snapshot.vms[client->vm].huge_page_size > Bytes{}) {
         continue;
       }
-      if (action.reason != placement::Reason::kInitialPlacement) {
+      if (action.reason != Reason::kInitialPlacement) {
         comes[relocation.to] += relocation.memory;
       }
       for (NodeIndex node = 0; node < client->memory.size(); ++node) {
@@ -158,7 +149,7 @@ RC_GTEST_PROP(ReservationsProperty, NoMoveTakesMemoryThatIsReserved, ()) {
   }
   RC_TAG(comes.size());
   for (const auto& [node, bytes] : comes) {
-    const placement::NodeState& state = snapshot.nodes[node];
+    const NodeState& state = snapshot.nodes[node];
     const Bytes room = std::max(state.free - state.reserve, Bytes{});
     RC_ASSERT(bytes <= room + leaves[node]);
   }

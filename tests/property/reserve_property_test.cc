@@ -9,11 +9,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kMiB;
-using placement::NodeId;
-using placement::Reason;
-
 struct Moved {
   TestVm vm;
   Bytes size;
@@ -23,7 +18,7 @@ struct Moved {
 RC_GTEST_PROP(ReserveProperty, TransfersToOneNodeNeverOvershootItsReserve, ()) {
   World world;
   Limits limits = world.limits();
-  limits.node_reserve = placement::Permille{*rc::gen::inRange(0, 200)};
+  limits.node_reserve = Permille{*rc::gen::inRange(0, 200)};
   limits.vm_bytes_per_second = kMiB * *rc::gen::inRange(0, 200);
   world.set_limits(limits);
   world.memory.set_used_by_others(NodeId{1}, kMiB * *rc::gen::inRange(0, 250));

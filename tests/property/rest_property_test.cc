@@ -11,8 +11,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::kGiB;
-using placement::NodeId;
 using tests::Draw;
 
 constexpr std::int64_t kLastChange = 40;  ///< epochs in which something happens
@@ -66,18 +64,17 @@ ScenarioVm vm_of(const RestingHost& host, int number, const ScenarioHost& simula
   vm.load = {{0, draw.between(0, 50)}};
   const std::int64_t most = static_cast<std::int64_t>(simulated.nodes.size()) - 1;
   const ScenarioNode& some = simulated.nodes[static_cast<std::size_t>(draw.up_to(most))];
-  if (some.cores > 0 && some.memory > placement::Bytes{} && draw.one_in(3)) {
+  if (some.cores > 0 && some.memory > Bytes{} && draw.one_in(3)) {
     vm.pinned_on = {some.id};
   }
   if (draw.one_in(6)) {
     vm.policy.nodes = {some.id};
   }
   if (draw.one_in(8)) {
-    vm.policy.cpu_binding =
-        draw.one_in(2) ? placement::CpuBinding::kExclusive : placement::CpuBinding::kShare;
+    vm.policy.cpu_binding = draw.one_in(2) ? CpuBinding::kExclusive : CpuBinding::kShare;
   }
   if (draw.one_in(8)) {
-    vm.policy.memory_mode = placement::MemoryMode::kMask;
+    vm.policy.memory_mode = MemoryMode::kMask;
   }
   return vm;
 }

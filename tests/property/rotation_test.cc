@@ -13,10 +13,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::ClientState;
-using placement::Options;
-using placement::Plan;
-using placement::Snapshot;
 using tests::kCpu;
 using tests::SnapshotBuilder;
 
@@ -36,8 +32,8 @@ Story run(Snapshot snapshot, int epochs, const Options& options, int travel = 0)
     const Plan plan = make_plan(snapshot, options, {});
     story.moves += static_cast<int>(plan.actions.size());
     snapshot = tests::next_epoch(snapshot, plan, options);
-    for (const placement::Action& action : plan.actions) {
-      for (const placement::Relocation& relocation : action.relocations) {
+    for (const Action& action : plan.actions) {
+      for (const Relocation& relocation : action.relocations) {
         const auto moved =
             std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
                          [&](const auto& vm) { return vm.id == relocation.client.vm; });
@@ -81,7 +77,7 @@ TEST(RotationTest, AnyNumberOfEqualVmsGetEqualShares) {
 
 TEST(RotationTest, AVmWhoseMemoryTravelledForLongWaitsLongerForItsNextTurn) {
   Snapshot snapshot = too_many(3, 2);
-  for (placement::VmState& vm : snapshot.vms) {
+  for (VmState& vm : snapshot.vms) {
     vm.epochs_travelled = 10;
     vm.epochs_rested = 0;
   }
@@ -150,7 +146,7 @@ TEST(RotationTest, AHostWithTimeForAllComesToRest) {
   for (int i = 0; i < 60; ++i) {
     snapshot = tests::next_epoch(snapshot, make_plan(snapshot, tests::walls(), {}), tests::walls());
   }
-  EXPECT_LE(make_plan(snapshot, tests::walls(), {}).lost, kCpu + placement::CpuTime{10});
+  EXPECT_LE(make_plan(snapshot, tests::walls(), {}).lost, kCpu + CpuTime{10});
 }
 
 }  // namespace

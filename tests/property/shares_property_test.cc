@@ -8,7 +8,7 @@
 #include "placement/fair_share.h"
 #include "tests/property/any_host.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using tests::any_draw;
@@ -288,4 +288,4 @@ RC_GTEST_PROP(EntitlementProperty, AFullReservationIsWorthBeingAlone, ()) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -13,11 +13,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kKiB;
-using placement::kMiB;
-using placement::Microseconds;
-using placement::NodeId;
 using tests::FakeMemory;
 
 constexpr int kNodes = 3;
@@ -42,7 +37,7 @@ RC_GTEST_PROP(TransferProperty, ConservesPagesAndAccountsForEveryOne, ()) {
   const Bytes capacity = kMiB * *rc::gen::inRange(30, 200);
   FakeMemory memory(
       {{NodeId{0}, capacity, {}}, {NodeId{1}, capacity, {}}, {NodeId{2}, capacity, {}}});
-  const placement::VmProcess process = memory.start_process();
+  const VmProcess process = memory.start_process();
   const int blocks = *rc::gen::inRange(1, 24);
   memory.map(process, {.start = kRangeStart,
                        .length = kBlock * blocks,
@@ -96,7 +91,7 @@ RC_GTEST_PROP(TransferProperty, ConservesPagesAndAccountsForEveryOne, ()) {
     quotas.push_back({second, kMiB * *rc::gen::inRange(1, 4)});
   }
   Limits limits;
-  limits.node_reserve = placement::Permille{*rc::gen::inRange(0, 200)};
+  limits.node_reserve = Permille{*rc::gen::inRange(0, 200)};
 
   MemoryChange change;
   change.quotas = quotas;

@@ -13,11 +13,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::CpuTime;
-using placement::kGiB;
-using placement::NodeId;
-using placement::Permille;
-
 // ---- homes ----
 
 CpuTime least_of_all_homes(const std::vector<LocalClient>& clients,

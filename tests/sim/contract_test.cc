@@ -14,31 +14,31 @@ class SimulatedHost final : public DomainHost {
   stats::DomainInventory& inventory() override { return host_; }
   migration::DomainControl& control() override { return host_.libvirt(); }
 
-  placement::VmId start(const std::string& name, placement::NumatuneMode numatune) override {
+  VmId start(const std::string& name, NumatuneMode numatune) override {
     tools::ScenarioVm vm = tools::busy_vm(name, /*vcpus=*/2, /*pct=*/10);
     vm.numatune = numatune;
-    if (numatune != placement::NumatuneMode::kNone) {
-      vm.memory_on = {{node(), placement::kGiB}};
+    if (numatune != NumatuneMode::kNone) {
+      vm.memory_on = {{node(), kGiB}};
     }
     return host_.start(vm);
   }
-  void stop(const placement::VmId& vm) override { host_.stop(vm); }
+  void stop(const VmId& vm) override { host_.stop(vm); }
   bool wait_for_change() override { return false; }  // everything shows at once
 
-  placement::CpuId cpu() const override { return {4}; }
-  placement::NodeId node() const override { return {1}; }
-  std::optional<placement::CpuId> offline_cpu() const override {
+  CpuId cpu() const override { return {4}; }
+  NodeId node() const override { return {1}; }
+  std::optional<CpuId> offline_cpu() const override {
     host_.take_cores(node(), 1);
-    return placement::CpuId{7};  // that core's
+    return CpuId{7};  // that core's
   }
-  std::optional<placement::NodeId> other_node() const override { return placement::NodeId{0}; }
-  std::optional<std::string> gap(Claim claim) const override {
+  std::optional<NodeId> other_node() const override { return NodeId{0}; }
+  std::optional<std::string> gap(ContractClaim claim) const override {
     switch (claim) {
-      case Claim::kLostConnectionIsUnavailable:
+      case ContractClaim::kLostConnectionIsUnavailable:
         return "the simulated libvirt is never lost";
-      case Claim::kVmsHaveDefinitions:
+      case ContractClaim::kVmsHaveDefinitions:
         return "simulated VMs are transient";
-      case Claim::kUuidsReturn:
+      case ContractClaim::kUuidsReturn:
         return "every simulated VM has a UUID of its own";
       default:
         return std::nullopt;

@@ -19,9 +19,6 @@ using balancer::HostReading;
 using balancer::SimLoadRequest;
 using balancer::SimStartRequest;
 using balancer::SimStopRequest;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::VmDescription;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -62,7 +59,7 @@ class LiveHostTest : public testing::Test {
   /// Of all vCPUs of the VM, in milliseconds.
   static std::int64_t ran_ms(const HostReading& reading, std::size_t vm) {
     std::int64_t ran_ns = 0;
-    for (const placement::VcpuSample& vcpu : reading.sample.vms.at(vm).vcpus) {
+    for (const VcpuSample& vcpu : reading.sample.vms.at(vm).vcpus) {
       ran_ns += vcpu.run_ns;
     }
     return ran_ns / 1'000'000;
@@ -79,8 +76,8 @@ class LiveHostTest : public testing::Test {
   int changes_ = 0;
   std::int64_t sequence_ = 0;
   std::vector<VmDescription> running_;
-  std::set<placement::VmId> moving_;
-  std::set<placement::VmId> spilling_;
+  std::set<VmId> moving_;
+  std::set<VmId> spilling_;
   std::unique_ptr<LiveHost> host_;
 };
 
@@ -188,7 +185,7 @@ TEST_F(LiveHostTest, LatenciesAreThoseOfTheDistances) {
   open();
   const std::atomic<bool> stop = false;
   const auto found = host_->find_latencies("", host_->topology(), {}, stop);
-  EXPECT_EQ(stats::local_read_ns(host_->topology(), found.latencies), placement::kTypicalReadNs);
+  EXPECT_EQ(stats::local_read_ns(host_->topology(), found.latencies), kTypicalReadNs);
   EXPECT_EQ(stats::with_measured_distances(host_->topology(), found.latencies).distances,
             scenario_.host.distances);
 }

@@ -15,13 +15,6 @@ namespace {
 
 using migration::ActionEvent;
 using migration::Order;
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::Reason;
-using placement::VmId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -57,10 +50,9 @@ class OraclesTest : public testing::Test {
     return order;
   }
   /// The first CPU of each of these nodes.
-  [[nodiscard]] std::vector<placement::CpuId> first_cpus(
-      std::initializer_list<placement::NodeIndex> nodes) const {
-    std::vector<placement::CpuId> cpus;
-    for (const placement::NodeIndex node : nodes) {
+  [[nodiscard]] std::vector<CpuId> first_cpus(std::initializer_list<NodeIndex> nodes) const {
+    std::vector<CpuId> cpus;
+    for (const NodeIndex node : nodes) {
       cpus.push_back(host_->topology().nodes[node].cpus.front().id);
     }
     return cpus;
@@ -153,7 +145,7 @@ TEST_F(OraclesTest, AMoveThatWasTakenBackDoesNotCount) {
 }
 
 TEST_F(OraclesTest, TooManyMovesInOneEpochAreNoticed) {
-  for (std::int64_t action = 1; action <= placement::kFewestMoves + 1; ++action) {
+  for (std::int64_t action = 1; action <= kFewestMoves + 1; ++action) {
     Order one = order(action, Reason::kLoadMove, 0, 1);
     one.changes[0].vm.uuid[0] = static_cast<std::uint8_t>(action);  // of VMs that ended meanwhile
     give(3, one);
@@ -193,7 +185,7 @@ TEST_F(OraclesTest, PagesMovedBelowTheReserveAreNoticed) {
 }
 
 TEST_F(OraclesTest, PagesThatMustStayAreNoticedWhenTheyMove) {
-  scenario_.vms[0].numatune = placement::NumatuneMode::kStrict;
+  scenario_.vms[0].numatune = NumatuneMode::kStrict;
   scenario_.vms[0].memory_on = {{NodeId{0}, kGiB}};
   make();
   oracles_->pages_moved(pages(0, kMiB * 2, kGiB * 4), *host_);

@@ -9,9 +9,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::kGiB;
-using placement::NodeId;
-
 /// So many nodes of 4 cores and 8 GiB; VMs of 2 GiB that have touched it.
 Scenario scenario_of(std::int32_t nodes, const std::vector<ScenarioVm>& vms, std::int64_t epochs) {
   Scenario scenario;
@@ -106,7 +103,7 @@ TEST(PoliciesTest, NumadBindsAVmThatNeedsMoreThanItsTargetOfOneNodeToTwo) {
 
 TEST(PoliciesTest, NumadLeavesSmallAndIdleOnesAlone) {
   ScenarioVm small = vm_on("small", 0, 1, 100);
-  small.memory = placement::kMiB * 256;
+  small.memory = kMiB * 256;
   const SimulationResult result =
       run(scenario_of(2, {small, vm_on("idle", 0, 4, 10)}, 60), "numad");
   EXPECT_EQ(result.moved.value, 0);

@@ -44,7 +44,7 @@ class RecordedHostTest : public testing::Test {
     scenario.options.spill_enable = 0;
     for (const char* name : {"web", "db"}) {
       scenario.vms.push_back(busy_vm(name, 4, 100));
-      scenario.vms.back().pinned_on = {placement::NodeId{0}};
+      scenario.vms.back().pinned_on = {NodeId{0}};
     }
     Simulation simulation(scenario);
     simulation.record(/*anonymize=*/false);

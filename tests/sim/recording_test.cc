@@ -157,9 +157,9 @@ TEST_P(RecordedStarts, ReplayToTheByte) {
   }
   const auto announce = [](Simulation& simulation, std::size_t vm) {
     const ScenarioVm& spec = simulation.scenario().vms[vm];
-    ASSERT_TRUE(simulation.ask(
-        balancer::AnnounceRequest{spec.name, placement::to_text(SimHost::id_of_started(vm)),
-                                  spec.vcpus, spec.memory.value / placement::kMiB.value}));
+    ASSERT_TRUE(
+        simulation.ask(balancer::AnnounceRequest{spec.name, to_text(SimHost::id_of_started(vm)),
+                                                 spec.vcpus, spec.memory.value / kMiB.value}));
   };
   const Lines lines = record(storm, 3, anonymize, [&](Simulation& simulation) {
     const auto now = static_cast<std::size_t>(simulation.epoch());
@@ -172,8 +172,7 @@ TEST_P(RecordedStarts, ReplayToTheByte) {
       }
       ASSERT_TRUE(simulation.ask(balancer::SuggestRequest{1, 512}));  // of no announced VM
     } else if (now == 5) {
-      ASSERT_TRUE(simulation.ask(
-          balancer::WithdrawRequest{placement::to_text(SimHost::id_of_started(15))}));
+      ASSERT_TRUE(simulation.ask(balancer::WithdrawRequest{to_text(SimHost::id_of_started(15))}));
     }
   });
   expect_the_same(lines, 50);
@@ -233,7 +232,7 @@ TEST(RecordingTest, AChangedPlanIsShownWithItsPlace) {
     at = i > 20 && lines[i].find("\"plan\":{\"epoch\":") < 30 ? i : 0;
   }
   ASSERT_GT(at, 0U);
-  placement::Plan plan;
+  Plan plan;
   plan.epoch = 999;
   lines[at] = balancer::plan_line(static_cast<std::int64_t>(at), plan, nullptr);
   const auto report = replayed(lines);

@@ -21,7 +21,7 @@ Scenario pile() {
   scenario.host = small_host(2);
   for (int i = 0; i < 2; ++i) {
     scenario.vms.push_back(busy_vm("vm" + std::to_string(i), 4, 100));
-    scenario.vms.back().pinned_on = {placement::NodeId{0}};
+    scenario.vms.back().pinned_on = {NodeId{0}};
   }
   return scenario;
 }
@@ -51,7 +51,7 @@ TEST(ReleaseSimTest, ARestartOfTheDaemonKeepsItReleased) {
   run_until(simulation, 60);
   EXPECT_EQ(simulation.figures().imbalance.value, 1000);
   for (const VmResult& vm : simulation.result().vms) {
-    EXPECT_THAT(vm.homes, Each(placement::NodeId{}));
+    EXPECT_THAT(vm.homes, Each(NodeId{}));
   }
 }
 

@@ -8,7 +8,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::NodeId;
 using testing::Contains;
 using testing::Each;
 

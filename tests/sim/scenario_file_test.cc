@@ -9,8 +9,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::kGiB;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -111,20 +109,20 @@ cores = 2
   EXPECT_EQ(vm.stall.value, 300);
   EXPECT_EQ(vm.cells, 2);
   EXPECT_THAT(vm.pinned_on, ElementsAre(NodeId{0}));
-  EXPECT_THAT(vm.memory_on, ElementsAre(migration::NodeBytes{NodeId{0}, kGiB * 16},
-                                        migration::NodeBytes{NodeId{1}, kGiB * 2}));
+  EXPECT_THAT(vm.memory_on,
+              ElementsAre(NodeBytes{NodeId{0}, kGiB * 16}, NodeBytes{NodeId{1}, kGiB * 2}));
   EXPECT_EQ(vm.policy.anti_affinity_group, "db");
   EXPECT_FALSE(vm.policy.anti_affinity_hard);
   EXPECT_THAT(vm.policy.nodes, ElementsAre(NodeId{0}, NodeId{1}));
-  EXPECT_EQ(vm.numatune, placement::NumatuneMode::kRestrictive);
+  EXPECT_EQ(vm.numatune, NumatuneMode::kRestrictive);
   EXPECT_EQ(vm.limit_pct, 350);
   EXPECT_EQ(vm.qemu.value, 20);
   EXPECT_EQ(vm.policy.reservation_permille, 250);
   EXPECT_EQ(vm.policy.locality_weight_pct, 200);
-  EXPECT_EQ(vm.policy.memory_mode, placement::MemoryMode::kMask);
+  EXPECT_EQ(vm.policy.memory_mode, MemoryMode::kMask);
   EXPECT_FALSE(vm.policy.consolidate);
   EXPECT_TRUE(vm.policy.do_not_move);
-  EXPECT_EQ(vm.policy.strategy, placement::PlacementStrategy::kDistributeEvenly);
+  EXPECT_EQ(vm.policy.strategy, PlacementStrategy::kDistributeEvenly);
   EXPECT_THAT(scenario->faults,
               ElementsAre(Fault{40, FaultKind::kPinRefused, 0U, std::nullopt, 3},
                           Fault{50, FaultKind::kNodeOffline, std::nullopt, NodeId{1}, 10, 2}));

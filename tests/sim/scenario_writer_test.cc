@@ -41,11 +41,8 @@ TEST(ScenarioWriterTest, AnythingMayStandInAName) {
   scenario.epochs = 5;
   scenario.host = small_host(2);
   scenario.vms = {busy_vm("a\tb \xc3\xa4", 2, 50)};
-  scenario.faults = {{.epoch = 1,
-                      .kind = FaultKind::kNodeOffline,
-                      .node = placement::NodeId{1},
-                      .epochs = 2,
-                      .cores = 1}};
+  scenario.faults = {
+      {.epoch = 1, .kind = FaultKind::kNodeOffline, .node = NodeId{1}, .epochs = 2, .cores = 1}};
   const auto read = parse_scenario(to_toml(scenario), "some.toml");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, scenario);

@@ -41,7 +41,7 @@ inline void run_until(Simulation& simulation, std::int64_t epoch) {
 inline ScenarioHost small_host(std::int32_t nodes, std::int32_t threads_per_core = 1) {
   ScenarioHost host;
   for (std::int32_t i = 0; i < nodes; ++i) {
-    host.nodes.push_back({placement::NodeId{i}, 4, threads_per_core, placement::kGiB * 8});
+    host.nodes.push_back({NodeId{i}, 4, threads_per_core, kGiB * 8});
     for (std::int32_t j = 0; j < nodes; ++j) {
       host.distances.push_back(i == j ? 10 : 20);
     }
@@ -54,9 +54,9 @@ inline ScenarioVm busy_vm(std::string name, std::int32_t vcpus, std::int64_t pct
   ScenarioVm vm;
   vm.name = std::move(name);
   vm.vcpus = vcpus;
-  vm.memory = placement::kGiB;
+  vm.memory = kGiB;
   vm.load = {{0, pct}};
-  vm.qemu = placement::Permille{};
+  vm.qemu = Permille{};
   return vm;
 }
 

@@ -14,10 +14,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::NodeId;
-
 SimulationResult run(const std::string& name) {
   return run_to_end(find_scenario(name, kScenarioDirectory).value());
 }
@@ -107,7 +103,7 @@ Forecasts with_and_without_forecasts(const std::string& name) {
     }
     return sum;
   };
-  return {run_with(0), run_with(placement::Options{}.forecast_weight)};
+  return {run_with(0), run_with(Options{}.forecast_weight)};
 }
 
 constexpr std::int64_t kHardlyMore = std::int64_t{3} * 300;  ///< 0.3 % of demand in each run
@@ -139,9 +135,8 @@ TEST(ScenariosTest, PackedVmsLeaveALargeOneItsNode) {
   EXPECT_GE(pct(vm(result, "large").locality), 97);
 
   // Spread, no node has room for the large one.
-  for (const auto strategy :
-       {placement::PlacementStrategy::kLeastLostTime, placement::PlacementStrategy::kLeastAllocated,
-        placement::PlacementStrategy::kDistributeEvenly}) {
+  for (const auto strategy : {PlacementStrategy::kLeastLostTime, PlacementStrategy::kLeastAllocated,
+                              PlacementStrategy::kDistributeEvenly}) {
     Scenario spread = packed;
     spread.strategy = strategy;
     const SimulationResult apart = run_to_end(spread);
@@ -155,7 +150,7 @@ Scenario packed_on_threads(std::int64_t from, std::int64_t load_pct) {
   Scenario scenario;
   scenario.name = "packed-on-threads";
   scenario.epochs = 200;
-  scenario.strategy = placement::PlacementStrategy::kMostAllocated;
+  scenario.strategy = PlacementStrategy::kMostAllocated;
   scenario.host = small_host(2, 2);
   for (int i = 0; i < 4; ++i) {
     ScenarioVm small = busy_vm("vm" + std::to_string(i), 2, 40);
@@ -183,7 +178,7 @@ TEST(ScenariosTest, APackingIsUndoneWhenTimeIsLost) {
 
 /// One node of 8 cores with 2 threads each, and a VM of 4 busy vCPUs among 12 others; the other
 /// node has nothing to do, and they may not use it.
-Scenario beside_noise(placement::CpuBinding binding) {
+Scenario beside_noise(CpuBinding binding) {
   Scenario scenario;
   scenario.name = "beside-noise";
   scenario.epochs = 100;
@@ -194,7 +189,7 @@ Scenario beside_noise(placement::CpuBinding binding) {
   }
   ScenarioVm fast = busy_vm("fast", 4, 100);
   fast.policy.cpu_binding = binding;
-  fast.policy.cpu_policy = placement::CpuPolicy::kSpreadByPCPUs;
+  fast.policy.cpu_policy = CpuPolicy::kSpreadByPCPUs;
   scenario.vms.push_back(fast);
   for (int i = 0; i < 3; ++i) {
     scenario.vms.push_back(busy_vm("noise" + std::to_string(i), 4, 100));
@@ -207,26 +202,26 @@ Scenario beside_noise(placement::CpuBinding binding) {
 
 TEST(ScenariosTest, CoresOfItsOwnKeepTheNoiseOff) {
   // 16 busy vCPUs on 8 cores: each thread is worth 10/16 of a core.
-  const SimulationResult without = run_to_end(beside_noise(placement::CpuBinding::kNode));
+  const SimulationResult without = run_to_end(beside_noise(CpuBinding::kNode));
   EXPECT_THAT(without.violations, testing::IsEmpty());
   EXPECT_NEAR(static_cast<double>(pct(vm(without, "fast").used)), 62, 2);
   EXPECT_NEAR(static_cast<double>(pct(vm(without, "noise0").used)), 62, 2);
   // 4 cores for 4 vCPUs; the other 12 have 4 cores with 8 threads, worth 5 cores.
-  const SimulationResult with = run_to_end(beside_noise(placement::CpuBinding::kExclusive));
+  const SimulationResult with = run_to_end(beside_noise(CpuBinding::kExclusive));
   EXPECT_THAT(with.violations, testing::IsEmpty());
   EXPECT_GE(pct(vm(with, "fast").used), 97);
   EXPECT_NEAR(static_cast<double>(pct(vm(with, "noise0").used)), 42, 2);
 }
 
 /// What two VMs of 2 busy vCPUs get of them on 4 cores with 2 threads each, in per cent.
-std::int64_t used_by_pairs(placement::CpuPolicy policy) {
+std::int64_t used_by_pairs(CpuPolicy policy) {
   Scenario scenario;
   scenario.name = "pairs";
   scenario.epochs = 60;
   scenario.host = small_host(1, 2);
   for (const char* const name : {"a", "b"}) {
     ScenarioVm pair = busy_vm(name, 2, 100);
-    pair.policy.cpu_binding = placement::CpuBinding::kShare;
+    pair.policy.cpu_binding = CpuBinding::kShare;
     pair.policy.cpu_policy = policy;
     scenario.vms.push_back(pair);
   }
@@ -237,9 +232,9 @@ std::int64_t used_by_pairs(placement::CpuPolicy policy) {
 }
 
 TEST(ScenariosTest, ThreadsOfOneCoreAreWorthLessThanTwoCores) {
-  EXPECT_NEAR(static_cast<double>(used_by_pairs(placement::CpuPolicy::kFullPCPUs)), 62, 3);
-  EXPECT_GE(used_by_pairs(placement::CpuPolicy::kSpreadByPCPUs), 97);
-  EXPECT_GE(used_by_pairs(placement::CpuPolicy::kNone), 97);
+  EXPECT_NEAR(static_cast<double>(used_by_pairs(CpuPolicy::kFullPCPUs)), 62, 3);
+  EXPECT_GE(used_by_pairs(CpuPolicy::kSpreadByPCPUs), 97);
+  EXPECT_GE(used_by_pairs(CpuPolicy::kNone), 97);
 }
 
 TEST(ScenariosTest, ACacheForEachVmSavesWaiting) {
@@ -248,7 +243,7 @@ TEST(ScenariosTest, ACacheForEachVmSavesWaiting) {
   EXPECT_EQ(homes(with).size(), 2U);
   Scenario scenario = find_scenario("caches", kScenarioDirectory).value();
   for (ScenarioVm& one : scenario.vms) {
-    one.policy.cpu_binding = placement::CpuBinding::kNode;
+    one.policy.cpu_binding = CpuBinding::kNode;
   }
   const SimulationResult without = run_to_end(scenario);
   EXPECT_THAT(without.violations, testing::IsEmpty());

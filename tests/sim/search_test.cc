@@ -22,8 +22,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::Bytes;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -94,7 +92,7 @@ TEST(SearchTest, NoNodeHasMoreMemoryBoundToItThanItHas) {
     for (const ScenarioNode& node : scenario.host.nodes) {
       Bytes all;
       for (const ScenarioVm& vm : scenario.vms) {
-        if (vm.numatune != placement::NumatuneMode::kNone && vm.memory_on.front().node == node.id) {
+        if (vm.numatune != NumatuneMode::kNone && vm.memory_on.front().node == node.id) {
           all += vm.memory_on.front().bytes;
           ++bound;
         }

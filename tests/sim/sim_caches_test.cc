@@ -7,8 +7,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::CpuTime;
-using placement::Permille;
 using testing::ElementsAre;
 using testing::IsEmpty;
 

@@ -13,10 +13,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::kGiB;
-using placement::NodeId;
-using placement::Permille;
-
 /// Both VMs' memory cannot leave node 0, which has CPUs for both at first, and for one of them
 /// later. One waits for memory most of its time, the other hardly. Without spills, which would let
 /// both run on both nodes.
@@ -29,7 +25,7 @@ Scenario one_has_to_go(bool counts_reads) {
   scenario.host.counts_reads = counts_reads;
   for (const auto& [name, stall] : {std::pair("reads", 600), std::pair("computes", 50)}) {
     ScenarioVm vm = busy_vm(name, 4, 100);
-    vm.numatune = placement::NumatuneMode::kStrict;
+    vm.numatune = NumatuneMode::kStrict;
     vm.memory = kGiB * 2;
     vm.memory_on = {{NodeId{0}, kGiB * 2}};
     vm.pinned_on = {NodeId{0}};

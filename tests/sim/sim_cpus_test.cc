@@ -7,7 +7,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::CpuTime;
 using testing::ElementsAre;
 
 constexpr CpuTime kPeriod{100'000};

@@ -12,9 +12,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::kGiB;
-using placement::NodeId;
-
 /// Memory of node 0 is near node 1 and far from node 2; the firmware says the opposite. The VM's
 /// memory cannot leave node 0, where others need all CPUs, so it is best off on node 1. Without
 /// spills, which would let it run there and keep its home.
@@ -29,7 +26,7 @@ Scenario wrong_slit(bool measured) {
   scenario.host.distances_are_measured = measured;
   scenario.host.others = {{NodeId{0}, 0, std::nullopt, 400}};
   ScenarioVm vm = busy_vm("far", 2, 100);
-  vm.numatune = placement::NumatuneMode::kStrict;
+  vm.numatune = NumatuneMode::kStrict;
   vm.memory = kGiB * 2;
   vm.memory_on = {{NodeId{0}, kGiB * 2}};
   vm.pinned_on = {NodeId{0}};

@@ -10,13 +10,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::CpuTime;
-using placement::kGiB;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::VmId;
 using testing::Each;
 using testing::ElementsAre;
 
@@ -39,8 +32,8 @@ class SimHostTest : public testing::Test {
           host_->libvirt().pin_vcpu({vm}, vcpu, balancer::cpus_of(host_->topology().nodes[node])));
     }
   }
-  [[nodiscard]] placement::VmSample sample_of(const VmId& vm) const {
-    for (const placement::VmSample& row : host_->sample(1, Microseconds{}).vms) {
+  [[nodiscard]] VmSample sample_of(const VmId& vm) const {
+    for (const VmSample& row : host_->sample(1, Microseconds{}).vms) {
       if (row.id == vm) {
         return row;
       }
@@ -50,14 +43,14 @@ class SimHostTest : public testing::Test {
   /// Of all vCPUs, in milliseconds.
   [[nodiscard]] std::int64_t ran(const VmId& vm) const {
     std::int64_t ns = 0;
-    for (const placement::VcpuSample& vcpu : sample_of(vm).vcpus) {
+    for (const VcpuSample& vcpu : sample_of(vm).vcpus) {
       ns += vcpu.run_ns;
     }
     return ns / 1'000'000;
   }
   [[nodiscard]] std::int64_t waited(const VmId& vm) const {
     std::int64_t ns = 0;
-    for (const placement::VcpuSample& vcpu : sample_of(vm).vcpus) {
+    for (const VcpuSample& vcpu : sample_of(vm).vcpus) {
       ns += vcpu.wait_ns;
     }
     return ns / 1'000'000;
@@ -69,7 +62,7 @@ class SimHostTest : public testing::Test {
 
 TEST_F(SimHostTest, CpusAreNumberedAsOnMostMachines) {
   make(small_host(2, /*threads_per_core=*/2));
-  const placement::Topology& topology = host_->topology();
+  const Topology& topology = host_->topology();
   EXPECT_THAT(balancer::cpus_of(topology.nodes[0]),
               ElementsAre(CpuId{0}, CpuId{1}, CpuId{2}, CpuId{3}, CpuId{8}, CpuId{9}, CpuId{10},
                           CpuId{11}));
@@ -101,7 +94,7 @@ TEST_F(SimHostTest, WhatIsToldAsWaitingIsAlsoWhatRanLater) {
 TEST_F(SimHostTest, QemusOwnThreadsTakeTheirPartFirst) {
   make(small_host(1));
   ScenarioVm with = busy_vm("a", 4, 100);
-  with.qemu = placement::Permille{15};
+  with.qemu = Permille{15};
   const VmId vm = host_->start(with);
   run(10);
   EXPECT_EQ(waited(vm), 600);
@@ -153,7 +146,7 @@ TEST_F(SimHostTest, TheKernelMovesNoMemoryToANodeThatTheVmsCpusetForbids) {
   make(small_host(2));
   ScenarioVm far = busy_vm("a", 2, 100);
   far.memory_on = {{NodeId{0}, kGiB}};
-  far.numatune = placement::NumatuneMode::kRestrictive;
+  far.numatune = NumatuneMode::kRestrictive;
   const VmId vm = host_->start(far);
   pin(vm, 1);
   host_->balance_numa(vm);
@@ -174,11 +167,11 @@ TEST_F(SimHostTest, HugePagesComeFromTheNodesPoolsAndTheKernelLeavesThem) {
   pin(vm, 1);
   host_->balance_numa(vm);
   run(60);
-  const placement::Sample sample = host_->sample(1, {});
+  const Sample sample = host_->sample(1, {});
   EXPECT_THAT(*sample.vms[0].memory, ElementsAre(kGiB, Bytes{}));
   EXPECT_EQ(sample.nodes[0].total - sample.nodes[0].free, kGiB * 2);
   EXPECT_THAT(*sample.nodes[0].huge_pages,
-              ElementsAre(placement::HugePagePool{kSimPage, kGiB.value * 2 / kSimPage.value}));
+              ElementsAre(HugePagePool{kSimPage, kGiB.value * 2 / kSimPage.value}));
   EXPECT_THAT(host_->kernel().node_memory(NodeId{0})->pools,
               ElementsAre(migration::PoolFree{kSimPage, kGiB.value / kSimPage.value}));
   EXPECT_EQ(host_->description(vm).huge_page_size, kSimPage);
@@ -239,7 +232,7 @@ TEST_F(SimHostTest, AVmIsFoundPinnedOnlyWhereTheScenarioSaysSo) {
   ScenarioVm wide = busy_vm("wide", 8, 50);  // two clients of four
   wide.pinned_on = {NodeId{1}, NodeId{0}};
   const VmId vm = host_->start(wide);
-  const placement::VmDescription& description = host_->description(vm);
+  const VmDescription& description = host_->description(vm);
   ASSERT_EQ(description.vcpu_pins.size(), 8U);
   EXPECT_EQ(description.vcpu_pins[0].cpus, balancer::cpus_of(host_->topology().nodes[1]));
   EXPECT_EQ(description.vcpu_pins[7].cpus, balancer::cpus_of(host_->topology().nodes[0]));
@@ -252,7 +245,7 @@ TEST_F(SimHostTest, BoundMemoryNeverSpills) {
   ScenarioVm bound = busy_vm("bound", 4, 100);
   bound.memory = kGiB * 12;
   bound.memory_on = {{NodeId{0}, kGiB}};
-  bound.numatune = placement::NumatuneMode::kStrict;
+  bound.numatune = NumatuneMode::kStrict;
   const VmId vm = host_->start(bound);
   pin(vm, 1);
   run(60);
@@ -305,7 +298,7 @@ TEST_F(SimHostTest, ThreadsOfANodeWithoutCpusRunElsewhere) {
 
 TEST_F(SimHostTest, SomeCoresOfANodeCanGo) {
   make(small_host(2));
-  const std::vector<placement::Cpu> all = host_->topology().nodes[1].cpus;
+  const std::vector<Cpu> all = host_->topology().nodes[1].cpus;
   const std::int32_t cores = host_->topology().nodes[1].core_count();
   host_->take_cores(NodeId{1}, 1);
   EXPECT_EQ(host_->topology().nodes[1].core_count(), cores - 1);
@@ -325,7 +318,7 @@ TEST_F(SimHostTest, CpuTimesAddUpToWhatWasUsedAndNeverGoBack) {
   for (int i = 0; i < 20; ++i) {
     host_->run(Microseconds{7'777});
     std::int64_t sum = 0;
-    const placement::Sample sample = host_->sample(1, Microseconds{});
+    const Sample sample = host_->sample(1, Microseconds{});
     ASSERT_EQ(sample.cpus.size(), 4U);
     for (std::size_t cpu = 0; cpu < 4; ++cpu) {
       EXPECT_GE(sample.cpus[cpu].busy_us, before[cpu]);

@@ -10,8 +10,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::NodeId;
-
 Scenario lab(bool pinned) {
   Scenario scenario;
   scenario.name = "lab";
@@ -19,11 +17,11 @@ Scenario lab(bool pinned) {
   scenario.host = small_host(4);
   for (ScenarioNode& node : scenario.host.nodes) {
     node.cores = 2;
-    node.memory = placement::kGiB * 2;
+    node.memory = kGiB * 2;
   }
   for (std::int32_t i = 0; i < 3; ++i) {
     ScenarioVm vm = busy_vm("vm" + std::to_string(i), 2, 100);
-    vm.memory = placement::kMiB * 320;
+    vm.memory = kMiB * 320;
     vm.qemu = ScenarioVm{}.qemu;
     (pinned ? vm.pinned_on : vm.placed_on) = {NodeId{i}};
     scenario.vms.push_back(vm);
@@ -39,7 +37,7 @@ double locality(std::string_view policy) {
   std::int64_t resident = 0;
   while (!simulation.finished()) {
     simulation.run_epoch();
-    for (const VmFigures& vm : simulation.figures().vms) {
+    for (const VmEpochFigures& vm : simulation.figures().vms) {
       const bool counts = simulation.epoch() > 30;
       local += counts ? vm.local.value : 0;
       resident += counts ? vm.resident.value : 0;
@@ -56,12 +54,12 @@ TEST(SimLabTest, PinnedVmsWaitAsMuchAsInTheLab) {
     (void)host.start(vm);
   }
   for (int i = 0; i < 100; ++i) {
-    host.run(placement::Microseconds{200'000});
+    host.run(Microseconds{200'000});
   }
   std::int64_t ran = 0;
   std::int64_t waited = 0;
-  for (const placement::VmSample& vm : host.sample(1, {}).vms) {
-    for (const placement::VcpuSample& vcpu : vm.vcpus) {
+  for (const VmSample& vm : host.sample(1, {}).vms) {
+    for (const VcpuSample& vcpu : vm.vcpus) {
       ran += vcpu.run_ns;
       waited += vcpu.wait_ns;
     }

@@ -10,9 +10,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeIndex;
 using testing::ElementsAre;
 
 constexpr CpuTime kTick{200'000};

@@ -7,7 +7,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::NodeIndex;
 using testing::ElementsAre;
 
 /// Three nodes of 100, 50 and 100 pages; 2 is nearer to 0 than 1 is.

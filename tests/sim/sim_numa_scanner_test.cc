@@ -7,9 +7,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::CpuTime;
-using placement::NodeIndex;
-
 constexpr CpuTime kCpuSecond{1'000'000};
 constexpr std::int64_t kPortion = 128;  // simulated pages of 2 MiB
 constexpr NodeIndex kHere = 0;

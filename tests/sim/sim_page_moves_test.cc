@@ -16,11 +16,6 @@ namespace {
 using migration::kStatusNotWritten;
 using migration::MoveResult;
 using migration::SharedPages;
-using placement::Bytes;
-using placement::kGiB;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::VmId;
 using testing::Each;
 using testing::ElementsAre;
 
@@ -55,7 +50,7 @@ class SimPageMovesTest : public testing::Test {
   SimClock clock_;
   std::unique_ptr<SimHost> host_;
   VmId vm_;
-  placement::VmProcess process_;
+  VmProcess process_;
   std::uint64_t first_ = 0;
 };
 
@@ -65,7 +60,7 @@ TEST_F(SimPageMovesTest, RangesTellWhereTheirPagesAre) {
   EXPECT_EQ(ranges[0].length, kGiB);
   EXPECT_EQ(ranges[0].page_size, kSimPage);
   EXPECT_FALSE(ranges[0].hugetlb);
-  EXPECT_THAT(ranges[0].resident, ElementsAre(migration::NodeBytes{NodeId{0}, kGiB / 2}));
+  EXPECT_THAT(ranges[0].resident, ElementsAre(NodeBytes{NodeId{0}, kGiB / 2}));
 }
 
 TEST_F(SimPageMovesTest, MovesPagesAndSaysWhereTheyAre) {

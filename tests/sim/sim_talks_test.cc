@@ -7,9 +7,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::CpuTime;
-using placement::VmId;
-using placement::WakeupSample;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;

@@ -66,7 +66,7 @@ TEST(SimulatedConfigTest, ActsInItsFolderWithTheScenariosOptions) {
   Scenario scenario;
   scenario.name = "test";
   scenario.options.rebalance_period = 500;
-  scenario.strategy = placement::PlacementStrategy::kMostAllocated;
+  scenario.strategy = PlacementStrategy::kMostAllocated;
   const Config config = simulated_config({}, scenario, "/f");
   EXPECT_EQ(config.uri, "simulated:test");
   EXPECT_EQ(config.socket_path, "/f/vmnuma.sock");

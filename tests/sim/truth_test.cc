@@ -10,9 +10,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::CpuTime;
-using placement::Microseconds;
-
 constexpr Microseconds kHostSecond{1'000'000};
 
 /// Two VMs of 4 busy vCPUs on a node of 4 CPUs, for a second.

@@ -25,7 +25,7 @@ Scenario pile(std::int32_t vms) {
   scenario.host = small_host(2);
   for (std::int32_t i = 0; i < vms; ++i) {
     scenario.vms.push_back(busy_vm("vm" + std::to_string(i), 4, 100));
-    scenario.vms.back().pinned_on = {placement::NodeId{0}};
+    scenario.vms.back().pinned_on = {NodeId{0}};
   }
   return scenario;
 }
@@ -72,10 +72,10 @@ TEST(WhatIfSimTest, ANewVmGetsTheHomeThatWasForetold) {
     simulation.run_epoch();
   }
   WhatIfRequest request;
-  request.add = {{4, placement::kGiB.value, 100, 1024}};
+  request.add = {{4, kGiB.value, 100, 1024}};
   const auto foretold = answer_to<WhatIfView>(simulation, request);
   ASSERT_EQ(foretold.homes.size(), 1U);
-  EXPECT_EQ(foretold.homes[0].home, placement::NodeId{1});
+  EXPECT_EQ(foretold.homes[0].home, NodeId{1});
   EXPECT_EQ(foretold.after.lost_ms, 0);
   while (!simulation.finished()) {
     simulation.run_epoch();

@@ -14,25 +14,11 @@
 
 namespace vmnuma::tests {
 
-using placement::Advice;
-using placement::AdviceHost;
-using placement::AdviceRequest;
-using placement::AdviceWarned;
-using placement::AdviceWarning;
-using placement::AdvisedBinding;
-using placement::Bytes;
-using placement::CpuId;
-using placement::GuestCell;
-using placement::Node;
-using placement::NodeIndex;
-using placement::NumatuneMode;
-using placement::VmDescription;
-
 namespace {
 
 /// What it has of pages of that size; zero: ordinary ones.
 Bytes memory_of(const Node& node, Bytes page_size) {
-  for (const placement::HugePagePool& pool : node.huge_pages) {
+  for (const HugePagePool& pool : node.huge_pages) {
     if (pool.page_size == page_size) {
       return page_size * pool.pages;
     }
@@ -42,14 +28,13 @@ Bytes memory_of(const Node& node, Bytes page_size) {
 
 /// The caches of the CPUs that the vCPU is pinned to; of all CPUs of these nodes if it is not.
 std::set<std::int32_t> caches_of(const VmDescription& vm, std::int32_t vcpu,
-                                 const placement::Topology& topology,
-                                 const std::vector<NodeIndex>& nodes) {
+                                 const Topology& topology, const std::vector<NodeIndex>& nodes) {
   std::vector<CpuId> pinned = pinned_cpus(vm.vcpu_pins, vcpu);
   pinned = pinned.empty() ? vm.default_pin : pinned;
   std::set<std::int32_t> caches;
   for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
     const bool is_one = std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-    for (const placement::Cpu& cpu : topology.nodes[node].cpus) {
+    for (const Cpu& cpu : topology.nodes[node].cpus) {
       if (pinned.empty() ? is_one
                          : std::find(pinned.begin(), pinned.end(), cpu.id) != pinned.end()) {
         caches.insert(cpu.last_level_cache);
@@ -110,7 +95,7 @@ std::optional<std::string> wrong_cells(const AdviceRequest& request, const Advic
   if (next != advice.vcpus || request.vm.max_vcpus != advice.vcpus) {
     return fmt::format("its cells have {} of {} vCPUs", next, request.vm.max_vcpus);
   }
-  const Bytes unit = std::max(request.vm.huge_page_size, placement::kMiB);
+  const Bytes unit = std::max(request.vm.huge_page_size, kMiB);
   const Bytes rounded = advice.memory - request.vm.max_memory;
   if (sum != advice.memory || rounded < Bytes{} ||
       rounded >= unit * static_cast<std::int64_t>(advice.cells.size())) {
@@ -212,7 +197,7 @@ std::optional<std::string> untrue_caches(const AdviceRequest& request, const Adv
                             : std::optional<std::string>("it has dies, and no cache");
   }
   // placement/cpu_assignment.h confines each of its clients to one.
-  if (request.vm.policy.cpu_binding == placement::CpuBinding::kShare) {
+  if (request.vm.policy.cpu_binding == CpuBinding::kShare) {
     return std::nullopt;
   }
   const VmDescription vm = as_advised(request, advice).vm;
@@ -240,7 +225,7 @@ std::optional<std::string> untrue_caches(const AdviceRequest& request, const Adv
   return std::nullopt;
 }
 
-std::vector<AdviceRequest> vms_of_all_sizes(const placement::Topology& topology) {
+std::vector<AdviceRequest> vms_of_all_sizes(const Topology& topology) {
   std::int32_t cpus = 0;
   for (const Node& node : topology.nodes) {
     cpus += node.cpu_count();
@@ -252,7 +237,7 @@ std::vector<AdviceRequest> vms_of_all_sizes(const placement::Topology& topology)
     plain.vm.max_vcpus = vcpus;
     plain.vm.vcpus.resize(static_cast<std::size_t>(vcpus));
     std::iota(plain.vm.vcpus.begin(), plain.vm.vcpus.end(), 0);
-    plain.vm.max_memory = plain.vm.memory = placement::kMiB * 700 * vcpus;
+    plain.vm.max_memory = plain.vm.memory = kMiB * 700 * vcpus;
     plain.virtio_disks = vcpus % 3;
     plain.vm.name = fmt::format("plain-{}", vcpus);
     requests.push_back(plain);
@@ -262,23 +247,23 @@ std::vector<AdviceRequest> vms_of_all_sizes(const placement::Topology& topology)
     requests.push_back(locked);
     AdviceRequest whole_cores = plain;
     whole_cores.vm.name = fmt::format("whole-cores-{}", vcpus);
-    whole_cores.vm.policy.cpu_binding = placement::CpuBinding::kExclusive;
-    whole_cores.vm.policy.cpu_policy = placement::CpuPolicy::kFullPCPUs;
+    whole_cores.vm.policy.cpu_binding = CpuBinding::kExclusive;
+    whole_cores.vm.policy.cpu_policy = CpuPolicy::kFullPCPUs;
     requests.push_back(whole_cores);
     AdviceRequest huge_pages = plain;
     huge_pages.vm.name = fmt::format("huge-pages-{}", vcpus);
-    huge_pages.vm.huge_page_size = placement::kMiB * 2;
+    huge_pages.vm.huge_page_size = kMiB * 2;
     requests.push_back(huge_pages);
     AdviceRequest apart = plain;
     apart.vm.name = fmt::format("apart-{}", vcpus);
-    apart.vm.max_memory = apart.vm.memory = placement::kGiB * 30;
+    apart.vm.max_memory = apart.vm.memory = kGiB * 30;
     apart.vm.policy.consolidate = false;
     requests.push_back(apart);
   }
   return requests;
 }
 
-std::vector<std::string> wrong_advice_on(const placement::Topology& topology) {
+std::vector<std::string> wrong_advice_on(const Topology& topology) {
   const AdviceHost host{.topology = topology};
   std::vector<std::string> wrong;
   for (const AdviceRequest& request : vms_of_all_sizes(topology)) {

@@ -12,23 +12,16 @@
 
 namespace vmnuma::tests {
 
-using placement::AdviceHost;
-using placement::AdviceRequest;
-using placement::Bytes;
-using placement::NumatuneMode;
-using placement::VmDescription;
-
 namespace {
 
 std::string kib(Bytes bytes) {
-  return fmt::format("unit='KiB'>{}<", bytes.value / placement::kKiB.value);
+  return fmt::format("unit='KiB'>{}<", bytes.value / kKiB.value);
 }
 
 std::string cpu_tune(const VmDescription& vm) {
   std::string pins;
-  for (const placement::Pin& pin : vm.vcpu_pins) {
-    pins += fmt::format("    <vcpupin vcpu='{}' cpuset='{}'/>\n", pin.number,
-                        placement::to_list(pin.cpus));
+  for (const Pin& pin : vm.vcpu_pins) {
+    pins += fmt::format("    <vcpupin vcpu='{}' cpuset='{}'/>\n", pin.number, to_list(pin.cpus));
   }
   return pins.empty() ? "" : "  <cputune>\n" + pins + "  </cputune>\n";
 }
@@ -37,7 +30,7 @@ std::string numa_tune(const VmDescription& vm) {
   return vm.numatune == NumatuneMode::kNone || vm.numatune_nodes.empty()
              ? ""
              : fmt::format("  <numatune>\n    <memory mode='{}' nodeset='{}'/>\n  </numatune>\n",
-                           name_of(vm.numatune), placement::to_list(vm.numatune_nodes));
+                           name_of(vm.numatune), to_list(vm.numatune_nodes));
 }
 
 std::string memory_backing(const VmDescription& vm) {
@@ -45,7 +38,7 @@ std::string memory_backing(const VmDescription& vm) {
   if (vm.huge_page_size > Bytes{}) {
     backing +=
         fmt::format("    <hugepages>\n      <page size='{}' unit='KiB'/>\n    </hugepages>\n",
-                    vm.huge_page_size.value / placement::kKiB.value);
+                    vm.huge_page_size.value / kKiB.value);
   }
   backing += vm.memory_locked ? "    <locked/>\n" : "";
   return backing.empty() ? "" : "  <memoryBacking>\n" + backing + "  </memoryBacking>\n";
@@ -71,29 +64,29 @@ std::string devices(const AdviceRequest& request) {
 
 struct Definition {
   AdviceRequest request;
-  placement::Advice advice;
+  Advice advice;
   std::string advised;
 };
 
 /// Whether a VM that was read has what was advised.
-bool is_as_advised(const VmDescription& vm, const placement::Advice& advice) {
-  const auto same = [](const placement::GuestCell& a, const placement::GuestCell& b) {
+bool is_as_advised(const VmDescription& vm, const Advice& advice) {
+  const auto same = [](const GuestCell& a, const GuestCell& b) {
     return a.id == b.id && a.vcpus == b.vcpus && a.memory == b.memory;
   };
   return vm.sockets == advice.sockets && vm.dies == advice.dies && vm.cores == advice.cores &&
          vm.threads == advice.threads && vm.max_memory == advice.memory &&
          std::equal(vm.cells.begin(), vm.cells.end(), advice.cells.begin(), advice.cells.end(),
                     same) &&
-         vm.numatune_auto == (advice.binding == placement::AdvisedBinding::kAuto) &&
+         vm.numatune_auto == (advice.binding == AdvisedBinding::kAuto) &&
          vm.numatune_nodes == advice.nodes &&
          vm.io_threads.size() == static_cast<std::size_t>(advice.io_threads) &&
          vm.io_thread_pins == advice.io_thread_pins;
 }
 
-Result<Definition> advise_once(const std::string& xml, const placement::VmPolicy& policy,
+Result<Definition> advise_once(const std::string& xml, const VmPolicy& policy,
                                const AdviceHost& host) {
   Definition definition;
-  auto request = balancer::read_advice_request(xml, placement::kMiB * 2);
+  auto request = balancer::read_advice_request(xml, kMiB * 2);
   if (!request) {
     return tl::unexpected(std::move(request).error());
   }
@@ -127,7 +120,7 @@ std::string definition_of(const AdviceRequest& request) {
       numa_tune(vm), request.is_x86 ? "x86_64" : "aarch64", devices(request));
 }
 
-Result<std::string> advised_definition(const std::string& xml, const placement::VmPolicy& policy,
+Result<std::string> advised_definition(const std::string& xml, const VmPolicy& policy,
                                        const AdviceHost& host) {
   return advise_once(xml, policy, host)
       .and_then([&](const Definition& first) -> Result<std::string> {

@@ -14,8 +14,6 @@
 
 namespace vmnuma::tests {
 
-using namespace placement;
-
 namespace {
 
 constexpr Bytes kHugePage = kMiB * 2;
@@ -121,7 +119,7 @@ Snapshot SnapshotBuilder::build() const {
     vm.first_client = snapshot.clients.size();
     vm.client_count = spec.homes.size();
     vm.counted_stall = spec.counted_stall;
-    vm.stall = placement::stall_of(spec.policy, spec.counted_stall, options_);
+    vm.stall = stall_of(spec.policy, spec.counted_stall, options_);
     vm.memory_stays_because = spec.memory_stays_because;
     vm.shares_memory = spec.shares_memory;
     vm.huge_page_size = spec.huge_pages ? kHugePage : Bytes{};
@@ -193,8 +191,8 @@ Topology equal_nodes(std::int32_t nodes, std::int32_t cores, std::int32_t thread
                      20);
 }
 
-placement::Options walls() {
-  return options_of(placement::Preset::kEsxi);
+Options walls() {
+  return options_of(Preset::kEsxi);
 }
 
 void run_and_share_out(Snapshot& snapshot, const Options& options) {
@@ -231,7 +229,7 @@ Snapshot next_epoch(const Snapshot& snapshot, const Plan& plan, const Options& o
   ++next.epoch;
   const auto remembered =
       static_cast<std::size_t>(std::max<std::int64_t>(options.lterm_fairness_interval - 1, 0));
-  for (const placement::Spill& spill : plan.spills) {
+  for (const Spill& spill : plan.spills) {
     for (ClientState& client : next.clients) {
       client.spill_saves = client.id == spill.client ? spill.saves : client.spill_saves;
     }

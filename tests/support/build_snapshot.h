@@ -28,7 +28,7 @@
 
 namespace vmnuma::tests {
 
-inline constexpr placement::CpuTime kCpu{2'000'000};  ///< one CPU for an epoch
+inline constexpr CpuTime kCpu{2'000'000};  ///< one CPU for an epoch
 
 struct NodeSpec {
   std::int32_t cores = 4;
@@ -42,15 +42,15 @@ struct NodeSpec {
 
 struct VmSpec {
   std::string name;
-  std::vector<placement::NodeIndex> homes = {0};  ///< one client each; kNoNode: to be placed
-  std::int32_t vcpus = 1;                         ///< of each client
-  std::int64_t busy_pct = 100;                    ///< of each vCPU
+  std::vector<NodeIndex> homes = {0};  ///< one client each; kNoNode: to be placed
+  std::int32_t vcpus = 1;              ///< of each client
+  std::int64_t busy_pct = 100;         ///< of each vCPU
   std::int32_t weight = 100;
-  std::vector<std::int64_t> memory_gib = {};       ///< of each client per node; empty: 1 at home
-  std::int64_t size_gib = 0;                       ///< of each client; 0: what is resident
-  bool huge_pages = false;                         ///< its memory consists of those of 2 MiB
-  std::vector<placement::NodeIndex> allowed = {};  ///< empty: all that can be a home
-  placement::VmPolicy policy = {};
+  std::vector<std::int64_t> memory_gib = {};  ///< of each client per node; empty: 1 at home
+  std::int64_t size_gib = 0;                  ///< of each client; 0: what is resident
+  bool huge_pages = false;                    ///< its memory consists of those of 2 MiB
+  std::vector<NodeIndex> allowed = {};        ///< empty: all that can be a home
+  VmPolicy policy = {};
   std::string memory_stays_because = {};
   bool shares_memory = false;
   bool fresh = true;
@@ -61,10 +61,10 @@ struct VmSpec {
   std::int64_t epochs_travelled = 0;
   std::int64_t epochs_rested = 1'000'000;
   std::int64_t epochs_here = 100;
-  placement::NodeIndex came_from = placement::kNoNode;
+  NodeIndex came_from = kNoNode;
   std::int64_t epochs_since_swap = 1'000'000;
   std::vector<std::int64_t> owed_before_pct = {};  ///< of one CPU, newest first
-  std::optional<placement::Permille> counted_stall = {};
+  std::optional<Permille> counted_stall = {};
 };
 
 class SnapshotBuilder {
@@ -77,8 +77,8 @@ class SnapshotBuilder {
   SnapshotBuilder& epoch(std::int64_t epoch);
   /// SLIT distance of every node to every other; 20 if not said.
   SnapshotBuilder& distance(std::int32_t distance);
-  SnapshotBuilder& options(const placement::Options& options);
-  [[nodiscard]] placement::Snapshot build() const;
+  SnapshotBuilder& options(const Options& options);
+  [[nodiscard]] Snapshot build() const;
 
  private:
   std::vector<NodeSpec> nodes_;
@@ -91,36 +91,32 @@ class SnapshotBuilder {
   std::vector<ChatSpec> chats_;
   std::int64_t epoch_ = 30;
   std::int32_t distance_ = 20;
-  placement::Options options_;
+  Options options_;
 };
 
 /// A host of equal nodes, for what needs no clients.
-[[nodiscard]] placement::Topology equal_nodes(std::int32_t nodes, std::int32_t cores,
-                                              std::int32_t threads_per_core, std::int64_t gib);
+[[nodiscard]] Topology equal_nodes(std::int32_t nodes, std::int32_t cores,
+                                   std::int32_t threads_per_core, std::int64_t gib);
 
 /// The snapshot one epoch after the plan was made and carried out, the demand unchanged.
-[[nodiscard]] placement::Snapshot next_epoch(const placement::Snapshot& snapshot,
-                                             const placement::Plan& plan,
-                                             const placement::Options& options);
+[[nodiscard]] Snapshot next_epoch(const Snapshot& snapshot, const Plan& plan,
+                                  const Options& options);
 
 /// Homes are walls, as ESXi's are: for tests in which no client spills.
-[[nodiscard]] placement::Options walls();
+[[nodiscard]] Options walls();
 
 /// What clients ran if they live where they do, and what follows from it.
-void run_and_share_out(placement::Snapshot& snapshot, const placement::Options& options);
+void run_and_share_out(Snapshot& snapshot, const Options& options);
 
 /// Index of the VM's first client.
-[[nodiscard]] placement::ClientIndex client_of(const placement::Snapshot& snapshot,
-                                               std::string_view vm);
+[[nodiscard]] ClientIndex client_of(const Snapshot& snapshot, std::string_view vm);
 
 /// "load-move a:0->1", "load-swap a:0->1 b:1->0", clients beyond the first as "a/1"; pulls as
 /// "memory-pull a:0"; a spill that begins as "spill a:0+1", one that ends as "spill a:0". One line
 /// an action.
-[[nodiscard]] std::vector<std::string> actions_of(const placement::Snapshot& snapshot,
-                                                  const placement::Plan& plan);
+[[nodiscard]] std::vector<std::string> actions_of(const Snapshot& snapshot, const Plan& plan);
 
 /// "residency a:0->1", "no-room a:0->1 b" for swaps. One line a rejection.
-[[nodiscard]] std::vector<std::string> rejections_of(const placement::Snapshot& snapshot,
-                                                     const placement::Plan& plan);
+[[nodiscard]] std::vector<std::string> rejections_of(const Snapshot& snapshot, const Plan& plan);
 
 }  // namespace vmnuma::tests

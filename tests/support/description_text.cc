@@ -10,10 +10,6 @@
 
 namespace vmnuma::tests {
 
-using placement::NumatuneMode;
-using placement::Pin;
-using placement::VmDescription;
-
 namespace {
 
 std::string name_of(NumatuneMode mode) {
@@ -35,19 +31,18 @@ std::string name_of(NumatuneMode mode) {
 std::string text_of(const std::vector<Pin>& pins) {
   std::string text;
   for (const Pin& pin : pins) {
-    text +=
-        fmt::format("{}{}:{}", text.empty() ? "" : " ", pin.number, placement::to_list(pin.cpus));
+    text += fmt::format("{}{}:{}", text.empty() ? "" : " ", pin.number, to_list(pin.cpus));
   }
   return text;
 }
 
 /// Numbers as "0-3,8".
 std::string text_of(const std::vector<std::int32_t>& numbers) {
-  std::vector<placement::CpuId> ids;
+  std::vector<CpuId> ids;
   for (const std::int32_t number : numbers) {
     ids.push_back({number});
   }
-  return placement::to_list(ids);
+  return to_list(ids);
 }
 
 }  // namespace
@@ -57,7 +52,7 @@ std::string description_text(const VmDescription& vm) {
   const auto line = [&](const std::string& key, const std::string& value) {
     text += fmt::format("{:<18}{}\n", key, value.empty() ? "-" : value);
   };
-  line("id", placement::to_text(vm.id));
+  line("id", to_text(vm.id));
   line("name", vm.name);
   line("domain id", fmt::to_string(vm.domain_id));
   line("vcpus", fmt::format("{} of {}", text_of(vm.vcpus), vm.max_vcpus));
@@ -66,15 +61,14 @@ std::string description_text(const VmDescription& vm) {
     line(fmt::format("cell {}", cell.id),
          fmt::format("vcpus {}, {} KiB{}", text_of(cell.vcpus), cell.memory.value / 1024,
                      cell.binding ? fmt::format(", {} nodes '{}'", name_of(cell.binding->mode),
-                                                placement::to_list(cell.binding->nodes))
+                                                to_list(cell.binding->nodes))
                                   : ""));
   }
   line("topology", fmt::format("{} sockets, {} dies, {} cores, {} threads", vm.sockets, vm.dies,
                                vm.cores, vm.threads));
   line("io threads", text_of(vm.io_threads));
-  line("numatune",
-       fmt::format("{}{} nodes '{}'", name_of(vm.numatune), vm.numatune_auto ? " auto" : "",
-                   placement::to_list(vm.numatune_nodes)));
+  line("numatune", fmt::format("{}{} nodes '{}'", name_of(vm.numatune),
+                               vm.numatune_auto ? " auto" : "", to_list(vm.numatune_nodes)));
   line("huge page size", fmt::format("{} KiB", vm.huge_page_size.value / 1024));
   line("locked", fmt::to_string(vm.memory_locked));
   line("shared", fmt::to_string(vm.memory_shared));
@@ -93,7 +87,7 @@ std::string description_text(const VmDescription& vm) {
   }
   line("pinned by", vm.memory_pinned_by);
   line("vcpu pins", text_of(vm.vcpu_pins));
-  line("emulator pin", placement::to_list(vm.emulator_pin));
+  line("emulator pin", to_list(vm.emulator_pin));
   line("io thread pins", text_of(vm.io_thread_pins));
   line("partition", vm.partition);
   for (const auto& setting : vm.own_policy) {

@@ -9,6 +9,6 @@
 namespace vmnuma::tests {
 
 /// A line for each fact, of what is not empty a line for each entry. Its policy is not in it.
-[[nodiscard]] std::string description_text(const placement::VmDescription& vm);
+[[nodiscard]] std::string description_text(const VmDescription& vm);
 
 }  // namespace vmnuma::tests

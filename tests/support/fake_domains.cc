@@ -12,12 +12,6 @@ namespace vmnuma::tests {
 namespace {
 
 using migration::DomainRun;
-using placement::CpuId;
-using placement::NodeId;
-using placement::NumatuneMode;
-using placement::Pin;
-using placement::VmDescription;
-using placement::VmId;
 
 template <class T>
 bool contains(const std::vector<T>& values, const T& value) {
@@ -56,7 +50,7 @@ void FakeDomains::define(const VmId& vm) {
   defined_[vm] = running_.at(vm).own_policy;
 }
 
-std::vector<placement::PolicySetting> FakeDomains::defined_policy(const VmId& vm) const {
+std::vector<PolicySetting> FakeDomains::defined_policy(const VmId& vm) const {
   const std::lock_guard lock(mutex_);
   return defined_.at(vm);
 }
@@ -107,8 +101,7 @@ Result<void> FakeDomains::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
     return failure(ErrorCode::kNotFound, fmt::format("'{}' has no vCPU {}", (*vm)->name, vcpu));
   }
   set_pin((*vm)->vcpu_pins, vcpu, *pin);
-  changes_.push_back(
-      fmt::format("pin_vcpu {} {} to {}", (*vm)->name, vcpu, placement::to_list(*pin)));
+  changes_.push_back(fmt::format("pin_vcpu {} {} to {}", (*vm)->name, vcpu, to_list(*pin)));
   return {};
 }
 
@@ -123,7 +116,7 @@ Result<void> FakeDomains::pin_emulator(const DomainRun& run, const std::vector<C
     return tl::unexpected<Error>(vm.error());
   }
   (*vm)->emulator_pin = *pin;
-  changes_.push_back(fmt::format("pin_emulator {} to {}", (*vm)->name, placement::to_list(*pin)));
+  changes_.push_back(fmt::format("pin_emulator {} to {}", (*vm)->name, to_list(*pin)));
   return {};
 }
 
@@ -144,7 +137,7 @@ Result<void> FakeDomains::pin_io_thread(const DomainRun& run, std::int32_t io_th
   }
   set_pin((*vm)->io_thread_pins, io_thread, *pin);
   changes_.push_back(
-      fmt::format("pin_io_thread {} {} to {}", (*vm)->name, io_thread, placement::to_list(*pin)));
+      fmt::format("pin_io_thread {} {} to {}", (*vm)->name, io_thread, to_list(*pin)));
   return {};
 }
 
@@ -191,7 +184,7 @@ Result<void> FakeDomains::set_nodes(VmDescription& vm, const std::vector<NodeId>
   vm.numatune = NumatuneMode::kRestrictive;
   vm.numatune_auto = false;
   vm.numatune_nodes = nodes;
-  changes_.push_back(fmt::format("set_memory_nodes {} to {}", vm.name, placement::to_list(nodes)));
+  changes_.push_back(fmt::format("set_memory_nodes {} to {}", vm.name, to_list(nodes)));
   return {};
 }
 
@@ -203,8 +196,7 @@ Result<void> FakeDomains::check_free(const DomainRun& run) {
   return {};
 }
 
-Result<void> FakeDomains::set_policy(const VmId& id,
-                                     const std::vector<placement::PolicySetting>& settings,
+Result<void> FakeDomains::set_policy(const VmId& id, const std::vector<PolicySetting>& settings,
                                      bool persistent) {
   const std::lock_guard lock(mutex_);
   const auto vm = find(id);
@@ -229,7 +221,7 @@ Result<VmDescription*> FakeDomains::find(const VmId& vm) {
   }
   const auto found = running_.find(vm);
   if (found == running_.end()) {
-    return failure(ErrorCode::kNotFound, fmt::format("no VM {}", placement::to_text(vm)));
+    return failure(ErrorCode::kNotFound, fmt::format("no VM {}", to_text(vm)));
   }
   return &found->second;
 }

@@ -24,58 +24,53 @@ namespace vmnuma::tests {
 class FakeDomains final : public stats::DomainInventory, public migration::DomainControl {
  public:
   /// The host's online CPUs, its nodes and its offline CPUs; anything else is refused.
-  FakeDomains(std::vector<placement::CpuId> cpus, std::vector<placement::NodeId> nodes,
-              std::vector<placement::CpuId> offline = {});
+  FakeDomains(std::vector<CpuId> cpus, std::vector<NodeId> nodes, std::vector<CpuId> offline = {});
 
   /// Starts the VM, or replaces the running one with its id.
-  void start(placement::VmDescription vm);
-  void stop(const placement::VmId& vm);
+  void start(VmDescription vm);
+  void stop(const VmId& vm);
   /// The running VM has a definition from now on; others are transient.
-  void define(const placement::VmId& vm);
+  void define(const VmId& vm);
   /// What the VM would start with the next time.
-  [[nodiscard]] std::vector<placement::PolicySetting> defined_policy(
-      const placement::VmId& vm) const;
+  [[nodiscard]] std::vector<PolicySetting> defined_policy(const VmId& vm) const;
   /// Whether a job holds the VM, for check_free() only.
-  void set_busy(const placement::VmId& vm, bool busy);
+  void set_busy(const VmId& vm, bool busy);
   /// From now on every call of the ports fails with `error`, until it is taken back with nothing.
   void fail_with(std::optional<Error> error);
 
   /// The changes made so far, in order: "pin_vcpu web1 0 to 4-7", "set_memory_nodes web1 to 0-1".
   [[nodiscard]] std::vector<std::string> changes() const;
 
-  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<placement::CpuId>& cpus) override;
+                                      const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<placement::CpuId>& cpus) override;
+                                          const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<placement::CpuId>& cpus) override;
+                                           const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
-                                              const std::vector<placement::NodeId>& nodes) override;
-  [[nodiscard]] Result<void> widen_memory_nodes(
-      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override;
+                                              const std::vector<NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
+                                                const std::vector<NodeId>& nodes) override;
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& run) override;
-  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
-                                        const std::vector<placement::PolicySetting>& settings,
+  [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) override;
 
  private:
-  [[nodiscard]] Result<placement::VmDescription*> find(const placement::VmId& vm);
-  [[nodiscard]] Result<placement::VmDescription*> find(const migration::DomainRun& run);
+  [[nodiscard]] Result<VmDescription*> find(const VmId& vm);
+  [[nodiscard]] Result<VmDescription*> find(const migration::DomainRun& run);
   /// Where a thread may run that is pinned to `cpus`.
-  [[nodiscard]] Result<std::vector<placement::CpuId>> pin_to(
-      const std::vector<placement::CpuId>& cpus) const;
-  [[nodiscard]] Result<void> set_nodes(placement::VmDescription& vm,
-                                       const std::vector<placement::NodeId>& nodes);
+  [[nodiscard]] Result<std::vector<CpuId>> pin_to(const std::vector<CpuId>& cpus) const;
+  [[nodiscard]] Result<void> set_nodes(VmDescription& vm, const std::vector<NodeId>& nodes);
 
-  const std::vector<placement::CpuId> cpus_;
-  const std::vector<placement::NodeId> nodes_;
-  const std::vector<placement::CpuId> offline_;
+  const std::vector<CpuId> cpus_;
+  const std::vector<NodeId> nodes_;
+  const std::vector<CpuId> offline_;
 
   mutable std::mutex mutex_;  // guards everything below
-  std::map<placement::VmId, placement::VmDescription> running_;
-  std::map<placement::VmId, std::vector<placement::PolicySetting>> defined_;
-  std::set<placement::VmId> busy_;
+  std::map<VmId, VmDescription> running_;
+  std::map<VmId, std::vector<PolicySetting>> defined_;
+  std::set<VmId> busy_;
   std::vector<std::string> changes_;
   std::optional<Error> error_;
 };

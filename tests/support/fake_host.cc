@@ -13,10 +13,6 @@
 namespace vmnuma::tests {
 namespace {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::NodeId;
-
 constexpr const char* kCpuRoot = "sys/devices/system/cpu/";
 constexpr const char* kNodeRoot = "sys/devices/system/node/";
 
@@ -110,14 +106,14 @@ std::vector<FakeNode> regular_nodes(std::int32_t count, std::int32_t cores, std:
   return nodes;
 }
 
-placement::VmId FakeVm::id() const {
-  placement::VmId id;
+VmId FakeVm::id() const {
+  VmId id;
   id.uuid.back() = uuid;
   return id;
 }
 
-placement::VmDescription FakeVm::description() const {
-  placement::VmDescription description;
+VmDescription FakeVm::description() const {
+  VmDescription description;
   description.id = id();
   description.name = name;
   description.domain_id = domain_id;
@@ -150,7 +146,7 @@ void FakeHost::set_nodes(const std::vector<FakeNode>& nodes) {
   for (const FakeCpu& cpu : cpus) {
     write_cpu(*this, cpu, cpus);
   }
-  const std::string online = placement::to_list(ids_of(cpus)) + "\n";
+  const std::string online = to_list(ids_of(cpus)) + "\n";
   write(fmt::format("{}online", kCpuRoot), online);
   write(fmt::format("{}possible", kCpuRoot), online);
   write(fmt::format("{}isolated", kCpuRoot), "\n");
@@ -169,24 +165,24 @@ void FakeHost::set_nodes(const std::vector<FakeNode>& nodes) {
     std::vector<FakeCpu> own = node.cpus;
     std::sort(own.begin(), own.end(),
               [](const FakeCpu& a, const FakeCpu& b) { return a.id < b.id; });
-    write(node_directory(node.id) + "cpulist", placement::to_list(ids_of(own)) + "\n");
+    write(node_directory(node.id) + "cpulist", to_list(ids_of(own)) + "\n");
     write(node_directory(node.id) + "cpumap", to_mask(ids_of(own)));
     set_node_memory(node.id, node.memory, node.memory);
-    for (const placement::HugePagePool& pool : node.huge_pages) {
+    for (const HugePagePool& pool : node.huge_pages) {
       const std::string directory = fmt::format(
           "{}hugepages/hugepages-{}kB/", node_directory(node.id), pool.page_size.value / 1024);
       write(directory + "nr_hugepages", fmt::format("{}\n", pool.pages));
       write(directory + "free_hugepages", fmt::format("{}\n", pool.pages));
     }
   }
-  write(fmt::format("{}online", kNodeRoot), placement::to_list(ids) + "\n");
-  write(fmt::format("{}has_cpu", kNodeRoot), placement::to_list(with_cpus) + "\n");
-  write(fmt::format("{}has_memory", kNodeRoot), placement::to_list(with_memory) + "\n");
+  write(fmt::format("{}online", kNodeRoot), to_list(ids) + "\n");
+  write(fmt::format("{}has_cpu", kNodeRoot), to_list(with_cpus) + "\n");
+  write(fmt::format("{}has_memory", kNodeRoot), to_list(with_memory) + "\n");
 
   std::vector<std::vector<std::int32_t>> rows(nodes.size(),
                                               std::vector<std::int32_t>(nodes.size(), 20));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    rows[i][i] = placement::kLocalDistance;
+    rows[i][i] = kLocalDistance;
   }
   set_distances(nodes, rows);
   set_cpu_times(nodes, 0);
@@ -223,7 +219,7 @@ void FakeHost::start(const FakeVm& vm) {
         fmt::format("{} (qemu-system-x86) S 1 1 1 0 -1 138412416 1 0 0 0 5 6 0 0 20 0 4 0 {} 0 0\n",
                     vm.pid, vm.start_time_ticks));
   std::string cmdline = "/usr/bin/qemu-system-x86_64|-name|guest=" + vm.name +
-                        ",debug-threads=on|-uuid|" + placement::to_text(vm.id()) + "|";
+                        ",debug-threads=on|-uuid|" + to_text(vm.id()) + "|";
   std::replace(cmdline.begin(), cmdline.end(), '|', '\0');
   write(process + "cmdline", cmdline);
   write(process + "oom_score_adj", "0\n");
@@ -238,7 +234,7 @@ void FakeHost::start(const FakeVm& vm) {
     write(vm.scope() + "cpu.max", "max 100000\n");
     write(vm.scope() + "libvirt/cpu.max", "max 100000\n");
     write(vm.scope() + "libvirt/emulator/cgroup.threads", fmt::format("{}\n", vm.pid));
-    set_memory(vm, {{.node = 0, .anonymous = placement::kMiB * 64, .shared = {}}});
+    set_memory(vm, {{.node = 0, .anonymous = kMiB * 64, .shared = {}}});
     set_memory_limits(vm.scope(), {});
     set_memory_limits("sys/fs/cgroup/machine.slice/", {});
     write(vm.scope() + "memory.swap.current", "0\n");
@@ -307,9 +303,9 @@ void FakeHost::set_memory(const FakeVm& vm, const std::vector<MemoryOnNode>& mem
   for (const MemoryOnNode& part : memory) {
     anonymous += part.anonymous;
     shared += part.shared;
-    cached += placement::kMiB;
+    cached += kMiB;
     anon += fmt::format(" N{}={}", part.node, part.anonymous.value);
-    file += fmt::format(" N{}={}", part.node, (part.shared + placement::kMiB).value);
+    file += fmt::format(" N{}={}", part.node, (part.shared + kMiB).value);
     shmem += fmt::format(" N{}={}", part.node, part.shared.value);
   }
   write(vm.scope() + "memory.numa_stat", anon + "\n" + file + "\n" + shmem + "\n");
@@ -318,7 +314,7 @@ void FakeHost::set_memory(const FakeVm& vm, const std::vector<MemoryOnNode>& mem
                     (shared + cached).value, shared.value));
 }
 
-void FakeHost::set_memory_limits(const std::string& cgroup, const placement::MemoryLimits& limits) {
+void FakeHost::set_memory_limits(const std::string& cgroup, const MemoryLimits& limits) {
   const auto text = [](const std::optional<Bytes>& limit) {
     return limit ? fmt::format("{}\n", limit->value) : std::string("max\n");
   };

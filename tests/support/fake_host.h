@@ -31,15 +31,15 @@ struct FakeCpu {
 struct FakeNode {
   std::int32_t id = 0;
   std::vector<FakeCpu> cpus;  ///< online ones
-  placement::Bytes memory;
-  std::vector<placement::HugePagePool> huge_pages;
+  Bytes memory;
+  std::vector<HugePagePool> huge_pages;
 };
 
 /// `count` nodes with ids 0, 1, ...; each is one package and one last-level cache. As firmware
 /// likes to number them, the first threads of all cores come first: 2 nodes, 2 cores, 2 threads
 /// give node 0 the CPUs 0,1,4,5.
 [[nodiscard]] std::vector<FakeNode> regular_nodes(std::int32_t count, std::int32_t cores,
-                                                  std::int32_t threads, placement::Bytes memory);
+                                                  std::int32_t threads, Bytes memory);
 
 struct FakeVcpu {
   std::int32_t number = 0;
@@ -55,9 +55,9 @@ struct FakeVm {
   std::vector<FakeVcpu> vcpus;
   bool in_cgroup = true;  ///< false: a host without systemd and cgroup v2
 
-  [[nodiscard]] placement::VmId id() const;
+  [[nodiscard]] VmId id() const;
   /// What libvirt would tell about it.
-  [[nodiscard]] placement::VmDescription description() const;
+  [[nodiscard]] VmDescription description() const;
   /// Its directories, relative to the root.
   [[nodiscard]] std::string process_directory() const;
   [[nodiscard]] std::string thread_directory(std::int64_t tid) const;
@@ -75,7 +75,7 @@ class FakeHost {
   /// Row by row, in the order of the nodes' ids.
   void set_distances(const std::vector<FakeNode>& nodes,
                      const std::vector<std::vector<std::int32_t>>& rows);
-  void set_node_memory(std::int32_t node, placement::Bytes total, placement::Bytes free);
+  void set_node_memory(std::int32_t node, Bytes total, Bytes free);
   /// The whole of /proc/stat: every CPU was idle for that long.
   void set_cpu_times(const std::vector<FakeNode>& nodes, std::int64_t idle_us);
 
@@ -91,12 +91,12 @@ class FakeHost {
   void set_throttled(const FakeVm& vm, std::int32_t vcpu, std::int64_t throttled_us);
   struct MemoryOnNode {
     std::int32_t node = 0;
-    placement::Bytes anonymous;
-    placement::Bytes shared;
+    Bytes anonymous;
+    Bytes shared;
   };
   void set_memory(const FakeVm& vm, const std::vector<MemoryOnNode>& memory);
   /// The files memory.min, .low, .high, .max and .swap.max of a cgroup, "machine.slice/".
-  void set_memory_limits(const std::string& cgroup, const placement::MemoryLimits& limits);
+  void set_memory_limits(const std::string& cgroup, const MemoryLimits& limits);
 
   /// Any file, relative to the root. Directories are made as needed; an existing file is rewritten
   /// in place.

@@ -15,7 +15,7 @@ namespace vmnuma::tests {
 
 class FakeLatencyProbe final : public stats::LatencyProbe {
  public:
-  using Pair = std::pair<placement::NodeId, placement::NodeId>;
+  using Pair = std::pair<NodeId, NodeId>;
 
   /// Rounds of a pair of nodes, in order; the last one again and again.
   std::map<Pair, std::vector<stats::LatencyRound>> rounds;
@@ -31,8 +31,7 @@ class FakeLatencyProbe final : public stats::LatencyProbe {
     return {1000, read_ns * 1000, read_ns * 10 * running_pct};
   }
 
-  [[nodiscard]] Result<void> prepare(const placement::Node& cpus,
-                                     placement::NodeId memory) override {
+  [[nodiscard]] Result<void> prepare(const Node& cpus, NodeId memory) override {
     prepared.emplace_back(cpus.id, memory);
     at_ = 0;
     if (const auto error = errors.find(prepared.back()); error != errors.end()) {

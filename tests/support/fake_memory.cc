@@ -12,10 +12,6 @@ using migration::MemoryRange;
 using migration::MoveResult;
 using migration::NodeMemory;
 using migration::SharedPages;
-using placement::Bytes;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::VmProcess;
 
 namespace {
 
@@ -273,7 +269,7 @@ Result<void> FakeMemory::reveal(const VmProcess& process, std::span<const std::u
     const auto page = place(**found, address);
     if (!page) {
       // Of a whole block it is made sure first.
-      holes_touched_ += unit == placement::kKiB * 4 ? 1 : 0;
+      holes_touched_ += unit == kKiB * 4 ? 1 : 0;
     } else if (page->head().huge == (unit > page->range->description.page_size)) {
       page->head().hidden = false;
     }

@@ -19,16 +19,16 @@
 namespace vmnuma::tests {
 
 struct FakeMemoryNode {
-  placement::NodeId id;
-  placement::Bytes memory;
+  NodeId id;
+  Bytes memory;
   std::vector<migration::PoolFree> pools;  ///< huge page pools, all free
 };
 
 /// What a call of move costs.
 struct FakeMoveCost {
-  placement::Microseconds call{100};
-  placement::Microseconds page{1};
-  placement::Microseconds huge_page{100};
+  Microseconds call{100};
+  Microseconds page{1};
+  Microseconds huge_page{100};
 };
 
 /// Not thread-safe.
@@ -36,60 +36,58 @@ class FakeMemory final : public migration::PageMover {
  public:
   explicit FakeMemory(std::vector<FakeMemoryNode> nodes);
 
-  placement::VmProcess start_process();
-  void end_process(const placement::VmProcess& process);
+  VmProcess start_process();
+  void end_process(const VmProcess& process);
   /// The nodes its cpuset allows; all until set.
-  void set_cpuset(const placement::VmProcess& process, std::vector<placement::NodeId> nodes);
+  void set_cpuset(const VmProcess& process, std::vector<NodeId> nodes);
   /// Adds a mapping without pages; `resident` is not looked at. Ranges in ascending order.
-  void map(const placement::VmProcess& process, migration::MemoryRange range);
+  void map(const VmProcess& process, migration::MemoryRange range);
   /// Puts pages there, as transparent huge pages if asked (start and length must fit). The node
   /// must have room.
-  void populate(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length,
-                placement::NodeId node, bool huge);
+  void populate(const VmProcess& process, std::uint64_t start, Bytes length, NodeId node,
+                bool huge);
   /// Gives the pages back.
-  void discard(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
+  void discard(const VmProcess& process, std::uint64_t start, Bytes length);
   /// Never movable: held by a device.
-  void pin(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
+  void pin(const VmProcess& process, std::uint64_t start, Bytes length);
   /// Mapped by another process too.
-  void share(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
+  void share(const VmProcess& process, std::uint64_t start, Bytes length);
   /// Looks absent until it is revealed, as pages do that NUMA balancing watches: a huge page as if
   /// it never was.
-  void hide(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length);
+  void hide(const VmProcess& process, std::uint64_t start, Bytes length);
   /// Fails to be moved so many times: at queueing (-EBUSY), or while it is being moved (no status).
-  void make_busy(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length,
-                 int times, bool at_queueing);
+  void make_busy(const VmProcess& process, std::uint64_t start, Bytes length, int times,
+                 bool at_queueing);
   /// Memory of a node that others use.
-  void set_used_by_others(placement::NodeId node, placement::Bytes bytes);
+  void set_used_by_others(NodeId node, Bytes bytes);
   void set_cost(FakeMoveCost cost) { cost_ = cost; }
   /// The caller may not look at or move this process's pages.
-  void deny(const placement::VmProcess& process) { find(process)->denied = true; }
+  void deny(const VmProcess& process) { find(process)->denied = true; }
 
-  [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
+  [[nodiscard]] Result<void> check(const VmProcess& process) override;
   [[nodiscard]] Result<std::vector<migration::MemoryRange>> find_ranges(
-      const placement::VmProcess& process) override;
-  [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
+      const VmProcess& process) override;
+  [[nodiscard]] Result<std::vector<int>> query(const VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
-  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
-                                    std::span<const std::uint64_t> addresses,
-                                    placement::Bytes unit) override;
-  [[nodiscard]] Result<migration::MoveResult> move(const placement::VmProcess& process,
+  [[nodiscard]] Result<void> reveal(const VmProcess& process,
+                                    std::span<const std::uint64_t> addresses, Bytes unit) override;
+  [[nodiscard]] Result<migration::MoveResult> move(const VmProcess& process,
                                                    std::span<const std::uint64_t> addresses,
-                                                   placement::NodeId node,
+                                                   NodeId node,
                                                    migration::SharedPages shared) override;
-  [[nodiscard]] Result<migration::NodeMemory> node_memory(placement::NodeId node) override;
+  [[nodiscard]] Result<migration::NodeMemory> node_memory(NodeId node) override;
 
   /// Of a process, or of all.
-  [[nodiscard]] placement::Bytes bytes_on(const placement::VmProcess& process,
-                                          placement::NodeId node) const;
-  [[nodiscard]] placement::Bytes bytes_on(placement::NodeId node) const;
-  [[nodiscard]] placement::Bytes free_on(placement::NodeId node) const;
+  [[nodiscard]] Bytes bytes_on(const VmProcess& process, NodeId node) const;
+  [[nodiscard]] Bytes bytes_on(NodeId node) const;
+  [[nodiscard]] Bytes free_on(NodeId node) const;
   /// Nothing breaks the properties above.
   [[nodiscard]] bool consistent() const;
 
   /// One call of move, for tests of what is submitted.
   struct Call {
     std::vector<std::uint64_t> addresses;
-    placement::NodeId node;
+    NodeId node;
     migration::SharedPages shared{};
     int moved_units = 0;
   };
@@ -117,7 +115,7 @@ class FakeMemory final : public migration::PageMover {
   struct Process {
     bool running = true;
     bool denied = false;
-    std::optional<std::vector<placement::NodeId>> cpuset;
+    std::optional<std::vector<NodeId>> cpuset;
     std::vector<Range> ranges;
   };
   struct Place {
@@ -127,26 +125,25 @@ class FakeMemory final : public migration::PageMover {
     [[nodiscard]] Page& head() const { return range->pages[first]; }
   };
 
-  [[nodiscard]] Process* find(const placement::VmProcess& process);
-  [[nodiscard]] Result<Process*> running(const placement::VmProcess& process);
-  [[nodiscard]] const FakeMemoryNode* node(placement::NodeId id) const;
+  [[nodiscard]] Process* find(const VmProcess& process);
+  [[nodiscard]] Result<Process*> running(const VmProcess& process);
+  [[nodiscard]] const FakeMemoryNode* node(NodeId id) const;
   [[nodiscard]] std::optional<Place> place(Process& process, std::uint64_t address) const;
   template <class Change>
-  void each_page(const placement::VmProcess& process, std::uint64_t start, placement::Bytes length,
-                 Change change);
+  void each_page(const VmProcess& process, std::uint64_t start, Bytes length, Change change);
   /// What a query says there.
   [[nodiscard]] int status_at(Process& process, std::uint64_t address) const;
-  [[nodiscard]] bool has_room(const Place& place, placement::NodeId target) const;
+  [[nodiscard]] bool has_room(const Place& place, NodeId target) const;
   void relocate(const Place& place, int target);
   /// Migrates what is queued; 0, the number of pages that failed, or -ENOMEM.
-  long flush(std::vector<Place>& queue, placement::NodeId target, migration::MoveResult& result);
+  long flush(std::vector<Place>& queue, NodeId target, migration::MoveResult& result);
   /// Bytes on the node in the pool of that page size; zero = ordinary.
-  [[nodiscard]] placement::Bytes used(placement::NodeId node, placement::Bytes pool) const;
+  [[nodiscard]] Bytes used(NodeId node, Bytes pool) const;
 
   std::vector<FakeMemoryNode> nodes_;
-  std::map<placement::NodeId, placement::Bytes> others_;
-  std::map<std::pair<placement::NodeId, placement::Bytes>, placement::Bytes> used_;
-  std::map<placement::VmProcess, Process> processes_;
+  std::map<NodeId, Bytes> others_;
+  std::map<std::pair<NodeId, Bytes>, Bytes> used_;
+  std::map<VmProcess, Process> processes_;
   std::int64_t next_pid_ = 1000;
   FakeMoveCost cost_;
   std::vector<Call> moves_;

@@ -23,7 +23,7 @@ void await_answer(int fd) {
 
 }  // namespace
 
-FakeQemu::FakeQemu(const placement::VmId& id, std::int32_t vcpus) {
+FakeQemu::FakeQemu(const VmId& id, std::int32_t vcpus) {
   std::array<int, 2> commands{};
   std::array<int, 2> answers{};
   VMNUMA_CHECK(::pipe2(commands.data(), O_CLOEXEC) == 0);
@@ -34,7 +34,7 @@ FakeQemu::FakeQemu(const placement::VmId& id, std::int32_t vcpus) {
   VMNUMA_CHECK(::posix_spawn_file_actions_adddup2(&actions, answers[1], STDOUT_FILENO) == 0);
   std::string program = VMNUMA_FAKE_QEMU;
   std::string option = "-uuid";
-  std::string uuid = placement::to_text(id);
+  std::string uuid = to_text(id);
   std::string count = std::to_string(vcpus);
   const std::array<char*, 5> arguments = {program.data(), option.data(), uuid.data(), count.data(),
                                           nullptr};

@@ -17,7 +17,7 @@ namespace vmnuma::tests {
 class FakeQemu {
  public:
   /// Starts the process with vCPUs 0 to `vcpus` - 1 and returns when they exist.
-  FakeQemu(const placement::VmId& id, std::int32_t vcpus);
+  FakeQemu(const VmId& id, std::int32_t vcpus);
   FakeQemu(const FakeQemu&) = delete;
   FakeQemu& operator=(const FakeQemu&) = delete;
   ~FakeQemu();

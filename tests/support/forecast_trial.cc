@@ -7,12 +7,6 @@
 
 namespace vmnuma::tests {
 
-using placement::ForecastScore;
-using placement::KnownLoad;
-using placement::LoadPast;
-using placement::Permille;
-using placement::VmFacts;
-
 namespace {
 
 std::optional<Permille> weighted_mean(const KnownLoad& load) {
@@ -63,13 +57,13 @@ TrialTable try_forecasts(const std::vector<GeneratedVm>& vms,
     const auto minutes = static_cast<std::int64_t>(vm.load.size());
     for (std::int64_t minute = 0; minute < minutes; ++minute) {
       known.add(vm.first_minute + minute, vm.load[static_cast<std::size_t>(minute)]);
-      if (minute < first_judged_day * LoadPast::kDay || minute % placement::kForecastMinutes != 0 ||
-          minute + placement::kForecastMinutes >= minutes) {
+      if (minute < first_judged_day * LoadPast::kDay || minute % kForecastMinutes != 0 ||
+          minute + kForecastMinutes >= minutes) {
         continue;
       }
       for (std::size_t i = 0; i < contestants.size(); ++i) {
         if (const std::optional<Permille> p95 = contestants[i].forecast(vm.facts, known)) {
-          for (std::int64_t ahead = 1; ahead <= placement::kForecastMinutes; ++ahead) {
+          for (std::int64_t ahead = 1; ahead <= kForecastMinutes; ++ahead) {
             scores[i].add(*p95, vm.load[static_cast<std::size_t>(minute + ahead)]);
           }
         }

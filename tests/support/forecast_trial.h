@@ -20,9 +20,7 @@ namespace vmnuma::tests {
 
 struct Contestant {
   std::string name;
-  std::function<std::optional<placement::Permille>(const placement::VmFacts&,
-                                                   const placement::KnownLoad&)>
-      forecast;
+  std::function<std::optional<Permille>(const VmFacts&, const KnownLoad&)> forecast;
 };
 
 /// The last minute's load; the peak of the last hour; the exponentially weighted mean of the last
@@ -30,14 +28,14 @@ struct Contestant {
 [[nodiscard]] std::vector<Contestant> plain_contestants();
 
 /// Scores by contestant, in their order, for each family.
-using TrialTable = std::map<LoadFamily, std::vector<placement::ForecastScore>>;
+using TrialTable = std::map<LoadFamily, std::vector<ForecastScore>>;
 
 [[nodiscard]] TrialTable try_forecasts(const std::vector<GeneratedVm>& vms,
                                        const std::vector<Contestant>& contestants,
                                        std::int64_t first_judged_day);
 
 /// Of all families together.
-[[nodiscard]] std::vector<placement::ForecastScore> all_together(const TrialTable& table);
+[[nodiscard]] std::vector<ForecastScore> all_together(const TrialTable& table);
 
 /// For people: pinball loss in thousandths of the VM's full time, and coverage.
 [[nodiscard]] std::string to_text(const TrialTable& table,

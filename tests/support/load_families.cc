@@ -7,7 +7,6 @@
 
 namespace vmnuma::tests {
 
-using placement::Permille;
 using tools::Random;
 
 namespace {

@@ -39,10 +39,10 @@ enum class LoadFamily { kConstant, kDiurnal, kWeekly, kBursty, kTrend, kBatch, k
 inline constexpr std::int64_t kFirstGeneratedMinute = std::int64_t{20'094} * 24 * 60;
 
 struct GeneratedVm {
-  placement::VmFacts facts;
+  VmFacts facts;
   LoadFamily family{};
   std::int64_t first_minute = 0;
-  std::vector<placement::Permille> load;  ///< by minute
+  std::vector<Permille> load;  ///< by minute
 };
 
 /// The `which`-th VM of a family over so many days.

@@ -24,11 +24,11 @@ enum class MemoryKind {
 };
 
 struct ChildMemory {
-  placement::Bytes populated;  ///< all on one node; as much again is mapped without pages
-  placement::Bytes alignment;  ///< of the start
+  Bytes populated;  ///< all on one node; as much again is mapped without pages
+  Bytes alignment;  ///< of the start
   MemoryKind kind = MemoryKind::kSmall;
   /// Where the pages should be, if there is room; the node that the child runs on if not set.
-  std::optional<placement::NodeId> node = std::nullopt;
+  std::optional<NodeId> node = std::nullopt;
 };
 
 /// Ends and is reaped with its object.
@@ -40,7 +40,7 @@ class MemoryChild {
   MemoryChild& operator=(const MemoryChild&) = delete;
   ~MemoryChild();
 
-  [[nodiscard]] const placement::VmProcess& process() const { return process_; }
+  [[nodiscard]] const VmProcess& process() const { return process_; }
   [[nodiscard]] std::uint64_t address() const { return address_; }
 
   /// Ends it. Until it is reaped its pid stays its own.
@@ -51,7 +51,7 @@ class MemoryChild {
   MemoryChild() = default;
   pid_t pid_ = -1;
   bool reaped_ = false;
-  placement::VmProcess process_;
+  VmProcess process_;
   std::uint64_t address_ = 0;
 };
 

@@ -31,7 +31,7 @@ std::vector<GeneratedVm> recorded_loads(const std::filesystem::path& path) {
     words >> vm.facts.name >> vm.facts.vcpus >> vm.facts.memory_mib >> vm.facts.shares >>
         vm.facts.guest_os;
     for (std::int64_t load = 0; words >> load;) {
-      vm.load.push_back(placement::Permille{std::clamp<std::int64_t>(load, 0, 1000)});
+      vm.load.push_back(Permille{std::clamp<std::int64_t>(load, 0, 1000)});
     }
     vm.family = family_of(vm.facts.name);
     vm.first_minute = kFirstGeneratedMinute;

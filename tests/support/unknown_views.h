@@ -30,9 +30,9 @@ class UnknownFields {
   void fill(std::int32_t& value) { value = 7; }
   void fill(bool& value) { value = true; }
   void fill(std::string& value) { value = "word"; }
-  void fill(placement::NodeId& value) { value = {7}; }
-  void fill(placement::CpuId& value) { value = {7}; }
-  void fill(placement::CacheScheduling& value) { value = placement::CacheScheduling::kOn; }
+  void fill(NodeId& value) { value = {7}; }
+  void fill(CpuId& value) { value = {7}; }
+  void fill(CacheScheduling& value) { value = CacheScheduling::kOn; }
   void fill(balancer::Mode& value) { value = balancer::Mode::kActive; }
   void fill(balancer::Severity& value) { value = balancer::Severity::kNotice; }
   void fill(balancer::Origin& value) { value = balancer::Origin::kFile; }

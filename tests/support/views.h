@@ -10,7 +10,6 @@
 namespace vmnuma::tests {
 
 inline constexpr std::int64_t kNoonUnixS = 1738324800;  // 2025-01-31T12:00:00Z
-inline constexpr std::int64_t kGiB = 1024LL * 1024 * 1024;
 
 inline balancer::StatusView status_view() {
   balancer::StatusView view;
@@ -30,10 +29,14 @@ inline balancer::StatusView status_view() {
   view.vms = 21;
   view.clients = 25;
   view.open_actions = 1;
-  view.largest_vm = {{2}, 16, 44 * kGiB, 90 * kGiB, {{2 << 20, {0}, 8 * kGiB}, {1 << 30, {}, 0}}};
+  view.largest_vm = {{2},
+                     16,
+                     44 * kGiB.value,
+                     90 * kGiB.value,
+                     {{2 << 20, {0}, 8 * kGiB.value}, {1 << 30, {}, 0}}};
   view.kernel_numa_balancing = 1;
   view.sched_ext = {"rusty", true};
-  view.cache_scheduling = placement::CacheScheduling::kOn;
+  view.cache_scheduling = CacheScheduling::kOn;
   view.isolated_cpus = {{6}, {7}};
   view.wants_wakeups = true;
   view.wakeup_pairs = 3;
@@ -45,12 +48,12 @@ inline balancer::StatusView status_view() {
                      "load-move",
                      {{1}, {3}},
                      "running",
-                     3 * kGiB,
-                     5 * kGiB,
+                     3 * kGiB.value,
+                     5 * kGiB.value,
                      131072000,
                      41,
                      3,
-                     12 * kGiB / 1024}};
+                     12 * kGiB.value / 1024}};
   view.refused_policies = {
       {"db7", "11111111-2222-3333-4444-555555555555", "there is no policy 'x'"}};
   view.admission = "enforce";
@@ -65,60 +68,60 @@ inline balancer::HostView host_view() {
   view.epoch = 1234;
   view.epoch_length_ms = 2000;
   view.lost_total_ms = 98765;
-  view.moved_bytes = 11 * kGiB;
+  view.moved_bytes = 11 * kGiB.value;
   view.actions = {{"load-move", "done", 7}, {"load-move", "undone", 1}};
-  view.nodes = {
-      {{0},
-       true,
-       8,
-       16,
-       {10, 21},
-       12,
-       83,
-       19200,
-       600,
-       15900,
-       16300,
-       16100,
-       250,
-       64 * kGiB,
-       20 * kGiB,
-       2 * kGiB,
-       9600000,
-       300000,
-       {7950000, 400000, 8050000, 125000},
-       80,
-       3,
-       12,
-       16 * kGiB,
-       {{2 << 20, 4 * kGiB, kGiB, 2 * kGiB, kGiB}, {1 << 30, 8 * kGiB, 0, 3 * kGiB, 5 * kGiB}},
-       16,
-       18 * kGiB,
-       kGiB / 2},
-      {{1},
-       false,
-       8,
-       16,
-       {21, 10},
-       4,
-       21,
-       19100,
-       700,
-       4000,
-       4001,
-       4002,
-       3,
-       64 * kGiB,
-       50 * kGiB,
-       2 * kGiB,
-       9500000,
-       350000,
-       {2000000, 5, 2000001, 6},
-       20,
-       4,
-       4,
-       8 * kGiB,
-       {{2 << 20, 2 * kGiB, 0, 0}}}};
+  view.nodes = {{{0},
+                 true,
+                 8,
+                 16,
+                 {10, 21},
+                 12,
+                 83,
+                 19200,
+                 600,
+                 15900,
+                 16300,
+                 16100,
+                 250,
+                 64 * kGiB.value,
+                 20 * kGiB.value,
+                 2 * kGiB.value,
+                 9600000,
+                 300000,
+                 {7950000, 400000, 8050000, 125000},
+                 80,
+                 3,
+                 12,
+                 16 * kGiB.value,
+                 {{2 << 20, 4 * kGiB.value, kGiB.value, 2 * kGiB.value, kGiB.value},
+                  {1 << 30, 8 * kGiB.value, 0, 3 * kGiB.value, 5 * kGiB.value}},
+                 16,
+                 18 * kGiB.value,
+                 kGiB.value / 2},
+                {{1},
+                 false,
+                 8,
+                 16,
+                 {21, 10},
+                 4,
+                 21,
+                 19100,
+                 700,
+                 4000,
+                 4001,
+                 4002,
+                 3,
+                 64 * kGiB.value,
+                 50 * kGiB.value,
+                 2 * kGiB.value,
+                 9500000,
+                 350000,
+                 {2000000, 5, 2000001, 6},
+                 20,
+                 4,
+                 4,
+                 8 * kGiB.value,
+                 {{2 << 20, 2 * kGiB.value, 0, 0}}}};
   view.vms = {{"web1",
                "c7a5fdbd-edaf-9455-926a-d65c16db1809",
                200,
@@ -134,13 +137,12 @@ inline balancer::HostView host_view() {
                  16300,
                  16100,
                  250,
-                 16 * kGiB,
-                 {15 * kGiB, kGiB},
+                 16 * kGiB.value,
+                 {15 * kGiB.value, kGiB.value},
                  93,
                  3,
                  {7950000, 400000, 8050000, 125000}}},
-               {placement::Permille{321}, placement::Permille{45}, placement::Permille{6},
-                placement::Permille{780}, placement::Permille{210}},
+               {Permille{321}, Permille{45}, Permille{6}, Permille{780}, Permille{210}},
                {"0000:3b:00.0"}},
               {"db \"7\"",
                "11111111-2222-3333-4444-555555555555",
@@ -157,7 +159,7 @@ inline balancer::HostView host_view() {
                  4001,
                  4002,
                  3,
-                 8 * kGiB,
+                 8 * kGiB.value,
                  {},
                  std::nullopt,
                  0,
@@ -170,29 +172,28 @@ inline balancer::HostView host_view() {
 }
 
 inline balancer::MemoryView memory_view() {
-  constexpr std::int64_t kMiB = 1 << 20;
   balancer::MemoryView view;
   view.enabled = true;
-  view.memory_bytes = 8192 * kMiB;
-  view.swap_bytes = 2048 * kMiB;
+  view.memory_bytes = 8192 * kMiB.value;
+  view.swap_bytes = 2048 * kMiB.value;
   view.protection_inherited = false;
   view.nodes = {{0}, {3}};
   view.vms = {{"batch",
                "11111111-2222-3333-4444-555555555555",
                "best-effort",
                true,
-               1024 * kMiB,
-               900 * kMiB,
+               1024 * kMiB.value,
+               900 * kMiB.value,
                0,
-               30 * kMiB,
-               5 * kMiB,
-               100 * kMiB,
-               {0, 900 * kMiB},
+               30 * kMiB.value,
+               5 * kMiB.value,
+               100 * kMiB.value,
+               {0, 900 * kMiB.value},
                0,
                0,
-               1152 * kMiB,
-               4096 * kMiB,
-               512 * kMiB,
+               1152 * kMiB.value,
+               4096 * kMiB.value,
+               512 * kMiB.value,
                123,
                7,
                200,
@@ -201,15 +202,15 @@ inline balancer::MemoryView memory_view() {
                "c7a5fdbd-edaf-9455-926a-d65c16db1809",
                "guaranteed",
                true,
-               2048 * kMiB,
-               2000 * kMiB,
-               48 * kMiB,
+               2048 * kMiB.value,
+               2000 * kMiB.value,
+               48 * kMiB.value,
                0,
                0,
                0,
-               {1024 * kMiB, 1024 * kMiB},
-               2304 * kMiB,
-               kMiB,
+               {1024 * kMiB.value, 1024 * kMiB.value},
+               2304 * kMiB.value,
+               kMiB.value,
                std::nullopt,
                std::nullopt,
                0,
@@ -217,22 +218,32 @@ inline balancer::MemoryView memory_view() {
                std::nullopt,
                0,
                "PCI device 0000:3b:00.0 is passed through, VFIO pins all memory"},
-              {"new",        "22222222-2222-3333-4444-555555555555",
-               "none",       false,
-               64 * kMiB,    std::nullopt,
-               std::nullopt, std::nullopt,
-               std::nullopt, std::nullopt,
-               {},           std::nullopt,
-               std::nullopt, std::nullopt,
-               std::nullopt, std::nullopt,
-               std::nullopt, std::nullopt,
-               std::nullopt, ""}};
-  view.reclaimed_first = {{"batch", 900 * kMiB, "nothing protects 900 MiB of its memory"},
+              {"new",
+               "22222222-2222-3333-4444-555555555555",
+               "none",
+               false,
+               64 * kMiB.value,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               {},
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               std::nullopt,
+               ""}};
+  view.reclaimed_first = {{"batch", 900 * kMiB.value, "nothing protects 900 MiB of its memory"},
                           {"db", 0, "memory.min protects all that it has"}};
-  view.killed_first = {{"batch", 3048 * kMiB,
+  view.killed_first = {{"batch", 3048 * kMiB.value,
                         "1000 MiB of memory and swap count, with oom_score_adj 200 as much as "
                         "3048 MiB"},
-                       {"db", 2048 * kMiB, "2048 MiB of memory and swap count"}};
+                       {"db", 2048 * kMiB.value, "2048 MiB of memory and swap count"}};
   return view;
 }
 
@@ -265,7 +276,7 @@ inline balancer::ExplainView explain_view() {
        3520,
        3400,
        300,
-       8 * kGiB,
+       8 * kGiB.value,
        97},
       {1,
        {4, 5, 7},
@@ -314,7 +325,7 @@ inline balancer::HistoryView history_view() {
                  {0},
                  {1},
                  {500, 80, 31, 4, 97, 12, 65},
-                 balancer::OutcomeView{498, 95, 30, 5, 97, 99, 8 * kGiB, 42000},
+                 balancer::OutcomeView{498, 95, 30, 5, 97, 99, 8 * kGiB.value, 42000},
                  "done",
                  "8 GiB moved, 12 pages were pinned"},
                 {87,
@@ -340,8 +351,8 @@ inline balancer::PlanView plan_view() {
   view.lost_ms = 431;
   view.imbalance_pct = 12;
   view.actions = {{"load-swap",
-                   {{"web1", "c7a5fdbd-edaf-9455-926a-d65c16db1809", 0, {1}, {3}, 8 * kGiB},
-                    {"db7", "11111111-2222-3333-4444-555555555555", 0, {3}, {1}, 2 * kGiB}},
+                   {{"web1", "c7a5fdbd-edaf-9455-926a-d65c16db1809", 0, {1}, {3}, 8 * kGiB.value},
+                    {"db7", "11111111-2222-3333-4444-555555555555", 0, {3}, {1}, 2 * kGiB.value}},
                    {500, 80, 31, 4, 97, 12, 65},
                    "Swapping client 0 of 'web1' with client 0 of 'db7' saves 420 ms an epoch."}};
   view.rejections = {{"web1", explain_view().considered.front()}};
@@ -376,10 +387,10 @@ inline balancer::WhatIfView what_if_view() {
                  0,
                  16,
                  {1},
-                 64 * kGiB,
-                 4 * kGiB,
-                 {{{1}, false, 83, 60 * kGiB}, {{0}, false, 131, 2 * kGiB}}},
-                {"new-2", 0, 4, {-1}, kGiB, 0, {}}};
+                 64 * kGiB.value,
+                 4 * kGiB.value,
+                 {{{1}, false, 83, 60 * kGiB.value}, {{0}, false, 131, 2 * kGiB.value}}},
+                {"new-2", 0, 4, {-1}, kGiB.value, 0, {}}};
   view.plan = plan_view();
   view.plan.epoch = 1235;
   view.notes = {"VM 'new-2' gets no home: no node may be one"};

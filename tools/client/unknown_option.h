@@ -27,7 +27,7 @@ namespace vmnuma::tools {
     }
   }
   return "there is no option '" + name + "'" +
-         placement::did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
+         did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
 /// The text of what parse() threw, with a suggestion for an option that does not exist.

@@ -38,10 +38,10 @@ std::string keys_section(std::span<const balancer::KeyInfo<Target>> keys) {
 
 std::string options_section(bool from_esxi) {
   std::string out;
-  for (const auto& option : placement::option_table()) {
+  for (const auto& option : option_table()) {
     if (option.from_esxi == from_esxi) {
-      out += setting(fmt::format("\"{}\"", option.name),
-                     std::to_string(placement::Options{}.*option.value), option.help,
+      out += setting(fmt::format("\"{}\"", option.name), std::to_string(Options{}.*option.value),
+                     option.help,
                      fmt::format("{} to {}{}{}", option.smallest, option.largest,
                                  option.unit.empty() ? "" : " ", option.unit));
     }

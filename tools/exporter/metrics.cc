@@ -48,7 +48,7 @@ Value number(const Figure& figure) {
 Value seconds(std::int64_t ms) {
   return static_cast<double>(ms) / 1000;
 }
-Value number(const std::optional<placement::Permille>& share) {
+Value number(const std::optional<Permille>& share) {
   return share ? number(share->value) : std::nullopt;
 }
 
@@ -213,7 +213,7 @@ void add_node(const balancer::HostView& host, const NodeView& node, Families& fa
 void add_client(const balancer::HostView& host, const std::string& vm, const VmClientView& client,
                 Families& families) {
   const Labels labels{{"vm", vm}, {"client", std::to_string(client.index)}};
-  const auto on_node = [&](placement::NodeId node) {
+  const auto on_node = [&](NodeId node) {
     Labels all = labels;
     all.push_back({"node", std::to_string(node.value)});
     return all;

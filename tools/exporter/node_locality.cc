@@ -6,12 +6,12 @@
 
 namespace vmnuma::tools {
 
-std::map<placement::NodeId, double> node_locality(const balancer::HostView& host) {
+std::map<NodeId, double> node_locality(const balancer::HostView& host) {
   struct Sum {
     std::int64_t local = 0;
     std::int64_t all = 0;
   };
-  std::map<placement::NodeId, Sum> sums;
+  std::map<NodeId, Sum> sums;
   for (const balancer::VmView& vm : host.vms) {
     for (const balancer::VmClientView& client : vm.clients) {
       Sum& sum = sums[client.home];
@@ -21,7 +21,7 @@ std::map<placement::NodeId, double> node_locality(const balancer::HostView& host
       }
     }
   }
-  std::map<placement::NodeId, double> shares;
+  std::map<NodeId, double> shares;
   for (const auto& [node, sum] : sums) {
     if (node.value >= 0 && sum.all > 0) {
       shares[node] = static_cast<double>(sum.local) / static_cast<double>(sum.all);

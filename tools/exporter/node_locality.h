@@ -11,6 +11,6 @@ namespace vmnuma::tools {
 
 /// Of the resident memory of the clients homed on a node, the share that is there, 0 to 1. Nodes
 /// without such memory are absent, and clients with unknown memory do not count.
-[[nodiscard]] std::map<placement::NodeId, double> node_locality(const balancer::HostView& host);
+[[nodiscard]] std::map<NodeId, double> node_locality(const balancer::HostView& host);
 
 }  // namespace vmnuma::tools

@@ -130,7 +130,7 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
                               : HttpResponse::of(503, text::printable(not_ready_) + "\n");
   }
   constexpr std::string_view kVm = "/api/vm/";
-  if (request.path.starts_with(kVm) && placement::parse_vm_id(request.path.substr(kVm.size()))) {
+  if (request.path.starts_with(kVm) && parse_vm_id(request.path.substr(kVm.size()))) {
     return explanation(request.path.substr(kVm.size()), request.takes_gzip);
   }
   const auto found = texts_.find(request.path);

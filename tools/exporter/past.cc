@@ -26,7 +26,7 @@ void Past::add(const Reading& reading) {
   point.time_unix_ms = reading.time_unix_ms;
   if (reading.views) {
     const balancer::HostView& host = reading.views->host;
-    std::vector<placement::NodeId> nodes;
+    std::vector<NodeId> nodes;
     const auto locality = node_locality(host);
     for (const balancer::NodeView& node : host.nodes) {
       nodes.push_back(node.node);
@@ -62,7 +62,7 @@ std::string Past::json() const {
     lost.push_back(json_of(point.lost_ms));
   }
   Json nodes = Json::array();
-  for (const placement::NodeId node : nodes_) {
+  for (const NodeId node : nodes_) {
     nodes.push_back(node.value);
   }
   Json json;

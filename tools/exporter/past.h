@@ -43,7 +43,7 @@ class Past {
     balancer::Figure lost_ms;
     std::vector<NodePoint> nodes;  ///< empty: a gap
   };
-  std::vector<placement::NodeId> nodes_;
+  std::vector<NodeId> nodes_;
   std::deque<Point> points_;
 };
 

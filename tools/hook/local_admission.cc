@@ -19,30 +19,25 @@ namespace vmnuma::tools {
 
 namespace {
 
-using placement::Bytes;
-using placement::Node;
-using placement::NodeId;
-
 std::string node_file(NodeId node, std::string_view name) {
   return fmt::format("sys/devices/system/node/node{}/{}", node.value, name);
 }
 
 /// Nodes with their CPUs, and the free memory of each: in total, and above the reserve.
 struct Host {
-  placement::Topology topology;
+  Topology topology;
   std::vector<Bytes> free;
   std::vector<Bytes> room;
 };
 
 Result<Host> read_local_host(const files::Directory& root) {
-  const auto ids =
-      files::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list);
+  const auto ids = files::read_parsed(root, "sys/devices/system/node/online", parse_node_list);
   if (!ids) {
     return tl::unexpected(ids.error());
   }
   Host host;
   for (const NodeId id : *ids) {
-    const auto cpus = files::read_parsed(root, node_file(id, "cpulist"), placement::parse_cpu_list);
+    const auto cpus = files::read_parsed(root, node_file(id, "cpulist"), parse_cpu_list);
     const auto memory = files::read_parsed(
         root, node_file(id, "meminfo"),
         [id](std::string_view text) { return stats::parse_node_meminfo(id, text); });
@@ -52,14 +47,14 @@ Result<Host> read_local_host(const files::Directory& root) {
       return tl::unexpected(!cpus ? cpus.error() : !memory ? memory.error() : distances.error());
     }
     Node node{.id = id, .cpus = {}, .memory = memory->total, .package = 0, .huge_pages = {}};
-    for (const placement::CpuId cpu : *cpus) {
+    for (const CpuId cpu : *cpus) {
       node.cpus.push_back({cpu, cpu.value, 0});
     }
     host.topology.nodes.push_back(std::move(node));
     host.topology.distances.insert(host.topology.distances.end(), distances->begin(),
                                    distances->end());
     host.free.push_back(memory->free);
-    host.room.push_back(memory->free - memory->total * placement::Options{}.node_reserve_pct / 100);
+    host.room.push_back(memory->free - memory->total * Options{}.node_reserve_pct / 100);
   }
   if (host.topology.distances.size() != host.topology.nodes.size() * host.topology.nodes.size()) {
     return failure(ErrorCode::kCorrupt, "the distances between nodes do not fit their number");
@@ -75,7 +70,7 @@ const balancer::AdmissionState::Node* find_node(const balancer::AdmissionState& 
 }
 
 /// What is reserved for the VM there.
-Bytes reserved_for(const placement::VmDescription& vm, NodeId node, Bytes page_size,
+Bytes reserved_for(const VmDescription& vm, NodeId node, Bytes page_size,
                    const balancer::AdmissionState& known) {
   Bytes sum;
   for (const balancer::Reservation& reservation : known.reservations) {
@@ -88,15 +83,15 @@ Bytes reserved_for(const placement::VmDescription& vm, NodeId node, Bytes page_s
 }
 
 /// What is promised to other VMs is not free, nor is more than the daemon would leave.
-void take_promised(const balancer::AdmissionState& known, const Host& host,
-                   const placement::VmDescription& vm, placement::FreeForVm& free) {
+void take_promised(const balancer::AdmissionState& known, const Host& host, const VmDescription& vm,
+                   FreeForVm& free) {
   for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
     if (const auto* node = find_node(known, host.topology.nodes[i].id)) {
       const Bytes reserve = node->reserve - reserved_for(vm, node->id, Bytes{}, known);
       free.room[i] = std::min(free.room[i], host.free[i] - reserve) - node->promised;
     }
   }
-  for (placement::FreeHugePages& pages : free.huge_pages) {
+  for (FreeHugePages& pages : free.huge_pages) {
     const auto* node = find_node(known, pages.node);
     for (std::size_t i = 0; node != nullptr && i < node->pools.size(); ++i) {
       const Bytes promised =
@@ -108,8 +103,7 @@ void take_promised(const balancer::AdmissionState& known, const Host& host,
 }
 
 /// Limits the CPUs to those that VMs may use.
-void limit_cpus(const balancer::AdmissionState& known, const Host& host,
-                placement::NodeResource& cpus) {
+void limit_cpus(const balancer::AdmissionState& known, const Host& host, NodeResource& cpus) {
   for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
     if (const auto* node = find_node(known, host.topology.nodes[i].id)) {
       cpus.available[i] = std::min<std::int64_t>(cpus.available[i], node->cpus);
@@ -119,13 +113,12 @@ void limit_cpus(const balancer::AdmissionState& known, const Host& host,
 }
 
 /// The cores that the VM asks for as its own, and those left; nothing if it asks for none.
-std::optional<placement::NodeResource> own_cores(const balancer::AdmissionState& known,
-                                                 const Host& host,
-                                                 const placement::VmDescription& vm) {
-  if (vm.policy.cpu_binding != placement::CpuBinding::kExclusive || known.nodes.empty()) {
+std::optional<NodeResource> own_cores(const balancer::AdmissionState& known, const Host& host,
+                                      const VmDescription& vm) {
+  if (vm.policy.cpu_binding != CpuBinding::kExclusive || known.nodes.empty()) {
     return std::nullopt;
   }
-  placement::NodeResource cores{"cores of its own", 0, {}, {}};
+  NodeResource cores{"cores of its own", 0, {}, {}};
   for (const Node& node : host.topology.nodes) {
     const auto* told = find_node(known, node.id);
     cores.available.push_back(told == nullptr ? 0 : told->free_cores);
@@ -133,9 +126,9 @@ std::optional<placement::NodeResource> own_cores(const balancer::AdmissionState&
     if (told != nullptr && told->cores > 0 && cores.asked == 0) {
       // Nodes are assumed to be alike.
       Node example;
-      const std::int32_t all = told->cores + placement::kCoresForOthers;
+      const std::int32_t all = told->cores + kCoresForOthers;
       for (std::int32_t cpu = 0; cpu < told->cpus; ++cpu) {
-        example.cpus.push_back({placement::CpuId{cpu}, cpu % all, 0});
+        example.cpus.push_back({CpuId{cpu}, cpu % all, 0});
       }
       cores.asked =
           cores_for(vm.policy.cpu_policy, static_cast<std::int32_t>(vm.vcpus.size()), example);
@@ -146,10 +139,10 @@ std::optional<placement::NodeResource> own_cores(const balancer::AdmissionState&
 
 /// Why no nodes can give the VM its cores, in the daemon's wording; nothing if some can.
 std::optional<std::string> why_no_cores(const balancer::AdmissionState& known,
-                                        const placement::NodeResource& cores, const Host& host,
-                                        const placement::VmDescription& vm) {
-  placement::AdmissionRequest asked;
-  asked.policy = placement::TopologyPolicy::kRestricted;
+                                        const NodeResource& cores, const Host& host,
+                                        const VmDescription& vm) {
+  AdmissionRequest asked;
+  asked.policy = TopologyPolicy::kRestricted;
   asked.allowed = allowed_homes(host.topology, vm.policy);
   keep_where_memory_may_lie(host.topology, vm, asked.allowed);
   asked.resources = {cores};
@@ -162,7 +155,7 @@ std::optional<std::string> why_no_cores(const balancer::AdmissionState& known,
       cores.asked);
   for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
     const auto* told = find_node(known, host.topology.nodes[i].id);
-    const std::int64_t others = told != nullptr && told->cpus > 0 ? placement::kCoresForOthers : 0;
+    const std::int64_t others = told != nullptr && told->cpus > 0 ? kCoresForOthers : 0;
     text += fmt::format("{} on node {} {} of {} cores", i == 0 ? "" : ";",
                         host.topology.nodes[i].id.value, cores.available[i],
                         cores.capacity[i] + others);
@@ -172,16 +165,15 @@ std::optional<std::string> why_no_cores(const balancer::AdmissionState& known,
 
 }  // namespace
 
-std::vector<placement::FreeHugePages> read_huge_pages(const files::Directory& root,
-                                                      const placement::VmDescription& vm) {
-  std::vector<placement::FreeHugePages> all;
+std::vector<FreeHugePages> read_huge_pages(const files::Directory& root, const VmDescription& vm) {
+  std::vector<FreeHugePages> all;
   std::vector<NodeId> nodes;
-  for (const placement::PagesOfSize& pages : memory_by_page_size(vm)) {
+  for (const PagesOfSize& pages : memory_by_page_size(vm)) {
     if (pages.page_size == Bytes{}) {
       continue;
     }
     if (nodes.empty()) {
-      nodes = files::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list)
+      nodes = files::read_parsed(root, "sys/devices/system/node/online", parse_node_list)
                   .value_or(std::vector<NodeId>{});
     }
     for (const NodeId id : nodes) {
@@ -210,13 +202,13 @@ std::string boot_id_of(const files::Directory& root) {
   return id.substr(0, id.find('\n'));
 }
 
-Result<void> admit_locally(const files::Directory& root, const placement::VmDescription& vm,
+Result<void> admit_locally(const files::Directory& root, const VmDescription& vm,
                            const balancer::AdmissionState* known) {
   auto host = read_local_host(root);
   if (!host) {
     return tl::unexpected(host.error());
   }
-  placement::FreeForVm free{host->room, read_huge_pages(root, vm)};
+  FreeForVm free{host->room, read_huge_pages(root, vm)};
   if (known != nullptr) {
     take_promised(*known, *host, vm, free);
   }
@@ -226,16 +218,16 @@ Result<void> admit_locally(const files::Directory& root, const placement::VmDesc
       return failure(ErrorCode::kNoSpace, *why);
     }
   }
-  const auto complete = [&](placement::AdmissionRequest& asked, const placement::VmDescription&) {
+  const auto complete = [&](AdmissionRequest& asked, const VmDescription&) {
     if (known != nullptr) {
       limit_cpus(*known, *host, asked.resources.front());
     }
-    if (cores && vm.policy.topology_scope == placement::TopologyScope::kVm) {
+    if (cores && vm.policy.topology_scope == TopologyScope::kVm) {
       asked.resources.push_back(*cores);
     }
   };
-  const placement::VmAdmission admission =
-      admit_vm(host->topology, vm, placement::Options{}.prefer_ht != 0, std::move(free), complete);
+  const VmAdmission admission =
+      admit_vm(host->topology, vm, Options{}.prefer_ht != 0, std::move(free), complete);
   return admission.refused ? failure(ErrorCode::kNoSpace, *admission.refused) : Result<void>{};
 }
 

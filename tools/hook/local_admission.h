@@ -21,8 +21,8 @@ namespace vmnuma::tools {
 
 /// Huge pages of each size that the VM wants, on every online node; empty if it wants ordinary
 /// ones.
-[[nodiscard]] std::vector<placement::FreeHugePages> read_huge_pages(
-    const files::Directory& root, const placement::VmDescription& vm);
+[[nodiscard]] std::vector<FreeHugePages> read_huge_pages(const files::Directory& root,
+                                                         const VmDescription& vm);
 
 /// The daemon's last record, however old. Errors: not-found, corrupt and those of reading.
 [[nodiscard]] Result<balancer::StampedAdmission> read_admission(const std::string& root,
@@ -34,8 +34,7 @@ namespace vmnuma::tools {
 /// and the nodes of its devices. `known`: what was promised to other VMs; null if unknown: then a
 /// VM that asks for cores of its own is not refused for lack of these. Errors: no-space, with a
 /// message for the user; others if the host cannot be read.
-[[nodiscard]] Result<void> admit_locally(const files::Directory& root,
-                                         const placement::VmDescription& vm,
+[[nodiscard]] Result<void> admit_locally(const files::Directory& root, const VmDescription& vm,
                                          const balancer::AdmissionState* known);
 
 }  // namespace vmnuma::tools

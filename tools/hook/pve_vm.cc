@@ -10,7 +10,7 @@
 
 namespace vmnuma::tools {
 
-Result<placement::VmDescription> read_pve_vm(const files::Directory& root, std::string_view vmid) {
+Result<VmDescription> read_pve_vm(const files::Directory& root, std::string_view vmid) {
   const auto number = whole_number<std::int32_t>(vmid);
   if (!number || *number <= 0) {
     return failure(ErrorCode::kInvalidArgument, fmt::format("'{}' is no VMID", vmid));

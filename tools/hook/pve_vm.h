@@ -12,7 +12,7 @@ namespace vmnuma::tools {
 
 /// `root` is the host's root directory. Errors: invalid-argument (not a VMID), not-found (it has no
 /// configuration), io.
-[[nodiscard]] Result<placement::VmDescription> read_pve_vm(const files::Directory& root,
-                                                           std::string_view vmid);
+[[nodiscard]] Result<VmDescription> read_pve_vm(const files::Directory& root,
+                                                std::string_view vmid);
 
 }  // namespace vmnuma::tools

@@ -35,14 +35,14 @@ using std::chrono::steady_clock;
 constexpr std::size_t kMostInput = std::size_t{5} * 1024 * 1024;
 
 /// Limit for waiting for room, however long the daemon would let it wait.
-constexpr std::chrono::seconds kLongestWait{placement::kLongestWaitForRoom_s};
+constexpr std::chrono::seconds kLongestWait{kLongestWaitForRoom_s};
 /// Limit for an answer, once a start waits anyway.
 constexpr std::chrono::seconds kWaitingLimit{2};
 /// Minimum between two announcements of a VM.
 constexpr std::chrono::milliseconds kShortestPause{50};
 
 /// If the host does not say, or it makes no difference.
-constexpr placement::Bytes kAnyPageSize{};
+constexpr Bytes kAnyPageSize{};
 
 /// The time left until then, never negative.
 std::chrono::milliseconds until(steady_clock::time_point deadline) {
@@ -67,55 +67,54 @@ Step step_of(const HookArguments& arguments) {
 }
 
 /// The VM has ended, or does not start.
-Result<void> withdraw(const HookArguments& arguments, const placement::VmDescription& vm,
+Result<void> withdraw(const HookArguments& arguments, const VmDescription& vm,
                       std::chrono::milliseconds limit) {
-  const auto answer =
-      ask(arguments.socket_path, balancer::WithdrawRequest{placement::to_text(vm.id)}, limit);
+  const auto answer = ask(arguments.socket_path, balancer::WithdrawRequest{to_text(vm.id)}, limit);
   return answer ? Result<void>{} : tl::unexpected(answer.error().error);
 }
 
-balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
-                                       const files::Directory& root, std::chrono::seconds waits) {
+balancer::AnnounceRequest announcement(const VmDescription& vm, const files::Directory& root,
+                                       std::chrono::seconds waits) {
   balancer::AnnounceRequest request;
   request.waits_s = waits.count();
   request.vm = vm.name;
-  request.vm_uuid = placement::to_text(vm.id);
+  request.vm_uuid = to_text(vm.id);
   // Counted like libvirt's request to numad: online vCPUs, and MiB rounded up.
-  const std::int64_t mib = placement::kMiB.value;
+  const std::int64_t mib = kMiB.value;
   request.vcpus = static_cast<std::int32_t>(vm.vcpus.size());
   request.memory_mib = (vm.max_memory.value + mib - 1) / mib;
   request.asks = vm.placement_auto;
-  for (const placement::PolicySetting& setting : vm.own_policy) {
+  for (const PolicySetting& setting : vm.own_policy) {
     request.policy.push_back(
         {setting.key, setting.value.empty() ? std::nullopt : std::optional(setting.value)});
   }
-  if (vm.nova_project != placement::NovaProject{}) {
+  if (vm.nova_project != NovaProject{}) {
     request.nova_project = {{vm.nova_project.name, vm.nova_project.uuid}};
   }
-  for (const placement::PciDevice& device : vm.pci_devices) {
+  for (const PciDevice& device : vm.pci_devices) {
     if (device.node.value >= 0) {
       request.devices.push_back({device.address, device.node});
     }
   }
-  for (const placement::MediatedDevice& device : vm.mediated_devices) {
+  for (const MediatedDevice& device : vm.mediated_devices) {
     if (device.node.value >= 0) {
       request.devices.push_back({device.uuid, device.node});
     }
   }
-  for (const placement::HostInterface& interface : vm.host_interfaces) {
+  for (const HostInterface& interface : vm.host_interfaces) {
     if (interface.node.value >= 0) {
       request.interfaces.push_back({interface.name, interface.node});
     }
   }
-  for (const placement::HostDisk& disk : vm.host_disks) {
+  for (const HostDisk& disk : vm.host_disks) {
     if (disk.node.value >= 0) {
       request.disks.push_back({disk.name, disk.node});
     }
   }
-  if (vm.numatune != placement::NumatuneMode::kNone && !vm.numatune_auto) {
+  if (vm.numatune != NumatuneMode::kNone && !vm.numatune_auto) {
     request.numatune = {{vm.numatune, vm.numatune_nodes}};
   }
-  for (const placement::GuestCell& cell : vm.cells) {
+  for (const GuestCell& cell : vm.cells) {
     balancer::AnnounceRequest::Cell& told = request.cells.emplace_back();
     told.vcpus = cell.vcpus;
     told.memory_mib = (cell.memory.value + mib - 1) / mib;
@@ -127,22 +126,22 @@ balancer::AnnounceRequest announcement(const placement::VmDescription& vm,
     }
   }
   request.huge_page_kib = vm.huge_page_size.value / 1024;
-  for (const placement::FreeHugePages& pages : read_huge_pages(root, vm)) {
+  for (const FreeHugePages& pages : read_huge_pages(root, vm)) {
     request.huge_pages.push_back(
         {pages.node, pages.free, pages.total, pages.page_size.value / 1024});
   }
   return request;
 }
 
-bool asks_for_admission(const placement::VmPolicy& policy) {
-  return policy.topology_policy == placement::TopologyPolicy::kRestricted ||
-         policy.topology_policy == placement::TopologyPolicy::kSingleNumaNode ||
-         policy.cpu_binding == placement::CpuBinding::kExclusive;
+bool asks_for_admission(const VmPolicy& policy) {
+  return policy.topology_policy == TopologyPolicy::kRestricted ||
+         policy.topology_policy == TopologyPolicy::kSingleNumaNode ||
+         policy.cpu_binding == CpuBinding::kExclusive;
 }
 
 /// How much longer than others the first answer may take, for a start that may wait for room.
-std::chrono::seconds patience(const placement::VmPolicy& policy) {
-  return policy.make_room == placement::MakeRoom::kBeforeStart
+std::chrono::seconds patience(const VmPolicy& policy) {
+  return policy.make_room == MakeRoom::kBeforeStart
              ? std::min(std::chrono::seconds(policy.make_room_deadline_s), kWaitingLimit)
              : std::chrono::seconds(0);
 }
@@ -150,7 +149,7 @@ std::chrono::seconds patience(const placement::VmPolicy& policy) {
 /// Without the daemon: by its last record and by the host's files. A refusal counts only if the
 /// daemon was to refuse such starts.
 Result<void> judge_locally(const HookArguments& arguments, const HookSurroundings& surroundings,
-                           const files::Directory& root, const placement::VmDescription& vm,
+                           const files::Directory& root, const VmDescription& vm,
                            const std::string& why) {
   const auto known = read_admission(surroundings.root, arguments.state_dir);
   const bool is_fresh = known && known->is_fresh({surroundings.now_unix_s, boot_id_of(root)});
@@ -174,7 +173,7 @@ Result<void> judge_locally(const HookArguments& arguments, const HookSurrounding
 using DaemonsAnswer = tl::expected<std::string, Refusal>;
 
 /// Announces the VM, repeatedly while the daemon lets its start wait. Returns the last answer.
-DaemonsAnswer ask_until_answered(const HookArguments& arguments, const placement::VmDescription& vm,
+DaemonsAnswer ask_until_answered(const HookArguments& arguments, const VmDescription& vm,
                                  const files::Directory& root, const HookSurroundings& surroundings,
                                  steady_clock::time_point deadline) {
   using std::chrono::milliseconds;
@@ -212,11 +211,11 @@ DaemonsAnswer ask_until_answered(const HookArguments& arguments, const placement
 }
 
 /// Announces the VM. The error is no-space if and only if its policy does not let it start.
-Result<void> announce(const HookArguments& arguments, placement::VmDescription vm,
+Result<void> announce(const HookArguments& arguments, VmDescription vm,
                       const files::Directory& root, const HookSurroundings& surroundings,
                       steady_clock::time_point deadline) {
   // By its metadata alone; invalid metadata do not count, as in the daemon.
-  vm.policy = balancer::with_settings({}, vm.own_policy).value_or(placement::VmPolicy{});
+  vm.policy = balancer::with_settings({}, vm.own_policy).value_or(VmPolicy{});
   const std::chrono::seconds longer = patience(vm.policy);
   deadline += longer;
   if (longer > std::chrono::seconds(0) && surroundings.pause) {
@@ -243,13 +242,12 @@ Result<balancer::HostSets> read_host(const std::string& root) {
   if (!directory) {
     return tl::unexpected(directory.error());
   }
-  auto cpus =
-      files::read_parsed(*directory, "sys/devices/system/cpu/online", placement::parse_cpu_list);
+  auto cpus = files::read_parsed(*directory, "sys/devices/system/cpu/online", parse_cpu_list);
   if (!cpus) {
     return tl::unexpected(cpus.error());
   }
-  auto nodes = files::read_parsed(*directory, "sys/devices/system/node/has_memory",
-                                  placement::parse_node_list);
+  auto nodes =
+      files::read_parsed(*directory, "sys/devices/system/node/has_memory", parse_node_list);
   if (!nodes) {
     return tl::unexpected(nodes.error());
   }
@@ -279,8 +277,8 @@ Result<void> fit(const HookArguments& arguments, std::string_view xml,
 }
 
 /// As described by libvirt, or by Proxmox VE's configuration.
-Result<placement::VmDescription> read_vm(const HookArguments& arguments,
-                                         const files::Directory& root, std::string_view xml) {
+Result<VmDescription> read_vm(const HookArguments& arguments, const files::Directory& root,
+                              std::string_view xml) {
   if (arguments.is_pve) {
     return read_pve_vm(root, arguments.vm);
   }

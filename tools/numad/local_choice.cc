@@ -14,14 +14,8 @@ namespace vmnuma::tools {
 
 namespace {
 
-using placement::CpuTime;
-using placement::Node;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::Snapshot;
-
 /// The host as if nothing ran on it, with its present free memory.
-Result<Snapshot> read_host(const files::Directory& root, const placement::Options& options) {
+Result<Snapshot> read_host(const files::Directory& root, const Options& options) {
   auto reading = stats::read_topology(root);
   if (!reading) {
     return tl::unexpected(std::move(reading).error());
@@ -37,7 +31,7 @@ Result<Snapshot> read_host(const files::Directory& root, const placement::Option
     if (!memory) {
       return tl::unexpected(memory.error());
     }
-    placement::NodeState state;
+    NodeState state;
     state.physical = snapshot.epoch_length * node.core_count();
     state.threads = snapshot.epoch_length * node.cpu_count();
     state.free = memory->free;
@@ -52,19 +46,19 @@ Result<Snapshot> read_host(const files::Directory& root, const placement::Option
 
 Result<std::vector<NodeId>> choose_locally(const files::Directory& root, std::int32_t vcpus,
                                            std::int64_t memory_mib, std::uint64_t turn) {
-  const placement::Options options;
+  const Options options;
   auto host = read_host(root, options);
   if (!host) {
     return tl::unexpected(std::move(host).error());
   }
   Snapshot& snapshot = *host;
   balancer::NewVm vm;
-  vm.load = placement::Permille{options.cold_start_pct * 10};
+  vm.load = Permille{options.cold_start_pct * 10};
   for (std::int32_t vcpu = 0; vcpu < vcpus; ++vcpu) {
     vm.description.vcpus.push_back(vcpu);
   }
   vm.description.max_vcpus = vcpus;
-  vm.description.memory = vm.description.max_memory = placement::kMiB * memory_mib;
+  vm.description.memory = vm.description.max_memory = kMiB * memory_mib;
   balancer::add_vm(snapshot, vm, options);
   balancer::share_out(snapshot, options);
   NodeIndex last_placed_on = turn % snapshot.nodes.size();
@@ -81,8 +75,7 @@ Result<std::vector<NodeId>> choose_locally(const files::Directory& root, std::in
 }
 
 Result<std::vector<NodeId>> all_nodes(const files::Directory& root) {
-  auto nodes =
-      files::read_parsed(root, "sys/devices/system/node/online", placement::parse_node_list);
+  auto nodes = files::read_parsed(root, "sys/devices/system/node/online", parse_node_list);
   if (nodes && nodes->empty()) {
     return failure(ErrorCode::kUnsupported, "no node is online");
   }

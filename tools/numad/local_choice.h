@@ -24,12 +24,12 @@ namespace vmnuma::tools {
 /// `root` is the host's root directory. `turn` is any number that differs from call to call.
 /// Ascending, never empty. Errors: those of read_topology(), and unsupported (no node can be a
 /// home).
-[[nodiscard]] Result<std::vector<placement::NodeId>> choose_locally(const files::Directory& root,
-                                                                    std::int32_t vcpus,
-                                                                    std::int64_t memory_mib,
-                                                                    std::uint64_t turn);
+[[nodiscard]] Result<std::vector<NodeId>> choose_locally(const files::Directory& root,
+                                                         std::int32_t vcpus,
+                                                         std::int64_t memory_mib,
+                                                         std::uint64_t turn);
 
 /// All online nodes: the answer of last resort, which does not restrict the VM.
-[[nodiscard]] Result<std::vector<placement::NodeId>> all_nodes(const files::Directory& root);
+[[nodiscard]] Result<std::vector<NodeId>> all_nodes(const files::Directory& root);
 
 }  // namespace vmnuma::tools

@@ -20,13 +20,13 @@ namespace vmnuma::tools {
 
 namespace {
 
-using Nodes = std::vector<placement::NodeId>;
+using Nodes = std::vector<NodeId>;
 
 /// Error: corrupt if the host does not have all of them. A host that does not list its nodes is
 /// assumed to.
 Result<Nodes> known_here(Nodes nodes, const std::string& root) {
   const auto online = files::Directory::open(root).and_then(all_nodes);
-  for (const placement::NodeId node : online ? nodes : Nodes{}) {
+  for (const NodeId node : online ? nodes : Nodes{}) {
     if (!std::binary_search(online->begin(), online->end(), node)) {
       return failure(
           ErrorCode::kCorrupt,
@@ -91,7 +91,7 @@ int run_numad(std::span<const std::string> arguments, const NumadSurroundings& s
                                     text::printable(nodes.error().message));
     return kNumadFailed;
   }
-  surroundings.out << placement::to_list(*nodes) << "\n" << std::flush;
+  surroundings.out << to_list(*nodes) << "\n" << std::flush;
   return surroundings.out ? kNumadAnswered : kNumadFailed;
 }
 

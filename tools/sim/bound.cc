@@ -10,20 +10,15 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::Permille;
-
 namespace {
 
 /// What the node can give to VMs, if load that may run elsewhere does.
 CpuTime room_of(const EpochTruth& truth, NodeIndex node) {
-  const placement::Node& cpus = truth.topology.nodes[node];
+  const Node& cpus = truth.topology.nodes[node];
   const CpuTime threads = truth.length * cpus.cpu_count();
   const CpuTime others = truth.others[node] - truth.roaming[node];
-  return placement::capacity({truth.length * cpus.core_count(), threads,
-                              std::clamp(others, CpuTime{}, threads), kSimSmtGainPct});
+  return capacity({truth.length * cpus.core_count(), threads,
+                   std::clamp(others, CpuTime{}, threads), kSimSmtGainPct});
 }
 
 struct HostLimits {
@@ -55,8 +50,8 @@ HostLimits limits_of(const EpochTruth& truth) {
 }
 
 Permille far_cost_of(Permille stall, std::int32_t distance) {
-  const std::int64_t more = std::max(distance - placement::kLocalDistance, 0);
-  return {std::min<std::int64_t>(stall.value * more / placement::kLocalDistance, 1000)};
+  const std::int64_t more = std::max(distance - kLocalDistance, 0);
+  return {std::min<std::int64_t>(stall.value * more / kLocalDistance, 1000)};
 }
 
 /// One per guest cell, or one for a VM without cells.
@@ -89,8 +84,8 @@ void Bound::epoch_ended(const Simulation& simulation) {
   Problem problem{{}, limits.rooms};
   CpuTime wanted;
   CpuTime entitled;
-  std::map<placement::VmId, Bytes> resident;
-  for (const VmFigures& vm : simulation.figures().vms) {
+  std::map<VmId, Bytes> resident;
+  for (const VmEpochFigures& vm : simulation.figures().vms) {
     wanted += vm.wanted;
     entitled += vm.entitled;
     const ScenarioVm& spec = simulation.vm(vm.id);

@@ -44,17 +44,17 @@ class Bound {
  private:
   struct Problem {
     std::vector<LocalClient> clients;
-    std::vector<placement::CpuTime> rooms;
+    std::vector<CpuTime> rooms;
     bool operator==(const Problem&) const = default;
   };
 
-  [[nodiscard]] placement::CpuTime far_loss(Problem problem);
+  [[nodiscard]] CpuTime far_loss(Problem problem);
 
-  std::map<placement::VmId, placement::Bytes> resident_;  ///< at the end of the last epoch
+  std::map<VmId, Bytes> resident_;  ///< at the end of the last epoch
   Problem last_;
-  placement::CpuTime last_loss_;
-  placement::CpuTime lost_;
-  placement::CpuTime wanted_;
+  CpuTime last_loss_;
+  CpuTime lost_;
+  CpuTime wanted_;
 };
 
 }  // namespace vmnuma::tools

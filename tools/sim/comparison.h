@@ -28,8 +28,8 @@ struct PolicyResult {
   Percentage lost;
   Percentage worst_off;
   std::int64_t changes = 0;
-  placement::Bytes moved;
-  placement::Bytes below_reserve;
+  Bytes moved;
+  Bytes below_reserve;
 };
 
 struct ScenarioComparison {

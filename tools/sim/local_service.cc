@@ -7,8 +7,6 @@
 
 namespace vmnuma::tools {
 
-using placement::CpuTime;
-
 namespace {
 
 constexpr std::int64_t kMostSolverSteps = 2000;

@@ -22,14 +22,13 @@
 namespace vmnuma::tools {
 
 struct LocalClient {
-  placement::CpuTime wants;      ///< the CPU time it is to get in total
-  placement::CpuTime near_most;  ///< of that, at most this near its memory
-  placement::Permille far_cost;  ///< of a second far from its memory, in thousandths of it
+  CpuTime wants;      ///< the CPU time it is to get in total
+  CpuTime near_most;  ///< of that, at most this near its memory
+  Permille far_cost;  ///< of a second far from its memory, in thousandths of it
   bool operator==(const LocalClient&) const = default;
 };
 
 /// The least that all clients together lose to far memory. `rooms`: what each node can give.
-[[nodiscard]] placement::CpuTime least_far_loss(std::vector<LocalClient> clients,
-                                                std::vector<placement::CpuTime> rooms);
+[[nodiscard]] CpuTime least_far_loss(std::vector<LocalClient> clients, std::vector<CpuTime> rooms);
 
 }  // namespace vmnuma::tools

@@ -8,9 +8,6 @@
 
 namespace vmnuma::tools {
 
-using placement::Microseconds;
-using placement::VmId;
-
 namespace {
 
 /// Every second striking fault does so early, when orders are most likely to be half carried out.
@@ -144,15 +141,14 @@ Fault ScenarioCourse::strike() {
   return fault;
 }
 
-void ScenarioCourse::spoil(std::int64_t epoch, placement::Sample& sample) const {
+void ScenarioCourse::spoil(std::int64_t epoch, Sample& sample) const {
   for (const Fault& fault : scenario_.faults) {
     const bool lasts = fault.epoch <= epoch && epoch < fault.epoch + fault.epochs;
     if (fault.kind != FaultKind::kStaleSample || !lasts) {
       continue;
     }
     if (fault.node) {
-      std::erase_if(sample.nodes,
-                    [&](const placement::NodeSample& node) { return node.id == *fault.node; });
+      std::erase_if(sample.nodes, [&](const NodeSample& node) { return node.id == *fault.node; });
       sample.missing.push_back(
           {fmt::format("/sys/devices/system/node/node{}/meminfo", fault.node->value),
            "it could not be read", std::nullopt});
@@ -160,7 +156,7 @@ void ScenarioCourse::spoil(std::int64_t epoch, placement::Sample& sample) const 
       sample.cpus.clear();
       sample.missing.push_back({"/proc/stat", "it could not be read", std::nullopt});
     } else if (const std::optional<VmId>& id = ids_[*fault.vm]) {
-      std::erase_if(sample.vms, [&](const placement::VmSample& vm) { return vm.id == *id; });
+      std::erase_if(sample.vms, [&](const VmSample& vm) { return vm.id == *id; });
       sample.missing.push_back({fmt::format("VM '{}' schedstat", scenario_.vms[*fault.vm].name),
                                 "it could not be read", id});
     }

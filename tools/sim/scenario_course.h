@@ -36,29 +36,27 @@ class ScenarioCourse {
   ScenarioCourse(const Scenario& scenario, SimHost& host);
 
   /// When epoch `epoch` begins, counted from the start.
-  [[nodiscard]] placement::Microseconds time_of(std::int64_t epoch) const;
+  [[nodiscard]] Microseconds time_of(std::int64_t epoch) const;
   /// Applies the loads of this epoch; VMs stop and start. In order, from 0.
   void begin_epoch(std::int64_t epoch);
   /// The faults of this epoch. `on_fault` is called for each lasting one, after the host has it.
   void begin_and_end_faults(std::int64_t epoch, const OnFault& on_fault);
   /// When the next fault strikes; nothing if none is left in the epochs that have begun.
-  [[nodiscard]] std::optional<placement::Microseconds> next_strike() const;
+  [[nodiscard]] std::optional<Microseconds> next_strike() const;
   /// Makes it strike. A VM vanishes with this; a dying daemon is up to the caller.
   Fault strike();
   /// Removes from the sample what is stale in this epoch.
-  void spoil(std::int64_t epoch, placement::Sample& sample) const;
+  void spoil(std::int64_t epoch, Sample& sample) const;
 
   /// Indexed as Scenario::vms: the VM's last run, once it has started.
-  [[nodiscard]] const std::optional<placement::VmId>& id_of(std::size_t vm) const {
-    return ids_[vm];
-  }
+  [[nodiscard]] const std::optional<VmId>& id_of(std::size_t vm) const { return ids_[vm]; }
   /// What happened since the last call.
   [[nodiscard]] std::vector<std::string> take_news();
 
  private:
   /// A fault in the middle of the epoch.
   struct Strike {
-    placement::Microseconds at;
+    Microseconds at;
     Fault fault;
   };
   void begin_talks(std::size_t vm);
@@ -67,7 +65,7 @@ class ScenarioCourse {
   const Scenario& scenario_;
   SimHost& host_;
   Random random_;
-  std::vector<std::optional<placement::VmId>> ids_;
+  std::vector<std::optional<VmId>> ids_;
   std::vector<Strike> strikes_;  ///< earliest first
   std::vector<std::string> news_;
 };

@@ -8,18 +8,12 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::CpuTime;
-using placement::Microseconds;
-using placement::Reason;
-using placement::VmId;
-
 namespace {
 
 /// A VM's load in the minutes before the start, including what QEMU used besides its vCPUs, as in a
 /// history.
-std::vector<placement::Permille> known_minutes_of(const Scenario& scenario, const ScenarioVm& vm) {
-  std::vector<placement::Permille> minutes;
+std::vector<Permille> known_minutes_of(const Scenario& scenario, const ScenarioVm& vm) {
+  std::vector<Permille> minutes;
   const std::int64_t all = known_epochs(scenario);
   for (std::int64_t minute = 0; minute < scenario.known_minutes; ++minute) {
     const std::int64_t begin = all * minute / scenario.known_minutes - all;
@@ -29,7 +23,7 @@ std::vector<placement::Permille> known_minutes_of(const Scenario& scenario, cons
       sum += load_at(vm, epoch);
     }
     const std::int64_t vcpus = sum * 10 / std::max<std::int64_t>(end - begin, 1);
-    minutes.push_back(placement::Permille{vcpus * (1000 + vm.qemu.value) / 1000});
+    minutes.push_back(Permille{vcpus * (1000 + vm.qemu.value) / 1000});
   }
   return minutes;
 }
@@ -145,8 +139,7 @@ void Simulation::tick() {
   if (!daemon_.running()) {
     return;
   }
-  placement::Sample sample =
-      host_.sample(epoch_ + 1, now_, daemon_.controller().ledger().spilling());
+  Sample sample = host_.sample(epoch_ + 1, now_, daemon_.controller().ledger().spilling());
   course_.spoil(epoch_, sample);
   daemon_.refresh_domains();
   daemon_.tick(std::move(sample));
@@ -214,7 +207,7 @@ void Simulation::listen() {
   for (migration::Order& order : report.orders) {
     oracles_.order_given(epoch_, order, host_);
     const std::int64_t action = order.action;
-    const placement::Prediction& predicted = order.predicted;
+    const Prediction& predicted = order.predicted;
     predicted_[action] = {.epoch = epoch_,
                           .ended = epoch_,
                           .reason = order.reason,
@@ -318,7 +311,7 @@ void Simulation::take_down(const EpochFigures& figures) {
   CpuTime stalled;
   Bytes local;
   Bytes resident;
-  for (const VmFigures& vm : figures.vms) {
+  for (const VmEpochFigures& vm : figures.vms) {
     wanted += vm.wanted;
     owed += vm.owed;
     stalled += vm.stalled;
@@ -342,16 +335,16 @@ void Simulation::count_node_changes(const EpochTruth& truth) {
   for (const VmTruth& vm : truth.vms) {
     std::vector<std::int32_t> vcpus(truth.topology.nodes.size());
     for (const VcpuTruth& vcpu : vm.vcpus) {
-      if (vcpu.node != placement::kNoNode) {
+      if (vcpu.node != kNoNode) {
         ++vcpus[vcpu.node];
       }
     }
     Life& life = *life_of(vm.id);
     const auto most = std::max_element(vcpus.begin(), vcpus.end());
-    const bool stays = life.main_node != placement::kNoNode && vcpus[life.main_node] == *most;
+    const bool stays = life.main_node != kNoNode && vcpus[life.main_node] == *most;
     if (!stays) {
-      result_.node_changes += life.main_node == placement::kNoNode ? 0 : 1;
-      life.main_node = static_cast<placement::NodeIndex>(most - vcpus.begin());
+      result_.node_changes += life.main_node == kNoNode ? 0 : 1;
+      life.main_node = static_cast<NodeIndex>(most - vcpus.begin());
     }
   }
 }

@@ -53,7 +53,7 @@ class Simulation {
   [[nodiscard]] const EpochFigures& figures() const { return figures_; }
   [[nodiscard]] const EpochTruth& truth() const { return truth_; }
   /// The scenario's entry for a VM that has started.
-  [[nodiscard]] const ScenarioVm& vm(const placement::VmId& id) const;
+  [[nodiscard]] const ScenarioVm& vm(const VmId& id) const;
   /// A table of `vmnuma stats`, or nothing while the daemon does not run.
   [[nodiscard]] std::optional<stats::Report> table(const std::string& type);
   /// Sends the daemon a command of the control socket, now. Error: unavailable while it does not
@@ -70,7 +70,7 @@ class Simulation {
 
  private:
   struct Life {
-    std::optional<placement::VmId> id;  ///< once it has started
+    std::optional<VmId> id;  ///< once it has started
     std::int64_t could_use_us = 0;
     std::int64_t ran_us = 0;
     std::int64_t waited_us = 0;
@@ -78,9 +78,9 @@ class Simulation {
     std::int64_t stalled_us = 0;
     std::int64_t entitled_us = 0;
     Percentage locality;
-    std::vector<placement::NodeId> homes;
+    std::vector<NodeId> homes;
     std::int64_t moves = 0;
-    placement::NodeIndex main_node = placement::kNoNode;  ///< where most of its vCPUs were
+    NodeIndex main_node = kNoNode;  ///< where most of its vCPUs were
   };
   struct Given {
     std::int64_t epoch = 0;
@@ -106,14 +106,14 @@ class Simulation {
   void begin_and_end_faults();
   void strike();
   void hear_news();
-  void pass(placement::Microseconds until);
+  void pass(Microseconds until);
   void listen();
   void count_move(const Given& given);
   void note_homes();
   void take_down(const EpochFigures& figures);
   void count_node_changes(const EpochTruth& truth);
   void count_waiting(const EpochTruth& truth);
-  [[nodiscard]] Life* life_of(const placement::VmId& vm);
+  [[nodiscard]] Life* life_of(const VmId& vm);
 
   Scenario scenario_;
   SimClock clock_;
@@ -124,7 +124,7 @@ class Simulation {
   PolicyHost policy_host_;
   Oracles oracles_;
   std::int64_t epoch_ = 0;
-  placement::Microseconds now_;
+  Microseconds now_;
   std::optional<std::int64_t> daemon_back_in_;         ///< epoch
   std::map<std::int64_t, Given> orders_;               ///< not ended yet
   std::map<std::int64_t, PredictedAction> predicted_;  ///< by order, until they are measured
@@ -135,9 +135,9 @@ class Simulation {
   EpochFigures figures_;
   Mean imbalance_;
   Mean locality_;
-  placement::CpuTime wanted_;  ///< of all VMs in all epochs, like the next two
-  placement::CpuTime owed_;
-  placement::CpuTime stalled_;
+  CpuTime wanted_;  ///< of all VMs in all epochs, like the next two
+  CpuTime owed_;
+  CpuTime stalled_;
   SimulationResult result_;
 };
 

@@ -39,7 +39,7 @@ ordered_json json_of(const PredictedAction& action) {
 
 ordered_json json_of(const VmResult& vm) {
   ordered_json homes = ordered_json::array();
-  for (const placement::NodeId home : vm.homes) {
+  for (const NodeId home : vm.homes) {
     homes.push_back(home.value < 0 ? ordered_json() : ordered_json(home.value));
   }
   return {{"name", vm.name},
@@ -127,8 +127,7 @@ std::string to_text(const SimulationResult& result) {
       result.last_move_epoch < 0 ? "none"
                                  : fmt::format("the last in epoch {}", result.last_move_epoch));
   lines += fmt::format("  memory      {} MiB moved, {} of them below a node's reserve\n",
-                       result.moved.value / placement::kMiB.value,
-                       result.below_reserve.value / placement::kMiB.value);
+                       result.moved.value / kMiB.value, result.below_reserve.value / kMiB.value);
   lines += fmt::format("  predictions {}\n", predictions_text(result.predictions));
   if (result.violations.empty()) {
     lines += "  violations  none\n";

@@ -30,9 +30,9 @@ struct Course {
 
 struct VmResult {
   std::string name;
-  std::vector<placement::NodeId> homes;  ///< by client, at its end; negative means none
-  Percentage used;                       ///< of its vCPUs, in core time, mean over its life
-  Percentage worked;  ///< the same without what was lost to far memory and the like
+  std::vector<NodeId> homes;  ///< by client, at its end; negative means none
+  Percentage used;            ///< of its vCPUs, in core time, mean over its life
+  Percentage worked;          ///< the same without what was lost to far memory and the like
   Percentage entitled;
   Percentage waited;    ///< of the time its vCPUs ran or wanted to, as the kernel counts it
   Percentage locality;  ///< at its end
@@ -48,8 +48,8 @@ struct SimulationResult {
   std::int64_t swaps = 0;
   std::int64_t locality_moves = 0;
   std::int64_t long_term_moves = 0;
-  placement::Bytes moved;
-  placement::Bytes below_reserve;  ///< of it, to nodes that then had less free than their reserve
+  Bytes moved;
+  Bytes below_reserve;  ///< of it, to nodes that then had less free than their reserve
   Course imbalance;
   Course locality;
   Percentage owed;  ///< of what all VMs wanted in all epochs, as `lost`

@@ -92,7 +92,7 @@ Config simulated_config(Config read, const Scenario& scenario, const std::string
     config.strategy = scenario.strategy;
     config.origins["strategy"] = Origin::kCommandLine;
   }
-  for (const placement::OptionInfo& option : placement::option_table()) {
+  for (const OptionRow& option : option_table()) {
     std::int64_t& value = config.options.*(option.value);
     const std::int64_t wanted = scenario.options.*(option.value);
     if (!is_set(option.name) && value != wanted) {

@@ -18,8 +18,8 @@
 
 namespace {
 
+using vmnuma::Microseconds;
 using vmnuma::Result;
-using vmnuma::placement::Microseconds;
 using vmnuma::tools::kWakeupsFailed;
 using vmnuma::tools::kWakeupsOk;
 using vmnuma::tools::WakeupCounter;

@@ -22,18 +22,15 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::kGiB;
-using placement::kMiB;
-
 const std::filesystem::path kFixtures =
     std::filesystem::path(VMNUMA_SOURCE_DIR) / "tests/fixtures/domain_xml";
 const std::filesystem::path kGoldens =
     std::filesystem::path(VMNUMA_SOURCE_DIR) / "tests/golden/advise";
 
-placement::AdviceHost small_host() {
-  placement::AdviceHost host;
+AdviceHost small_host() {
+  AdviceHost host;
   for (std::int32_t node = 0; node < 2; ++node) {
-    placement::Node made;
+    Node made;
     made.id = {node};
     made.memory = kGiB * 4;
     made.package = node;
@@ -52,8 +49,7 @@ Result<AdvisedVm> advised(const std::string& xml) {
   if (!request) {
     return tl::unexpected(request.error());
   }
-  request->vm.policy =
-      balancer::with_settings({}, request->vm.own_policy).value_or(placement::VmPolicy{});
+  request->vm.policy = balancer::with_settings({}, request->vm.own_policy).value_or(VmPolicy{});
   auto advice = advise(*request, small_host());
   if (!advice) {
     return tl::unexpected(advice.error());
@@ -110,7 +106,7 @@ TEST_P(AdviseGolden, IsUnderstoodAsAdvised) {
     EXPECT_EQ(read->vm.cells[i].vcpus, vm->advice.cells[i].vcpus);
     EXPECT_EQ(read->vm.cells[i].memory, vm->advice.cells[i].memory);
   }
-  EXPECT_EQ(read->vm.numatune_auto, vm->advice.binding == placement::AdvisedBinding::kAuto);
+  EXPECT_EQ(read->vm.numatune_auto, vm->advice.binding == AdvisedBinding::kAuto);
   EXPECT_EQ(read->vm.numatune_nodes, vm->advice.nodes);
   EXPECT_EQ(read->vm.io_threads.size(), static_cast<std::size_t>(vm->advice.io_threads));
 }

@@ -25,7 +25,7 @@ class DomainXmlGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(DomainXmlGolden, IsUnderstoodAsWritten) {
   const std::string xml = tests::file_text(kFixtures / (GetParam() + ".xml"));
-  const auto vm = parse_domain_xml(xml, /*default_huge_page_size=*/placement::kMiB * 2);
+  const auto vm = parse_domain_xml(xml, /*default_huge_page_size=*/kMiB * 2);
   ASSERT_TRUE(vm.has_value()) << vm.error().message;
   const std::string text = description_text(*vm);
   EXPECT_EQ(text, tests::golden(kGoldens / (GetParam() + ".txt"), text));

@@ -19,7 +19,7 @@ const std::filesystem::path kFixtures =
 const std::filesystem::path kGoldens =
     std::filesystem::path(VMNUMA_SOURCE_DIR) / "tests/golden/fit_xml";
 
-const HostSets kSmallHost{{placement::CpuId{0}}, {placement::NodeId{0}}};
+const HostSets kSmallHost{{CpuId{0}}, {NodeId{0}}};
 
 class FitXmlGolden : public testing::TestWithParam<std::string> {};
 
@@ -29,7 +29,7 @@ TEST_P(FitXmlGolden, IsWhatLibvirtIsGiven) {
   const std::string xml = *fitted ? (*fitted)->xml : "";
   EXPECT_EQ(xml, tests::golden(kGoldens / (GetParam() + ".xml"), xml));
   if (!xml.empty()) {
-    EXPECT_TRUE(parse_domain_xml(xml, placement::kMiB * 2).has_value());
+    EXPECT_TRUE(parse_domain_xml(xml, kMiB * 2).has_value());
     EXPECT_EQ(fit_xml(xml, kSmallHost)->has_value(), false) << "a second time changes it again";
   }
 }

@@ -20,14 +20,13 @@ const std::filesystem::path kGoldens =
     std::filesystem::path(VMNUMA_SOURCE_DIR) / "tests/golden/pve_config";
 
 std::string understood(const std::string& name) {
-  const placement::VmDescription vm =
-      describe_pve(parse_pve_config(tests::file_text(kFixtures / (name + ".conf"))), 100,
-                   {placement::kMiB * 2, true});
+  const VmDescription vm = describe_pve(
+      parse_pve_config(tests::file_text(kFixtures / (name + ".conf"))), 100, {kMiB * 2, true});
   std::string text = tests::description_text(vm);
-  for (const placement::GuestCell& cell : vm.cells) {
+  for (const GuestCell& cell : vm.cells) {
     if (cell.page_size) {
       text += "pages of cell " + std::to_string(cell.id) + "   " +
-              std::to_string(cell.page_size->value / placement::kKiB.value) + " KiB\n";
+              std::to_string(cell.page_size->value / kKiB.value) + " KiB\n";
     }
   }
   return text;

@@ -44,11 +44,11 @@ std::string understood(const std::string& name) {
     const std::string path = line.config_files.front();
     add_config_file(config, path, line);
   }
-  const DescribedVm vm = describe(line, {{{"/dev/hugepages", placement::kMiB * 2},
-                                          {"/run/hugepages/kvm/2048kB", placement::kMiB * 2},
-                                          {"/run/hugepages/kvm/1048576kB", placement::kGiB}},
-                                         placement::kMiB * 2});
-  std::string text = "uuid              " + (vm.uuid ? placement::to_text(*vm.uuid) : "-") + '\n';
+  const DescribedVm vm = describe(line, {{{"/dev/hugepages", kMiB * 2},
+                                          {"/run/hugepages/kvm/2048kB", kMiB * 2},
+                                          {"/run/hugepages/kvm/1048576kB", kGiB}},
+                                         kMiB * 2});
+  std::string text = "uuid              " + (vm.uuid ? to_text(*vm.uuid) : "-") + '\n';
   if (vm.is_of_libvirt) {
     text += "of libvirt\n";
   }
@@ -56,10 +56,10 @@ std::string understood(const std::string& name) {
   for (const std::string& thread : vm.io_thread_names) {
     text += "io thread         " + thread + '\n';
   }
-  for (const placement::GuestCell& cell : vm.description.cells) {
+  for (const GuestCell& cell : vm.description.cells) {
     if (cell.page_size) {
       text += "pages of cell " + std::to_string(cell.id) + "   " +
-              std::to_string(cell.page_size->value / placement::kKiB.value) + " KiB\n";
+              std::to_string(cell.page_size->value / kKiB.value) + " KiB\n";
     }
   }
   for (const std::string& note : vm.notes) {

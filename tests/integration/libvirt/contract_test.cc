@@ -14,17 +14,11 @@
 namespace vmnuma::tests {
 namespace {
 
-using placement::CpuId;
-using placement::NodeId;
-using placement::NumatuneMode;
-using placement::VmId;
-
 class LibvirtdHost final : public DomainHost {
  public:
   LibvirtdHost() : loop_(std::move(*balancer::EventLoop::start())) {
     inventory_ = std::make_unique<balancer::LibvirtInventory>(
-        *loop_,
-        balancer::InventoryOptions{.uri = kUri, .default_huge_page_size = placement::kMiB * 2},
+        *loop_, balancer::InventoryOptions{.uri = kUri, .default_huge_page_size = kMiB * 2},
         [this] { dirty_.notify(); });
     control_ = std::make_unique<balancer::LibvirtControl>(*loop_, kUri);
   }
@@ -65,8 +59,8 @@ class LibvirtdHost final : public DomainHost {
 
   CpuId cpu() const override { return host_cpus().back(); }
   NodeId node() const override { return {0}; }
-  std::optional<std::string> gap(Claim claim) const override {
-    if (claim == Claim::kVmsHaveDefinitions) {
+  std::optional<std::string> gap(ContractClaim claim) const override {
+    if (claim == ContractClaim::kVmsHaveDefinitions) {
       return "tested with libvirt's test driver, whose code for metadata is that of QEMU's";
     }
     return std::nullopt;

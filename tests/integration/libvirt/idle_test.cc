@@ -23,18 +23,18 @@ class IdleTest : public testing::Test {
  protected:
   IdleTest()
       : loop_(std::move(*balancer::EventLoop::start())),
-        inventory_(*loop_, {.uri = "qemu:///system", .default_huge_page_size = placement::kMiB * 2},
+        inventory_(*loop_, {.uri = "qemu:///system", .default_huge_page_size = kMiB * 2},
                    [this] { dirty_.notify(); }) {}
 
   /// Asks as often as the service would: a daemon that is about to end turns clients away.
-  std::vector<placement::VmDescription> refresh() {
+  std::vector<VmDescription> refresh() {
     auto vms = inventory_.refresh();
     for (int attempt = 0; attempt < 10 && !vms; ++attempt) {
       EXPECT_EQ(vms.error().code, ErrorCode::kUnavailable) << vms.error().message;
       vms = inventory_.refresh();
     }
     EXPECT_TRUE(vms.has_value()) << vms.error().message;
-    return vms.value_or(std::vector<placement::VmDescription>{});
+    return vms.value_or(std::vector<VmDescription>{});
   }
 
   WakeUp dirty_;

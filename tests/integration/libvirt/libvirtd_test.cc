@@ -16,10 +16,6 @@
 namespace vmnuma::tests {
 namespace {
 
-using placement::CpuId;
-using placement::Pin;
-using placement::VmDescription;
-using placement::VmId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -31,7 +27,7 @@ class LibvirtdTest : public testing::Test {
  protected:
   LibvirtdTest()
       : loop_(std::move(*balancer::EventLoop::start())),
-        inventory_(*loop_, {.uri = kUri, .default_huge_page_size = placement::kMiB * 2},
+        inventory_(*loop_, {.uri = kUri, .default_huge_page_size = kMiB * 2},
                    [this] { dirty_.notify(); }),
         control_(*loop_, kUri),
         vm_(start_guest(kName, "")) {}
@@ -123,7 +119,7 @@ TEST_F(LibvirtdTest, ThePersistentDefinitionIsLeftAlone) {
       "dumpxml vmnuma-test > /run/libvirt/private/definition.xml && virsh --quiet define "
       "/run/libvirt/private/definition.xml");
   ASSERT_TRUE(control_.pin_vcpu({vm_}, 0, {cpu()}).has_value());
-  ASSERT_TRUE(control_.set_memory_nodes({vm_}, {placement::NodeId{0}}).has_value());
+  ASSERT_TRUE(control_.set_memory_nodes({vm_}, {NodeId{0}}).has_value());
 
   EXPECT_THAT(virsh("dumpxml vmnuma-test"), HasSubstr("vcpupin"));
   const std::string definition = virsh("dumpxml vmnuma-test --inactive");
@@ -142,7 +138,7 @@ TEST_F(LibvirtdTest, AVmThatIsDefinedButOffIsNotFoundAndNotListed) {
   const auto pinned = control_.pin_vcpu({vm_}, 0, {cpu()});
   ASSERT_FALSE(pinned.has_value());
   EXPECT_EQ(pinned.error().code, ErrorCode::kNotFound) << pinned.error().message;
-  const auto moved = control_.set_memory_nodes({vm_}, {placement::NodeId{0}});
+  const auto moved = control_.set_memory_nodes({vm_}, {NodeId{0}});
   ASSERT_FALSE(moved.has_value());
   EXPECT_EQ(moved.error().code, ErrorCode::kNotFound) << moved.error().message;
   while (find().has_value()) {

@@ -17,8 +17,6 @@
 namespace vmnuma::tests {
 namespace {
 
-using placement::CpuId;
-
 std::string first_line_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string line;
@@ -75,7 +73,7 @@ std::string guest_xml(const std::string& name, const std::string& elements) {
       name, elements);
 }
 
-placement::VmId start_guest(const std::string& name, const std::string& elements) {
+VmId start_guest(const std::string& name, const std::string& elements) {
   const TempDirectory directory;
   const std::string file = directory.path() + "/guest.xml";
   std::ofstream(file) << guest_xml(name, elements);
@@ -83,14 +81,14 @@ placement::VmId start_guest(const std::string& name, const std::string& elements
   return id_of(name);
 }
 
-placement::VmId id_of(const std::string& name) {
+VmId id_of(const std::string& name) {
   std::string uuid = virsh("domuuid " + name);
   while (!uuid.empty() && uuid.back() == '\n') {
     uuid.pop_back();
   }
-  const auto id = placement::parse_vm_id(uuid);
+  const auto id = parse_vm_id(uuid);
   EXPECT_TRUE(id.has_value()) << uuid;
-  return id.value_or(placement::VmId{});
+  return id.value_or(VmId{});
 }
 
 std::vector<CpuId> allowed_cpus(const std::string& name, const std::string& thread) {

@@ -24,14 +24,14 @@ std::string libvirtd_pid();
 /// `elements`.
 std::string guest_xml(const std::string& name, const std::string& elements);
 /// Starts it for as long as it runs (transient) and returns its id.
-placement::VmId start_guest(const std::string& name, const std::string& elements);
-placement::VmId id_of(const std::string& name);
+VmId start_guest(const std::string& name, const std::string& elements);
+VmId id_of(const std::string& name);
 
 /// The CPUs that the guest's thread called `thread` ("CPU 0/TCG", "IO iothread1",
 /// "qemu-system-x86") may use.
-std::vector<placement::CpuId> allowed_cpus(const std::string& name, const std::string& thread);
+std::vector<CpuId> allowed_cpus(const std::string& name, const std::string& thread);
 
 /// The CPUs this process may use.
-std::vector<placement::CpuId> host_cpus();
+std::vector<CpuId> host_cpus();
 
 }  // namespace vmnuma::tests

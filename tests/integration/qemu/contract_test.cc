@@ -26,10 +26,6 @@ using balancer::qemu::FoundProcess;
 using balancer::qemu::InventoryOptions;
 using balancer::qemu::QemuControl;
 using balancer::qemu::QemuInventory;
-using placement::CpuId;
-using placement::NodeId;
-using placement::NumatuneMode;
-using placement::VmId;
 
 constexpr const char* kQemu = "/usr/bin/qemu-system-x86_64";
 
@@ -51,7 +47,7 @@ class PlainQemuHost final : public DomainHost {
   migration::DomainControl& control() override { return control_; }
 
   VmId start(const std::string& name, NumatuneMode numatune) override {
-    const VmId id = placement::parse_vm_id(uuid_of(name)).value();
+    const VmId id = parse_vm_id(uuid_of(name)).value();
     std::vector<std::string> arguments{kQemu,
                                        "-name",
                                        name + ",debug-threads=on",
@@ -94,16 +90,16 @@ class PlainQemuHost final : public DomainHost {
     return {last};
   }
   NodeId node() const override { return {0}; }
-  std::optional<std::string> gap(Claim claim) const override {
+  std::optional<std::string> gap(ContractClaim claim) const override {
     switch (claim) {
-      case Claim::kUnknownNodeIsRefused:
-      case Claim::kMemoryNodesCanBeSet:
+      case ContractClaim::kUnknownNodeIsRefused:
+      case ContractClaim::kMemoryNodesCanBeSet:
         return "memory nodes are the cgroup's, which belongs to whoever started the VM";
-      case Claim::kLostConnectionIsUnavailable:
+      case ContractClaim::kLostConnectionIsUnavailable:
         return "there is no connection that could be lost";
-      case Claim::kVmsHaveDefinitions:
+      case ContractClaim::kVmsHaveDefinitions:
         return "VMs have no definition that could be written to";
-      case Claim::kUuidsReturn:
+      case ContractClaim::kUuidsReturn:
         return std::nullopt;
     }
     return std::nullopt;

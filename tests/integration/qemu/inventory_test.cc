@@ -27,10 +27,6 @@ namespace {
 using balancer::qemu::InventoryOptions;
 using balancer::qemu::QemuControl;
 using balancer::qemu::QemuInventory;
-using placement::CpuId;
-using placement::Pin;
-using placement::VmDescription;
-using placement::VmId;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::SizeIs;
@@ -102,7 +98,7 @@ TEST_F(PlainInventoryTest, AVmIsThereOnceAllOfItsVcpusAre) {
   const auto whole = launch({.uuid = uuid_number(11), .vcpus = 2});
   whole->await_output();
   ASSERT_TRUE(has(1));
-  EXPECT_EQ(placement::to_text(running().front().id), uuid_number(11));
+  EXPECT_EQ(to_text(running().front().id), uuid_number(11));
 }
 
 TEST_F(PlainInventoryTest, TwoVmsOfOneUuidOrNameAreTwoVms) {
@@ -140,7 +136,7 @@ TEST_F(PlainInventoryTest, WhatLibvirtManagesIsLeftToIt) {
   const auto ours = launch({.uuid = uuid_number(3)});
   ours->await_output();
   ASSERT_TRUE(has(1));
-  EXPECT_EQ(placement::to_text(running().front().id), uuid_number(3));
+  EXPECT_EQ(to_text(running().front().id), uuid_number(3));
 }
 
 TEST_F(PlainInventoryTest, OptionsInAFileAreReadAndOneThatCannotBeIsSaid) {
@@ -153,7 +149,7 @@ TEST_F(PlainInventoryTest, OptionsInAFileAreReadAndOneThatCannotBeIsSaid) {
   readable->await_output();
   unreadable->await_output();
   ASSERT_TRUE(has(1));
-  EXPECT_EQ(running().front().memory, placement::kGiB * 3);
+  EXPECT_EQ(running().front().memory, kGiB * 3);
   ASSERT_TRUE(becomes([this](const auto&) {
     return testing::Value(notices(), Contains(HasSubstr("/no/such/file")));
   }));
@@ -230,7 +226,7 @@ TEST_F(PlainInventoryTest, AVmThatIsNamedBeforeTheFirstLookIsFound) {
   QemuControl control(files::Directory::open("/").value(), inventory().known(),
                       {.on_change = [this](const VmId& vm) { inventory().mark_dirty(vm); },
                        .look = [this] { inventory().look_once(); }});
-  const migration::DomainRun run{placement::parse_vm_id(uuid_number(9)).value(),
+  const migration::DomainRun run{parse_vm_id(uuid_number(9)).value(),
                                  static_cast<std::int32_t>(process->pid())};
   const auto pinned = control.pin_vcpu(run, 0, {balancer::qemu::affinity_of(0).value().front()});
   EXPECT_TRUE(pinned.has_value()) << pinned.error().message;
@@ -283,7 +279,7 @@ class ManyStartsTest : public PlainInventoryTest, public testing::WithParamInter
 };
 
 VmId id_of(int number) {
-  return placement::parse_vm_id(uuid_number(number)).value();
+  return parse_vm_id(uuid_number(number)).value();
 }
 
 TEST_P(ManyStartsTest, NoneIsMissedAndNoneIsKeptAndWakeUpsAreAsManyAsEvents) {
@@ -322,7 +318,7 @@ TEST_P(ManyStartsTest, NoneIsMissedAndNoneIsKeptAndWakeUpsAreAsManyAsEvents) {
   ASSERT_TRUE(lists({}));
 
   for (const VmId& id : lived) {
-    EXPECT_TRUE(seen_.contains(id)) << placement::to_text(id);
+    EXPECT_TRUE(seen_.contains(id)) << to_text(id);
   }
   EXPECT_THAT(lived, SizeIs(kSteps * kAStep * 4 / 5));
   // Each has something odd on its command line, which is said once of each.

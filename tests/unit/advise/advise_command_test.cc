@@ -29,7 +29,7 @@ class AdviseCommandTest : public testing::Test {
     small_ = write("small.json", {.topology = tests::equal_nodes(2, 8, 2, 64)});
   }
 
-  std::string write(const std::string& name, const placement::AdviceHost& host) {
+  std::string write(const std::string& name, const AdviceHost& host) {
     std::string path = directory_.path() + "/" + name;
     std::ofstream(path) << host_file_text(host, name, -1);
     return path;
@@ -98,7 +98,7 @@ TEST_F(AdviseCommandTest, SaysAllAsJson) {
   ASSERT_EQ(run({"--vcpus", "12", "--memory", "8GiB", "--host", small_, "--json"}), kExitOk);
   const auto json = nlohmann::json::parse(out_.str());
   EXPECT_EQ(json["topology"]["cores"], 6);
-  EXPECT_EQ(json["cells"][1]["memory_bytes"], (placement::kGiB * 4).value);
+  EXPECT_EQ(json["cells"][1]["memory_bytes"], (kGiB * 4).value);
   EXPECT_EQ(json["changes"], true);
   EXPECT_FALSE(json["advice"][0]["rule"].get<std::string>().empty());
 }

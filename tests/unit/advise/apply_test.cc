@@ -200,7 +200,7 @@ TEST_F(ApplyTest, IsForAVmOfThisHost) {
 TEST(KeptDefinitionsTest, TakesTheNewestFirstAndOfEachVmItsOwn) {
   const tests::TempDirectory directory;
   const std::string folder = directory.path() + "/kept";
-  placement::VmId other;
+  VmId other;
   other.uuid[0] = 1;
   for (int i = 1; i <= 11; ++i) {
     ASSERT_TRUE(keep_definition(folder, {}, std::to_string(i)).has_value());
@@ -217,7 +217,7 @@ TEST(KeptDefinitionsTest, ListsThoseOfEachVmTheNewestFirstAndNoOtherFile) {
   const tests::TempDirectory directory;
   const std::string folder = directory.path() + "/kept";
   EXPECT_TRUE(kept_definitions(folder)->empty());
-  placement::VmId other;
+  VmId other;
   other.uuid[0] = 1;
   ASSERT_TRUE(keep_definition(folder, other, "other").has_value());
   for (int i = 1; i <= 10; ++i) {

@@ -17,16 +17,12 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::Advice;
-using placement::AdviceAbout;
-using placement::kGiB;
-using placement::kMiB;
 using ::testing::HasSubstr;
 
 /// For a VM of 8 GiB with a virtio disk, on four nodes of 8 cores, 21 apart.
-placement::AdviceRequest request_for(std::int32_t vcpus) {
-  placement::AdviceRequest request;
-  placement::VmDescription& vm = request.vm;
+AdviceRequest request_for(std::int32_t vcpus) {
+  AdviceRequest request;
+  VmDescription& vm = request.vm;
   vm.vcpus.resize(static_cast<std::size_t>(vcpus));
   std::iota(vm.vcpus.begin(), vm.vcpus.end(), 0);
   vm.max_vcpus = vcpus;
@@ -34,39 +30,39 @@ placement::AdviceRequest request_for(std::int32_t vcpus) {
   request.virtio_disks = 1;
   return request;
 }
-Advice advice_for(const placement::AdviceRequest& request, std::int32_t threads_per_core = 1) {
-  placement::AdviceHost host{.topology = tests::equal_nodes(4, 8, threads_per_core, 64)};
+Advice advice_for(const AdviceRequest& request, std::int32_t threads_per_core = 1) {
+  AdviceHost host{.topology = tests::equal_nodes(4, 8, threads_per_core, 64)};
   for (std::int32_t& distance : host.topology.distances) {
     distance = distance == 10 ? 10 : 21;
   }
   return advise(request, host).value();
 }
-Advice advice_for(std::int32_t vcpus, placement::Bytes page_size, bool is_locked) {
-  placement::AdviceRequest request = request_for(vcpus);
+Advice advice_for(std::int32_t vcpus, Bytes page_size, bool is_locked) {
+  AdviceRequest request = request_for(vcpus);
   request.vm.huge_page_size = page_size;
   request.vm.memory_locked = is_locked;
   return advice_for(request);
 }
 /// With the threads of whole cores.
 Advice threaded_advice() {
-  placement::AdviceRequest request = request_for(12);
-  request.vm.policy.cpu_binding = placement::CpuBinding::kExclusive;
-  request.vm.policy.cpu_policy = placement::CpuPolicy::kFullPCPUs;
+  AdviceRequest request = request_for(12);
+  request.vm.policy.cpu_binding = CpuBinding::kExclusive;
+  request.vm.policy.cpu_policy = CpuPolicy::kFullPCPUs;
   return advice_for(request, 2);
 }
 /// On a node that was named.
 Advice named_advice() {
-  placement::AdviceRequest request = request_for(4);
-  request.vm.numatune = placement::NumatuneMode::kRestrictive;
-  request.vm.numatune_nodes = {placement::NodeId{2}};
+  AdviceRequest request = request_for(4);
+  request.vm.numatune = NumatuneMode::kRestrictive;
+  request.vm.numatune_nodes = {NodeId{2}};
   return advice_for(request);
 }
 
 /// With a device of a pool.
 Advice device_advice() {
-  placement::AdviceRequest request = request_for(4);
+  AdviceRequest request = request_for(4);
   request.vm.policy.device_pools = {"gpu"};
-  request.pools = {{"gpu", {{"0000:3b:00.0", placement::NodeId{1}}}}};
+  request.pools = {{"gpu", {{"0000:3b:00.0", NodeId{1}}}}};
   return advice_for(request);
 }
 
@@ -188,7 +184,7 @@ constexpr Said kSaidBy[] = {
 TEST(AdviceFormatsTest, NoPieceOfAdviceIsLostInAnyFormat) {
   std::set<AdviceAbout> seen;
   for (const Advice* advice : {&kWide, &kHeld, &kNarrow, &kThreaded, &kNamed, &kWithDevice}) {
-    for (const placement::AdviceLine& line : advice->lines) {
+    for (const AdviceLine& line : advice->lines) {
       seen.insert(line.about);
       if (line.what == "no cells") {
         continue;

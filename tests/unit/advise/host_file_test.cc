@@ -9,9 +9,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::AdviceHost;
-using placement::kGiB;
-using placement::kMiB;
 using ::testing::HasSubstr;
 
 AdviceHost some_host() {

@@ -23,10 +23,9 @@ class AdmissionFileTest : public testing::Test {
   [[nodiscard]] Result<void> keep() const {
     AdmissionState state;
     StartingVm vm;
-    vm.description.id =
-        placement::parse_vm_id("c7a5fdbd-edaf-9455-926a-d65c16db1809").value_or(placement::VmId{});
+    vm.description.id = parse_vm_id("c7a5fdbd-edaf-9455-926a-d65c16db1809").value_or(VmId{});
     vm.description.vcpus = {0};
-    vm.homes = vm.nodes = {placement::NodeId{1}};
+    vm.homes = vm.nodes = {NodeId{1}};
     state.expected.push_back(vm);
     return write_admission(host_.path(), state, at(1000));
   }

@@ -14,9 +14,6 @@ using balancer::AdmissionStamp;
 using balancer::AdmissionState;
 using balancer::parse_admission;
 using balancer::to_text;
-using placement::kGiB;
-using placement::kMiB;
-using placement::NodeId;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -26,9 +23,9 @@ AdmissionState some_state() {
   state.nodes = {{{0}, 16, 3, 7, kGiB, kMiB * 128, {{kMiB * 2, kGiB}, {kGiB, kGiB * 4}}},
                  {{2}, 8, 0, 3, {}, {}, {}}};
   balancer::StartingVm vm;
-  vm.description = small_vm(5, placement::to_text(vm_id(5)), 3);
+  vm.description = small_vm(5, to_text(vm_id(5)), 3);
   vm.description.huge_page_size = kMiB * 2;
-  vm.description.policy.memory_class = placement::MemoryClass::kGuaranteed;
+  vm.description.policy.memory_class = MemoryClass::kGuaranteed;
   vm.asks = false;
   vm.homes = {NodeId{2}, NodeId{0}};
   vm.nodes = {NodeId{0}, NodeId{2}};
@@ -58,7 +55,7 @@ TEST(AdmissionStateTest, WhatIsWrittenIsReadBackTheSame) {
   EXPECT_EQ(vm.nodes, some_state().expected.front().nodes);
   EXPECT_EQ(vm.memory, some_state().expected.front().memory);
   EXPECT_EQ(vm.description.own_policy,
-            (std::vector<placement::PolicySetting>{{"memory_class", "guaranteed"}}));
+            (std::vector<PolicySetting>{{"memory_class", "guaranteed"}}));
   EXPECT_EQ(read->state.reservations, some_state().reservations);
   EXPECT_EQ(to_text(read->state, stamp), text);
 }

@@ -16,8 +16,6 @@ using balancer::CommandReceived;
 using balancer::ControllerSetup;
 using balancer::Effects;
 using balancer::Mode;
-using placement::CpuId;
-using placement::NodeId;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;

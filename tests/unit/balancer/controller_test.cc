@@ -18,9 +18,6 @@ using balancer::CommandReceived;
 using balancer::Effects;
 using balancer::Mode;
 using migration::ActionState;
-using placement::kMiB;
-using placement::NodeId;
-using placement::Reason;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
@@ -161,7 +158,7 @@ TEST(ControllerTest, AdoptsAWholeNodeThatAVmWasFoundPinnedTo) {
 TEST(ControllerTest, LeavesAVmAloneThatIsPinnedToSomethingElse) {
   HostStory host(4, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 100);
-  host.pin(1, {placement::CpuId{0}, placement::CpuId{2}});
+  host.pin(1, {CpuId{0}, CpuId{2}});
   (void)host.tell_domains();
   (void)host.epoch();
   EXPECT_THAT(host.epoch().orders, IsEmpty());
@@ -171,20 +168,20 @@ TEST(ControllerTest, LeavesAVmAloneThatIsPinnedToSomethingElse) {
 
 TEST(ControllerTest, FindsAVmByItsUuidAlsoIfAnotherIsNamedLikeThat) {
   HostStory host(4, Mode::kObserve);
-  host.start(small_vm(1, placement::to_text(vm_id(2)), 2), 0, 50);
+  host.start(small_vm(1, to_text(vm_id(2)), 2), 0, 50);
   host.start(small_vm(2, "victim", 2), 0, 50);
   (void)host.tell_domains();
   (void)host.epoch();
-  const auto view = answer_of<balancer::ExplainView>(
-      host, balancer::ExplainRequest{placement::to_text(vm_id(2))});
+  const auto view =
+      answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{to_text(vm_id(2))});
   EXPECT_EQ(view.vm, "victim");
 }
 
 TEST(ControllerTest, APolicyForAUuidIsNotThatOfAVmNamedLikeIt) {
   HostStory host(4, Mode::kObserve, [](balancer::ControllerSetup& setup) {
-    setup.policies[placement::to_text(vm_id(2))].do_not_move = true;
+    setup.policies[to_text(vm_id(2))].do_not_move = true;
   });
-  host.start(small_vm(1, placement::to_text(vm_id(2)), 2), 0, 50);
+  host.start(small_vm(1, to_text(vm_id(2)), 2), 0, 50);
   (void)host.tell_domains();
   EXPECT_FALSE(host.controller().ledger().find(vm_id(1))->description.policy.do_not_move);
 }
@@ -243,8 +240,8 @@ TEST(ControllerTest, PinsAVmHomeAgainWhereThatIsWantedUntilOthersInsist) {
   HostStory host = with_repairs();
   const std::int32_t home = host.home(1);
   const std::int32_t other = (home + 1) % 4;
-  for (const auto& pins : {node_cpus(other), std::vector<placement::CpuId>{},
-                           std::vector{placement::CpuId{0}, placement::CpuId{2}}}) {
+  for (const auto& pins :
+       {node_cpus(other), std::vector<CpuId>{}, std::vector{CpuId{0}, CpuId{2}}}) {
     host.pin(1, pins);
     carry_out_for(host, 8);
     EXPECT_EQ(host.home(1), home);
@@ -302,7 +299,7 @@ TEST(ControllerTest, RepairsNoPinsWhilePausedNorThoseItFound) {
   carry_out_for(host, 8);
   EXPECT_EQ(host.pins(1), node_cpus(home));
 
-  const std::vector found{placement::CpuId{0}, placement::CpuId{2}};
+  const std::vector found{CpuId{0}, CpuId{2}};
   host.start(small_vm(2, "web2", 2), 0, 50);
   host.pin(2, found);
   carry_out_for(host, 8);
@@ -378,7 +375,7 @@ TEST(ControllerTest, PageMigrationRestsUnderMemoryPressureUntilItIsHalfTheLimit)
   (void)host.tell_domains();
   const auto told = [&](std::optional<std::int64_t> permille) {
     if (permille) {
-      host.set_memory_pressure(placement::Permille{*permille});
+      host.set_memory_pressure(Permille{*permille});
     }
     return host.epoch().memory_pressure;
   };
@@ -429,13 +426,12 @@ TEST(ControllerTest, NumbersActionsOnFromTheHistory) {
   (void)controller.on(balancer::DomainsChanged{});
   const auto vm = small_vm(1, "web1", 1);
   (void)controller.on(balancer::DomainsChanged{{vm}});
-  placement::Sample sample;
+  Sample sample;
   sample.sequence = 1;
   sample.taken_at = {2'000'000};
-  sample.nodes = {{NodeId{0}, placement::kGiB / 2, placement::kGiB},
-                  {NodeId{1}, placement::kGiB / 2, placement::kGiB}};
+  sample.nodes = {{NodeId{0}, kGiB / 2, kGiB}, {NodeId{1}, kGiB / 2, kGiB}};
   for (std::int32_t cpu = 0; cpu < 4; ++cpu) {
-    sample.cpus.push_back({placement::CpuId{cpu}, 0});
+    sample.cpus.push_back({CpuId{cpu}, 0});
   }
   sample.vms = {{.id = vm.id, .process = {10, 1}, .vcpus = {{0, 11, 0, 0}}}};
   const Effects effects = controller.on(balancer::SampleTaken{sample, 0});
@@ -480,7 +476,7 @@ TEST(ControllerTest, AVmThatWasDividedAnewIsLeftAloneUntilTheNextEpoch) {
 TEST(ControllerTest, NoMoveByCommandBreaksAHardGroupOnItsWayBack) {
   HostStory host(4, Mode::kActive);
   for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
-    placement::VmDescription vm = small_vm(number, "vm" + std::to_string(number), 1);
+    VmDescription vm = small_vm(number, "vm" + std::to_string(number), 1);
     vm.own_policy = {{"anti_affinity_group", "g"}, {"anti_affinity", "hard"}};
     host.start(vm, 0, 50);
   }
@@ -518,7 +514,7 @@ TEST(ControllerTest, AVmThatWasStartedAnewBetweenTwoListingsHasEndedFirst) {
   const balancer::MoveRequest move{"vm1", NodeId{(host.home(1) + 1) % 4}, {}};
   host.carry_out(host.controller().on(CommandReceived{2, balancer::ReleaseRequest{"vm1"}}));
   EXPECT_THAT(error_of(host, move), HasSubstr("was released"));
-  placement::VmDescription again = small_vm(1, "vm1", 2);
+  VmDescription again = small_vm(1, "vm1", 2);
   again.domain_id += 100;
   host.start(again, 0, 100);
   (void)host.tell_domains();
@@ -685,7 +681,7 @@ TEST(ControllerTest, OneThatResumesAnotherKnowsItsHomesReleasesReservationsAndNu
   balancer::ReserveRequest reserve;
   reserve.name = "soon";
   reserve.vcpus = 1;
-  reserve.memory_bytes = placement::kMiB.value;
+  reserve.memory_bytes = kMiB.value;
   (void)host.controller().on(CommandReceived{7, reserve});
   const balancer::ControllerSetup setup = host.controller().to_resume();
   EXPECT_EQ(setup.mode, Mode::kActive);
@@ -705,7 +701,7 @@ TEST(ControllerTest, DefaultsOfOptionsAreThoseOfThePreset) {
   EXPECT_EQ(spills().default_value, 1);
   balancer::ConfigChanged config;
   config.mode = Mode::kActive;
-  config.preset = placement::Preset::kEsxi;
+  config.preset = Preset::kEsxi;
   config.options = options_of(config.preset);
   (void)host.controller().on(config);
   EXPECT_EQ(spills().default_value, 0);
@@ -813,12 +809,12 @@ TEST(ControllerTest, EqualEventsGiveEqualEffects) {
 }
 
 /// Places all clients, and then moves one as soon as it was placed.
-placement::Plan broken_plan(const placement::Snapshot& snapshot, const placement::Options& options,
-                            const balancer::Circumstances& circumstances) {
-  placement::Plan plan = balancer::make_plan(snapshot, options, circumstances);
+Plan broken_plan(const Snapshot& snapshot, const Options& options,
+                 const balancer::Circumstances& circumstances) {
+  Plan plan = balancer::make_plan(snapshot, options, circumstances);
   if (plan.actions.empty() && !snapshot.clients.empty() &&
-      snapshot.clients.front().home != placement::kNoNode && snapshot.epoch < 5) {
-    const placement::ClientState& client = snapshot.clients.front();
+      snapshot.clients.front().home != kNoNode && snapshot.epoch < 5) {
+    const ClientState& client = snapshot.clients.front();
     plan.actions.push_back(
         {Reason::kLoadMove, {{client.id, client.home, (client.home + 1) % 4, {}}}, {}});
   }
@@ -872,8 +868,7 @@ TEST(ControllerTest, TellsWhetherWakeUpsAreCountedAndWanted) {
   EXPECT_EQ(view.wakeup_pairs, std::nullopt);
   (void)host.controller().on(CommandReceived{
       1, balancer::OptionsSetRequest{"Numa.LocalityWeightActionAffinity", 100, false}});
-  host.set_wakeups(
-      std::vector<placement::WakeupSample>{{vm_id(1), vm_id(2), 4000}, {vm_id(1), vm_id(3), 7}});
+  host.set_wakeups(std::vector<WakeupSample>{{vm_id(1), vm_id(2), 4000}, {vm_id(1), vm_id(3), 7}});
   (void)host.epoch();
   view = answer_of<balancer::StatusView>(host, balancer::StatusRequest{});
   EXPECT_TRUE(view.wants_wakeups);
@@ -889,11 +884,8 @@ TEST(ControllerTest, TellsWhichPredictorsForecastsCount) {
   (void)host.tell_domains();
   (void)host.epoch();
   (void)host.controller().on(balancer::LoadsForecast{
-      {{vm_id(1),
-        {placement::Permille{100}, placement::Permille{900}, placement::PredictorKind::kTrained}},
-       {vm_id(2),
-        {placement::Permille{100}, placement::Permille{900},
-         placement::PredictorKind::kHistogram}}}});
+      {{vm_id(1), {Permille{100}, Permille{900}, PredictorKind::kTrained}},
+       {vm_id(2), {Permille{100}, Permille{900}, PredictorKind::kHistogram}}}});
   EXPECT_EQ(answer_of<balancer::StatusView>(host, balancer::StatusRequest{}).forecasts,
             (balancer::ForecastsView{.trained = 1, .histogram = 1, .last_maximum = 0}));
 }
@@ -910,7 +902,7 @@ TEST(ControllerTest, ShowsTheWholeHost) {
   EXPECT_EQ(view.nodes[2].node, NodeId{2});
   EXPECT_EQ(view.nodes[2].cpus, 2);
   EXPECT_THAT(view.nodes[2].distances, SizeIs(4));
-  EXPECT_EQ(view.nodes[2].distances[2], placement::kLocalDistance);
+  EXPECT_EQ(view.nodes[2].distances[2], kLocalDistance);
   EXPECT_EQ(view.nodes[2].capacity_ms, 4000);  // two cores for 2 s
   ASSERT_THAT(view.vms, SizeIs(4));
   for (const balancer::VmView& vm : view.vms) {
@@ -930,12 +922,12 @@ TEST(ControllerTest, ShowsTheWholeHost) {
 }
 
 TEST(ControllerTest, ShowsWhatVmsWerePromisedAndThoseThatWereToldWhereToStart) {
-  static constexpr placement::Bytes kPage = kMiB * 2;
+  static constexpr Bytes kPage = kMiB * 2;
   HostStory host(2, Mode::kActive, [](balancer::ControllerSetup& setup) {
     setup.reserved_memory = {{NodeId{0}, kPage, kMiB * 16}};
   });
-  host.set_pools(std::vector{placement::HugePagePool{kPage, 64}});
-  placement::VmDescription on_pool = small_vm(1, "pool", 1);
+  host.set_pools(std::vector{HugePagePool{kPage, 64}});
+  VmDescription on_pool = small_vm(1, "pool", 1);
   on_pool.huge_page_size = kPage;
   on_pool.pci_devices = {{"0000:3b:00.0", NodeId{0}}};
   host.start(on_pool, 0, 50);
@@ -959,8 +951,7 @@ TEST(ControllerTest, ShowsWhatVmsWerePromisedAndThoseThatWereToldWhereToStart) {
                     kPage.value, (kPage * 64).value, node == 0 ? (kMiB * 16).value : 0,
                     is_home ? kVmMemory.value : 0,
                     // Of 128 MiB.
-                    ((kMiB * (node == 0 ? 112 : 128)) - (is_home ? kVmMemory : placement::Bytes{}))
-                        .value}));
+                    ((kMiB * (node == 0 ? 112 : 128)) - (is_home ? kVmMemory : Bytes{})).value}));
   }
   ASSERT_THAT(view.vms, SizeIs(2));
   EXPECT_THAT(view.vms[0].pci_devices, ElementsAre("0000:3b:00.0"));
@@ -971,12 +962,12 @@ TEST(ControllerTest, ShowsWhatVmsWerePromisedAndThoseThatWereToldWhereToStart) {
 }
 
 TEST(ControllerTest, AVmWithPagesOfTwoSizesIsPromisedSomeOfEach) {
-  constexpr placement::Bytes kPage = kMiB * 2;
+  constexpr Bytes kPage = kMiB * 2;
   HostStory host(2, Mode::kActive);
-  host.set_pools(std::vector{placement::HugePagePool{kPage, 64}});
-  placement::VmDescription vm = small_vm(1, "mixed", 2);
+  host.set_pools(std::vector{HugePagePool{kPage, 64}});
+  VmDescription vm = small_vm(1, "mixed", 2);
   vm.huge_page_size = kPage;
-  vm.cells = {{0, {0}, kMiB * 24, placement::Bytes{}}, {1, {1}, kMiB * 40}};
+  vm.cells = {{0, {0}, kMiB * 24, Bytes{}}, {1, {1}, kMiB * 40}};
   host.start(vm, 0, 50);
   (void)host.tell_domains();
   host.carry_out(host.epoch());

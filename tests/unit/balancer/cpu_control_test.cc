@@ -21,11 +21,6 @@ using balancer::Originals;
 using balancer::ReleaseRequest;
 using migration::Order;
 using migration::PinChange;
-using placement::CpuId;
-using placement::NodeId;
-using placement::PolicySetting;
-using placement::Reason;
-using placement::VmDescription;
 using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
@@ -82,7 +77,7 @@ class CpuControlTest : public testing::Test {
 
   HostStory host_;
   std::vector<Order> orders_;
-  std::map<placement::ClientId, NodeId> homes_;
+  std::map<ClientId, NodeId> homes_;
 };
 
 TEST_F(CpuControlTest, WithoutPoliciesEveryVmHasItsNodeWhole) {
@@ -181,7 +176,7 @@ TEST_F(CpuControlTest, AVmThatIsRefusedIsToldWhyAndHasTheRest) {
 TEST_F(CpuControlTest, AnIdleExclusiveCoreCountsAsNoCapacity) {
   host_.start(exclusive_vm(1), 0, 0);
   epochs(4);
-  const placement::Snapshot& snapshot = host_.controller().snapshot();
+  const Snapshot& snapshot = host_.controller().snapshot();
   // Two cores for 2 s, of which one is set aside.
   EXPECT_EQ(snapshot.nodes[0].set_aside.value, 2'000'000);
   EXPECT_EQ(snapshot.nodes[0].capacity.value, 2'000'000);

@@ -13,14 +13,13 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 class DeviceInterruptsTest : public testing::Test {
  protected:
   DeviceInterruptsTest() {
-    host_.set_nodes(tests::regular_nodes(3, 2, 1, placement::kGiB));  // CPUs 0-1, 2-3 and 4-5
+    host_.set_nodes(tests::regular_nodes(3, 2, 1, kGiB));  // CPUs 0-1, 2-3 and 4-5
     view_.clients.resize(2);
     view_.clients[0].home = NodeId{1};
     view_.clients[1].home = NodeId{1};
@@ -41,7 +40,7 @@ class DeviceInterruptsTest : public testing::Test {
   }
 
   tests::FakeHost host_;
-  placement::VmDescription vm_;
+  VmDescription vm_;
   ExplainView view_;
 };
 

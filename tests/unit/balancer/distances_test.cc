@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 /// Node 0 is the nearer one for node 1.
 TopologyChanged measured() {
-  placement::Topology topology = small_host(3);
+  Topology topology = small_host(3);
   topology.distances = {10, 15, 31, 15, 10, 31, 31, 31, 10};
   return {topology, balancer::MeasuredMemory{.local_read_ns = 120, .stall_pct = 36}};
 }
@@ -59,9 +59,9 @@ TEST(DistancesTest, MeasuredOnesAreDecidedByAndNothingElseIsForgotten) {
                                                 "time is assumed to wait for memory"));
   (void)host.controller().on(measured());
   (void)host.epoch();
-  const placement::Snapshot& snapshot = host.controller().snapshot();
+  const Snapshot& snapshot = host.controller().snapshot();
   EXPECT_THAT(snapshot.topology.distances, ElementsAre(10, 15, 31, 15, 10, 31, 31, 31, 10));
-  EXPECT_EQ(snapshot.vms[0].stall, placement::Permille{360});
+  EXPECT_EQ(snapshot.vms[0].stall, Permille{360});
   EXPECT_TRUE(snapshot.clients[0].memory_known);
   EXPECT_EQ(host.home(1), home);
   EXPECT_EQ(stall_option(host).origin, Origin::kMeasured);
@@ -84,7 +84,7 @@ TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatWasMeasured) {
 }
 
 /// Ten seconds of run time, of which `permille` waited at `read_ns` a read.
-placement::MemoryReads reads(std::int64_t permille, std::int64_t read_ns) {
+MemoryReads reads(std::int64_t permille, std::int64_t read_ns) {
   return {
       .count = permille * 20'000'000 / read_ns + 1, .counted = {10'000'000}, .ran = {10'000'000}};
 }
@@ -110,7 +110,7 @@ TEST(DistancesTest, WhatAVmsCpusCountedIsItsPriceAtTheMeasuredTimeOfARead) {
 
 TEST(DistancesTest, WithoutMeasuredTimesAReadTakesTheTypicalOne) {
   HostStory host = one_vm();
-  host.set_reads(reads(10, placement::kTypicalReadNs));
+  host.set_reads(reads(10, kTypicalReadNs));
   for (int epoch = 0; epoch < 3; ++epoch) {
     (void)host.epoch();
   }
@@ -124,7 +124,7 @@ TEST(DistancesTest, WithoutMeasuredTimesAReadTakesTheTypicalOne) {
 
 TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatCpusCount) {
   HostStory host = one_vm();
-  host.set_reads(reads(180, placement::kTypicalReadNs));
+  host.set_reads(reads(180, kTypicalReadNs));
   for (int epoch = 0; epoch < 3; ++epoch) {
     (void)host.epoch();
   }
@@ -139,7 +139,7 @@ TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatCpusCount) {
 
 TEST(DistancesTest, APriceThatIsSetIsReplayedAsOne) {
   HostStory host = one_vm();
-  host.set_reads(reads(180, placement::kTypicalReadNs));
+  host.set_reads(reads(180, kTypicalReadNs));
   host.recorder().begin(host.controller(), /*anonymize=*/false, std::nullopt);
   balancer::ConfigChanged config{{Mode::kActive, {}, {}, {}}};
   config.options.mem_stall_pct = 20;

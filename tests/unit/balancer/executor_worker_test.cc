@@ -12,7 +12,6 @@ namespace vmnuma::tests {
 namespace {
 
 using balancer::ExecutorWorker;
-using placement::CpuId;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLong{60'000};
@@ -23,7 +22,7 @@ class ExecutorWorkerTest : public testing::Test {
       : worker_(board_, domains_, memory_, journal_, migration::Limits{}, [](auto&&, auto&&) {}) {}
   ~ExecutorWorkerTest() override { EXPECT_TRUE(worker_.stop(kLong)); }
 
-  FakeDomains domains_{{CpuId{0}, CpuId{1}}, {placement::NodeId{0}}};
+  FakeDomains domains_{{CpuId{0}, CpuId{1}}, {NodeId{0}}};
   FakeMemory memory_{{}};
   FakeJournal journal_;
   balancer::TaskBoard board_;
@@ -71,7 +70,7 @@ class BusyJournal : public FakeJournal {
 };
 
 TEST(BusyJournalTest, OrdersWaitUntilWhatWasLeftOpenIsKnown) {
-  FakeDomains domains{{CpuId{0}, CpuId{1}}, {placement::NodeId{0}}};
+  FakeDomains domains{{CpuId{0}, CpuId{1}}, {NodeId{0}}};
   FakeMemory memory{{}};
   BusyJournal journal;
   balancer::TaskBoard board;
@@ -115,7 +114,7 @@ class HangingJournal final : public migration::Journal {
 };
 
 TEST(HangingExecutorTest, NoCallerWaitsLongerThanItWants) {
-  FakeDomains domains{{CpuId{0}, CpuId{1}}, {placement::NodeId{0}}};
+  FakeDomains domains{{CpuId{0}, CpuId{1}}, {NodeId{0}}};
   FakeMemory memory{{}};
   HangingJournal journal;
   balancer::TaskBoard board;

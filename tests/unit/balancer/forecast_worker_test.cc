@@ -14,10 +14,6 @@ namespace vmnuma::tests {
 namespace {
 
 using balancer::ForecastWorker;
-using placement::CpuTime;
-using placement::LoadForecasts;
-using placement::Permille;
-using placement::VmId;
 
 constexpr std::int64_t kFirstMinute = 29'000'000;
 
@@ -25,7 +21,7 @@ class ForecastWorkerTest : public testing::Test {
  protected:
   /// An epoch as long as a minute; what is told of the minute before.
   LoadForecasts minute(std::int64_t permille) {
-    placement::Snapshot snapshot;
+    Snapshot snapshot;
     snapshot.epoch_length = CpuTime{60'000'000};
     snapshot.vms.push_back({.id = VmId{}, .name = "web", .client_count = 1});
     snapshot.vms[0].demand = snapshot.epoch_length * permille / 1000;

@@ -11,10 +11,6 @@ namespace {
 
 using balancer::PinReader;
 using balancer::PinState;
-using placement::CpuId;
-using placement::NodeId;
-using placement::Pin;
-using placement::Topology;
 using Kind = balancer::PinState::Kind;
 using Cpus = std::vector<CpuId>;
 

@@ -38,14 +38,14 @@ class HistoryJournalTest : public testing::Test {
     migration::Order order;
     order.action = number;
     order.epoch = 12;
-    order.reason = placement::Reason::kLoadMove;
+    order.reason = Reason::kLoadMove;
     migration::VmChange change;
     change.vm.uuid[15] = 1;
     change.vm_name = "web1";
     change.process = {77, 5};
-    change.homes = {{0, placement::NodeId{0}, placement::NodeId{1}}};
-    change.pins = {{migration::PinChange::Thread::kVcpu, 0, {}, {placement::CpuId{2}}}};
-    change.memory.quotas = {{placement::NodeId{1}, placement::kGiB}};
+    change.homes = {{0, NodeId{0}, NodeId{1}}};
+    change.pins = {{migration::PinChange::Thread::kVcpu, 0, {}, {CpuId{2}}}};
+    change.memory.quotas = {{NodeId{1}, kGiB}};
     order.changes = {change};
     return order;
   }
@@ -84,7 +84,7 @@ TEST_F(HistoryJournalTest, AClosedActionIsHistoryWithItsReason) {
   EXPECT_EQ(past->front().state, stats::ActionState::kDropped);
   EXPECT_EQ(past->front().detail, "the VM ended");
   EXPECT_EQ(past->front().action.epoch, 12);
-  EXPECT_EQ(past->front().action.relocations.front().to, placement::NodeId{1});
+  EXPECT_EQ(past->front().action.relocations.front().to, NodeId{1});
 }
 
 TEST_F(HistoryJournalTest, DropsAnActionWhoseOrderCannotBeRead) {

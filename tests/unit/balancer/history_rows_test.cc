@@ -11,9 +11,9 @@ namespace {
 const std::vector<stats::PastVm> kPast{{"c7a5fdbd-edaf-9455-926a-d65c16db1809", "web1"},
                                        {"11111111-2222-3333-4444-555555555555", "db7"}};
 
-std::vector<placement::VmDescription> running() {
-  placement::VmDescription vm;
-  vm.id = placement::parse_vm_id("00000000-0000-0000-0000-00000000000a").value();
+std::vector<VmDescription> running() {
+  VmDescription vm;
+  vm.id = parse_vm_id("00000000-0000-0000-0000-00000000000a").value();
   vm.name = "mail1";
   return {vm};
 }
@@ -34,15 +34,15 @@ TEST(HistoryRowsTest, KnowsVmsOfThePastAndOfThePresentByBothTheirNames) {
 }
 
 TEST(HistoryRowsTest, AUuidIsThatOfAVmBeforeItIsAName) {
-  placement::VmDescription posing;
-  posing.id = placement::parse_vm_id("00000000-0000-0000-0000-00000000000b").value();
+  VmDescription posing;
+  posing.id = parse_vm_id("00000000-0000-0000-0000-00000000000b").value();
   posing.name = kPast[1].uuid;
   EXPECT_EQ(vm_name(kPast[1].uuid, kPast, {posing}), "db7");
 }
 
 TEST(HistoryRowsTest, AStartThatWasNotAdmittedIsARowOfTheHistory) {
   const stats::WallTime now{std::chrono::seconds(1'763'900'000)};
-  const placement::VmId vm = placement::parse_vm_id(kPast.front().uuid).value();
+  const VmId vm = parse_vm_id(kPast.front().uuid).value();
   const stats::ActionRow row = not_admitted_row({7, 12, vm, "web1", "why"}, now);
   const HistoryView view = history_view({{row, stats::ActionState::kDropped, "why", {}}}, 10);
   ASSERT_EQ(view.moves.size(), 1U);
@@ -60,18 +60,18 @@ TEST(HistoryRowsTest, AStartThatWasNotAdmittedIsARowOfTheHistory) {
 }
 
 TEST(HistoryRowsTest, ASpillIsARowWithItsSecondNode) {
-  migration::Order order{.action = 7, .epoch = 1, .reason = placement::Reason::kSpill};
+  migration::Order order{.action = 7, .epoch = 1, .reason = Reason::kSpill};
   order.changes.push_back({.vm_name = "web1", .homes = {{0, {1}, {1}, {2}}}});
   const HistoryView view =
       history_view({{action_row(order, stats::WallTime{}), stats::ActionState::kOpen, "", {}}}, 10);
   ASSERT_EQ(view.moves.size(), 1U);
-  EXPECT_EQ(view.moves[0].from, placement::NodeId{1});
-  EXPECT_EQ(view.moves[0].to, placement::NodeId{1});
-  EXPECT_EQ(view.moves[0].spills_to, placement::NodeId{2});
+  EXPECT_EQ(view.moves[0].from, NodeId{1});
+  EXPECT_EQ(view.moves[0].to, NodeId{1});
+  EXPECT_EQ(view.moves[0].spills_to, NodeId{2});
 }
 
 TEST(HistoryRowsTest, WhatWasNotKnownIsNotZero) {
-  migration::Order order{.action = 7, .epoch = 1, .reason = placement::Reason::kInitialPlacement};
+  migration::Order order{.action = 7, .epoch = 1, .reason = Reason::kInitialPlacement};
   order.changes.push_back({.vm_name = "web1", .homes = {{0, {-1}, {1}}}});
   for (const bool known : {true, false}) {
     order.predicted.known = known;
@@ -94,7 +94,7 @@ TEST(HistoryRowsTest, SuggestsTheNameThatAnUnknownOneIsMostLike) {
 }
 
 TEST(HistoryRowsTest, ANodeThatTheHostLacksIsUnknown) {
-  placement::Topology topology;
+  Topology topology;
   for (const std::int32_t node : {0, 1, 3}) {
     topology.nodes.emplace_back().id = {node};
   }

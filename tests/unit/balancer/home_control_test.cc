@@ -16,9 +16,6 @@ using balancer::ControllerSetup;
 using balancer::Effects;
 using balancer::Mode;
 using migration::Order;
-using placement::CpuId;
-using placement::NodeId;
-using placement::Topology;
 using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -64,8 +61,8 @@ Effects change_topology(HostStory& host, const Topology& topology) {
 /// The host of `nodes` nodes of which these CPUs are missing.
 Topology without(std::int32_t nodes, const std::vector<CpuId>& cpus) {
   Topology topology = small_host(nodes);
-  for (placement::Node& node : topology.nodes) {
-    std::erase_if(node.cpus, [&](const placement::Cpu& cpu) {
+  for (Node& node : topology.nodes) {
+    std::erase_if(node.cpus, [&](const Cpu& cpu) {
       return std::find(cpus.begin(), cpus.end(), cpu.id) != cpus.end();
     });
   }
@@ -130,7 +127,7 @@ TEST_P(OneHomeTest, AVmThatIsPinnedToAPartIsReportedOnceAndLeftAlone) {
 }
 
 TEST_P(OneHomeTest, AVmThatAsksForCoresOfItsOwnGetsThemAndThenThereIsRest) {
-  placement::VmDescription vm = small_vm(1, "web1", 1);
+  VmDescription vm = small_vm(1, "web1", 1);
   vm.own_policy = {{"cpu_binding", "exclusive"}};
   host_.start(vm, 0, 80);
   host_.start(small_vm(2, "web2", 1), 0, 80);
@@ -384,7 +381,7 @@ TEST(HomeControlTest, AVmThatWasLeftToOthersLivesWhereTheyPinItToAWholeNode) {
 TEST(HomeControlTest, APluggedVcpuWithLibvirtsDefaultPinIsPinnedHome) {
   for (const bool repairs : {false, true}) {
     HostStory host(4, Mode::kActive, [&](ControllerSetup& setup) { setup.repairs_pins = repairs; });
-    placement::VmDescription vm = small_vm(1, "web1", 1);
+    VmDescription vm = small_vm(1, "web1", 1);
     vm.default_pin = node_cpus(0);
     host.start(vm, 2, 50);
     host.pin(1, node_cpus(2));
@@ -411,7 +408,7 @@ TEST(HomeControlTest, AVmThatMustNotMoveKeepsItsHomeWhenAVcpuIsPluggedAlthoughIt
     (void)live_through(host, 8);
     ASSERT_EQ(host.home(1), 2);
     host.set_memory(1, 3);  // none of it is at home
-    host.set_free(2, placement::Bytes{});
+    host.set_free(2, Bytes{});
     (void)live_through(host, 2);
     host.plug_vcpu(1);
     const Heard heard = live_through(host, 10);

@@ -14,7 +14,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::kGiB;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -24,7 +23,7 @@ class HostLatenciesTest : public testing::Test {
  protected:
   HostLatenciesTest() {
     for (const std::int32_t id : {0, 1, 2, 3}) {
-      placement::Node node{.id = {id}};
+      Node node{.id = {id}};
       node.cpus = {{{id}, id, id}};
       node.memory = kGiB;
       topology_.nodes.push_back(node);
@@ -52,7 +51,7 @@ class HostLatenciesTest : public testing::Test {
 
   tests::FakeHost host_;
   tests::TempDirectory state_;
-  placement::Topology topology_;
+  Topology topology_;
   FakeLatencyProbe probe_;
   std::atomic<bool> stop_ = false;
 };
@@ -93,7 +92,7 @@ TEST_F(HostLatenciesTest, ABusyHostSaysSoAndOnlyTheRestIsTriedAgain) {
 }
 
 TEST_F(HostLatenciesTest, OfANodeThatCameOnlyWhatIsNewIsMeasured) {
-  const placement::Node last = topology_.nodes.back();
+  const Node last = topology_.nodes.back();
   topology_.nodes.pop_back();
   const FoundLatencies three = find();
   EXPECT_THAT(probe_.prepared, SizeIs(9));
@@ -134,7 +133,7 @@ TEST_F(HostLatenciesTest, ADamagedHmatIsSaidAndLeftOut) {
 }
 
 TEST_F(HostLatenciesTest, AHostWithoutAnythingToMeasureIsNoError) {
-  for (placement::Node& node : topology_.nodes) {
+  for (Node& node : topology_.nodes) {
     node.memory = {};
   }
   const FoundLatencies found = find();

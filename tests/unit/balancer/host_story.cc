@@ -6,9 +6,6 @@
 namespace vmnuma::tests {
 
 using balancer::Effects;
-using placement::CpuId;
-using placement::NodeId;
-using placement::VmId;
 
 namespace {
 
@@ -29,13 +26,13 @@ balancer::ControllerSetup setup_for(std::int32_t nodes, balancer::Mode mode,
 
 }  // namespace
 
-placement::Topology small_host(std::int32_t nodes) {
-  placement::Topology topology;
+Topology small_host(std::int32_t nodes) {
+  Topology topology;
   for (std::int32_t n = 0; n < nodes; ++n) {
-    placement::Node node;
+    Node node;
     node.id = NodeId{n};
     node.cpus = {{CpuId{2 * n}, 2 * n, n}, {CpuId{2 * n + 1}, 2 * n + 1, n}};
-    node.memory = placement::kGiB;
+    node.memory = kGiB;
     topology.nodes.push_back(node);
     for (std::int32_t m = 0; m < nodes; ++m) {
       topology.distances.push_back(n == m ? 10 : 20);
@@ -50,9 +47,8 @@ VmId vm_id(std::uint8_t number) {
   return id;
 }
 
-placement::VmDescription small_vm(std::uint8_t number, const std::string& name,
-                                  std::int32_t vcpus) {
-  placement::VmDescription vm;
+VmDescription small_vm(std::uint8_t number, const std::string& name, std::int32_t vcpus) {
+  VmDescription vm;
   vm.id = vm_id(number);
   vm.name = name;
   vm.domain_id = number;
@@ -74,8 +70,7 @@ HostStory::HostStory(std::int32_t nodes, balancer::Mode mode,
       controller_(setup_for(nodes, mode, change)),
       cpu_busy_us_(static_cast<std::size_t>(2 * nodes)) {}
 
-void HostStory::start(const placement::VmDescription& vm, std::int32_t memory_node,
-                      std::int32_t busy_pct) {
+void HostStory::start(const VmDescription& vm, std::int32_t memory_node, std::int32_t busy_pct) {
   Vm& entry = vms_[vm.id];
   entry.description = vm;
   entry.memory_node = memory_node;
@@ -99,12 +94,12 @@ void HostStory::plug_vcpu(std::uint8_t number) {
 }
 
 bool HostStory::all_pinned(std::uint8_t number) const {
-  const placement::VmDescription& vm = vms_.at(vm_id(number)).description;
+  const VmDescription& vm = vms_.at(vm_id(number)).description;
   return vm.vcpu_pins.size() == vm.vcpus.size();
 }
 
 void HostStory::pin(std::uint8_t number, const std::vector<CpuId>& cpus) {
-  placement::VmDescription& vm = vms_.at(vm_id(number)).description;
+  VmDescription& vm = vms_.at(vm_id(number)).description;
   vm.vcpu_pins.clear();
   if (!cpus.empty()) {
     for (const std::int32_t vcpu : vm.vcpus) {
@@ -114,21 +109,21 @@ void HostStory::pin(std::uint8_t number, const std::vector<CpuId>& cpus) {
 }
 
 void HostStory::set_memory_nodes(std::uint8_t number, const std::vector<NodeId>& nodes) {
-  placement::VmDescription& vm = vms_.at(vm_id(number)).description;
+  VmDescription& vm = vms_.at(vm_id(number)).description;
   if (!nodes.empty()) {
-    vm.numatune = placement::NumatuneMode::kRestrictive;
+    vm.numatune = NumatuneMode::kRestrictive;
     vm.numatune_auto = false;
     vm.numatune_nodes = nodes;
   }
 }
 
 std::vector<CpuId> HostStory::pins(std::uint8_t number) const {
-  const std::vector<placement::Pin>& pins = vms_.at(vm_id(number)).description.vcpu_pins;
+  const std::vector<Pin>& pins = vms_.at(vm_id(number)).description.vcpu_pins;
   return pins.empty() ? std::vector<CpuId>{} : pins.front().cpus;
 }
 
 std::vector<CpuId> HostStory::last_pin(std::uint8_t number) const {
-  const std::vector<placement::Pin>& pins = vms_.at(vm_id(number)).description.vcpu_pins;
+  const std::vector<Pin>& pins = vms_.at(vm_id(number)).description.vcpu_pins;
   return pins.empty() ? std::vector<CpuId>{} : pins.back().cpus;
 }
 
@@ -163,7 +158,7 @@ Effects HostStory::epoch() {
       cpu_busy_us_[static_cast<std::size_t>(2 * node) + i % 2] += get;
     }
   }
-  placement::Sample sample;
+  Sample sample;
   sample.sequence = ++sequence_;
   sample.memory_pressure = memory_pressure_;
   sample.direct_reclaims = direct_reclaims_;
@@ -172,7 +167,7 @@ Effects HostStory::epoch() {
   for (std::int32_t n = 0; n < nodes_; ++n) {
     const auto free = free_on_.find(n);
     sample.nodes.push_back(
-        {NodeId{n}, free == free_on_.end() ? free_ : free->second, placement::kGiB, pools_});
+        {NodeId{n}, free == free_on_.end() ? free_ : free->second, kGiB, pools_});
   }
   for (std::int32_t cpu = 0; cpu < 2 * nodes_; ++cpu) {
     sample.cpus.push_back({CpuId{cpu}, cpu_busy_us_[static_cast<std::size_t>(cpu)]});
@@ -182,7 +177,7 @@ Effects HostStory::epoch() {
       sample.missing.push_back({"VM '" + vm.description.name + "'", "no such file", id});
       continue;
     }
-    placement::VmSample entry;
+    VmSample entry;
     entry.id = id;
     entry.process = {1000 + id.uuid[15], 1};
     for (std::size_t i = 0; i < vm.run_ns.size(); ++i) {
@@ -192,7 +187,7 @@ Effects HostStory::epoch() {
     }
     entry.memory.emplace(static_cast<std::size_t>(nodes_));
     (*entry.memory)[static_cast<std::size_t>(vm.memory_node)] = kVmMemory;
-    entry.memory_state = placement::MemoryState{};
+    entry.memory_state = MemoryState{};
     entry.memory_state->scope = vm_scope(id.uuid[15]);
     entry.memory_state->read_in = sequence_;
     entry.memory_state->limits = limits_[entry.memory_state->scope];
@@ -204,7 +199,7 @@ Effects HostStory::epoch() {
     entry.threads = std::ssize(vm.run_ns) + kOtherThreads;
     sample.vms.push_back(std::move(entry));
   }
-  sample.swap_total = placement::kGiB;
+  sample.swap_total = kGiB;
   if (!vms_.empty()) {
     sample.slices.push_back({"machine.slice", limits_["machine.slice"]});
   }
@@ -237,11 +232,10 @@ void HostStory::carry_out(const Effects& effects) {
     for (const migration::VmChange& change : order.changes) {
       for (const migration::PinChange& made : change.pins) {
         if (made.thread == migration::PinChange::Thread::kVcpu) {
-          std::vector<placement::Pin>& pins = vms_.at(change.vm).description.vcpu_pins;
-          std::erase_if(pins, [&](const placement::Pin& p) { return p.number == made.number; });
-          const auto after = std::find_if(pins.begin(), pins.end(), [&](const placement::Pin& p) {
-            return p.number > made.number;
-          });
+          std::vector<Pin>& pins = vms_.at(change.vm).description.vcpu_pins;
+          std::erase_if(pins, [&](const Pin& p) { return p.number == made.number; });
+          const auto after = std::find_if(pins.begin(), pins.end(),
+                                          [&](const Pin& p) { return p.number > made.number; });
           if (!made.after.empty()) {
             pins.insert(after, {made.number, made.after});
           }
@@ -253,7 +247,7 @@ void HostStory::carry_out(const Effects& effects) {
       }
       if (!change.memory.allowed_after.empty()) {
         set_memory_nodes(change.vm.uuid[15], change.memory.allowed_after);
-      } else if (change.memory_mode == placement::MemoryMode::kMask) {
+      } else if (change.memory_mode == MemoryMode::kMask) {
         std::vector<NodeId> homes;
         for (const migration::NodeQuota& quota : change.memory.quotas) {
           homes.push_back(quota.node);

@@ -6,7 +6,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Microseconds;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 

@@ -16,11 +16,11 @@ constexpr MeasuredLatency kNear{{0}, {0}, LatencyState::kMeasured, 80};
 constexpr MeasuredLatency kFar{{0}, {1}, LatencyState::kMeasured, 120};
 constexpr MeasuredLatency kFromNode1{{1}, {1}, LatencyState::kMeasured, 85};
 
-placement::Topology two_nodes(bool node_1_has_cpus, placement::Bytes node_1_memory) {
-  placement::Topology topology;
+Topology two_nodes(bool node_1_has_cpus, Bytes node_1_memory) {
+  Topology topology;
   topology.nodes = {{.id = {0}}, {.id = {1}}};
   topology.nodes[0].cpus = {{{0}, 0, 0}};
-  topology.nodes[0].memory = placement::kGiB;
+  topology.nodes[0].memory = kGiB;
   topology.nodes[1].memory = node_1_memory;
   if (node_1_has_cpus) {
     topology.nodes[1].cpus = {{{1}, 1, 1}};
@@ -31,7 +31,7 @@ placement::Topology two_nodes(bool node_1_has_cpus, placement::Bytes node_1_memo
 TEST(KnownLatenciesTest, OutliveCpusThatGoOffline) {
   KnownLatencies known;
   known.add({kNear, kFar, kFromNode1});
-  known.keep_those_of(two_nodes(/*node_1_has_cpus=*/false, placement::kGiB));
+  known.keep_those_of(two_nodes(/*node_1_has_cpus=*/false, kGiB));
   known.add({kNear, kFar});  // what is found while no CPU reads from there
   EXPECT_THAT(known.all(), testing::UnorderedElementsAre(kNear, kFar, kFromNode1));
 }
@@ -39,7 +39,7 @@ TEST(KnownLatenciesTest, OutliveCpusThatGoOffline) {
 TEST(KnownLatenciesTest, GoWithTheMemoryThatTheyAreOf) {
   KnownLatencies known;
   known.add({kNear, kFar, kFromNode1});
-  known.keep_those_of(two_nodes(/*node_1_has_cpus=*/true, placement::Bytes{}));
+  known.keep_those_of(two_nodes(/*node_1_has_cpus=*/true, Bytes{}));
   EXPECT_THAT(known.all(), ElementsAre(kNear));
 }
 

@@ -14,9 +14,9 @@ class LatencyScheduleTest : public testing::Test {
  protected:
   LatencyScheduleTest() {
     for (const std::int32_t id : {0, 1}) {
-      placement::Node node{.id = {id}};
+      Node node{.id = {id}};
       node.cpus = {{{id}, id, id}};
-      node.memory = placement::kGiB;
+      node.memory = kGiB;
       topology_.nodes.push_back(node);
     }
   }
@@ -28,7 +28,7 @@ class LatencyScheduleTest : public testing::Test {
     schedule_.ended(complete, start_ + after);
   }
 
-  placement::Topology topology_;
+  Topology topology_;
   LatencySchedule schedule_;
   Backoff::Time start_ = Backoff::Time{} + std::chrono::hours(1);
 };
@@ -43,11 +43,11 @@ TEST_F(LatencyScheduleTest, AllThatIsMeasuredIsNotMeasuredAgain) {
 
 TEST_F(LatencyScheduleTest, NodesThatComeGoOrGetMemoryAreMeasuredAtOnce) {
   measured(/*complete=*/true);
-  placement::Node plugged{.id = {7}};
+  Node plugged{.id = {7}};
   topology_.nodes.push_back(plugged);
   EXPECT_TRUE(is_due({}));
   measured(/*complete=*/true);
-  topology_.nodes.back().memory = placement::kGiB;
+  topology_.nodes.back().memory = kGiB;
   EXPECT_TRUE(is_due({}));
   measured(/*complete=*/true);
   topology_.nodes.erase(topology_.nodes.begin());

@@ -11,8 +11,6 @@ namespace {
 
 using balancer::ManagedVm;
 using balancer::ManagedVms;
-using placement::NodeId;
-using placement::VmProcess;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;

@@ -9,11 +9,6 @@ namespace {
 
 using balancer::Effects;
 using balancer::Mode;
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
-using placement::MemoryClass;
-using placement::MemoryLimits;
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
@@ -25,8 +20,8 @@ void enable(balancer::ControllerSetup& setup) {
   setup.options.mem_qos_enable = 1;
 }
 
-placement::VmDescription vm_of(std::uint8_t number, MemoryClass memory_class) {
-  placement::VmDescription vm = small_vm(number, "vm" + std::to_string(number), 2);
+VmDescription vm_of(std::uint8_t number, MemoryClass memory_class) {
+  VmDescription vm = small_vm(number, "vm" + std::to_string(number), 2);
   vm.own_policy = {{"memory_class", std::string(name_of(memory_class))}};
   return vm;
 }

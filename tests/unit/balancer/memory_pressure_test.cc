@@ -16,10 +16,10 @@ constexpr std::int64_t kSecond_us = 1'000'000;
 class MemoryPressureTest : public testing::Test {
  protected:
   /// One second later, with tasks waiting for that share of the time.
-  Effects wait(std::int64_t pct) { return read(placement::Permille{pct * 10}, std::nullopt); }
+  Effects wait(std::int64_t pct) { return read(Permille{pct * 10}, std::nullopt); }
   Effects reclaim(std::int64_t total) { return read(std::nullopt, total); }
-  Effects read(std::optional<placement::Permille> waiting, std::optional<std::int64_t> reclaims) {
-    placement::Sample sample;
+  Effects read(std::optional<Permille> waiting, std::optional<std::int64_t> reclaims) {
+    Sample sample;
     sample.taken_at = {++seconds_ * kSecond_us};
     sample.memory_pressure = waiting;
     sample.direct_reclaims = reclaims;
@@ -28,7 +28,7 @@ class MemoryPressureTest : public testing::Test {
     return effects;
   }
 
-  placement::Options options_;
+  Options options_;
   MemoryPressure pressure_;
   std::int64_t seconds_ = 0;
 };

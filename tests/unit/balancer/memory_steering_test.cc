@@ -7,12 +7,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
-using placement::MemoryLimits;
-using placement::MemoryProtection;
-using placement::VmId;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -37,15 +31,15 @@ class MemorySteeringTest : public testing::Test {
  protected:
   /// The next epoch. What is asked for is carried out unless `problem_` says why not.
   MemorySteering::Steps epoch() {
-    placement::Sample sample;
+    Sample sample;
     sample.sequence = ++sequence_;
     sample.protection_inherited = inherited_;
     std::vector<MemoryWish> wishes;
     for (const std::uint8_t number : running_) {
-      placement::VmSample vm;
+      VmSample vm;
       vm.id = id_of(number);
       vm.process = {100 + number, 1};
-      vm.memory_state = placement::MemoryState{};
+      vm.memory_state = MemoryState{};
       vm.memory_state->scope = scope_of(number);
       vm.memory_state->read_in = sequence_;
       vm.memory_state->limits = in_force_[scope_of(number)];
@@ -290,12 +284,12 @@ TEST_F(MemorySteeringTest, ASliceThatCannotBeReadIsSaid) {
 
 TEST_F(MemorySteeringTest, AReadingOlderThanTheAnswerIsNotLookedAt) {
   (void)epoch();
-  placement::Sample old;
+  Sample old;
   old.sequence = sequence_ + 1;
-  placement::VmSample vm;
+  VmSample vm;
   vm.id = id_of(1);
   vm.process = {101, 1};
-  vm.memory_state = placement::MemoryState{};
+  vm.memory_state = MemoryState{};
   vm.memory_state->scope = scope_of(1);
   vm.memory_state->read_in = sequence_;
   old.vms = {vm};

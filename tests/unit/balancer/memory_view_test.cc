@@ -12,8 +12,6 @@ namespace {
 using balancer::MemoryView;
 using balancer::Mode;
 using balancer::VictimView;
-using placement::Bytes;
-using placement::kMiB;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

@@ -16,9 +16,6 @@ namespace {
 using balancer::MemoryChange;
 using balancer::MemoryOriginals;
 using balancer::MemoryWorker;
-using placement::kGiB;
-using placement::kMiB;
-using placement::MemoryLimits;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

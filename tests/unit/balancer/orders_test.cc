@@ -10,13 +10,12 @@ namespace vmnuma::tests {
 namespace {
 
 using migration::PinChange;
-using placement::CpuId;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
 /// A VM is placed that is so busy: the order that does it.
-migration::Order placing_order(placement::VmDescription vm, std::int32_t busy_pct = 50) {
+migration::Order placing_order(VmDescription vm, std::int32_t busy_pct = 50) {
   HostStory host(2, balancer::Mode::kActive);
   host.start(vm, 1, busy_pct);
   (void)host.tell_domains();
@@ -27,7 +26,7 @@ migration::Order placing_order(placement::VmDescription vm, std::int32_t busy_pc
 }
 
 TEST(OrdersTest, PinsVcpusFirstThenTheEmulatorThenIoThreads) {
-  placement::VmDescription vm = small_vm(1, "web1", 2);
+  VmDescription vm = small_vm(1, "web1", 2);
   vm.io_threads = {1, 2};
   const migration::VmChange change = placing_order(vm).changes.front();
   ASSERT_THAT(change.pins, SizeIs(5));
@@ -40,7 +39,7 @@ TEST(OrdersTest, PinsVcpusFirstThenTheEmulatorThenIoThreads) {
 }
 
 TEST(OrdersTest, PinsToAllUsableCpusOfTheHomeAndRemembersWhatWasThere) {
-  placement::VmDescription vm = small_vm(1, "web1", 2);
+  VmDescription vm = small_vm(1, "web1", 2);
   vm.emulator_pin = {CpuId{3}};
   const migration::VmChange change = placing_order(vm).changes.front();
   const std::int32_t home = change.homes.front().to.value;
@@ -51,7 +50,7 @@ TEST(OrdersTest, PinsToAllUsableCpusOfTheHomeAndRemembersWhatWasThere) {
 }
 
 TEST(OrdersTest, WhatLibvirtWasAdvisedIsWhatWasThereBeforeForThreadsWithoutAPin) {
-  placement::VmDescription vm = small_vm(1, "web1", 2);
+  VmDescription vm = small_vm(1, "web1", 2);
   vm.io_threads = {1};
   vm.advised_cpus = {CpuId{1}, CpuId{2}};
   vm.emulator_pin = {CpuId{3}};
@@ -63,9 +62,9 @@ TEST(OrdersTest, WhatLibvirtWasAdvisedIsWhatWasThereBeforeForThreadsWithoutAPin)
 }
 
 TEST(OrdersTest, LeavesMemoryAloneThatCannotMove) {
-  placement::VmDescription vm = small_vm(1, "web1", 2);
+  VmDescription vm = small_vm(1, "web1", 2);
   EXPECT_THAT(placing_order(vm).changes.front().memory.quotas, SizeIs(1));
-  vm.numatune = placement::NumatuneMode::kStrict;
+  vm.numatune = NumatuneMode::kStrict;
   EXPECT_THAT(placing_order(vm).changes.front().memory.quotas, IsEmpty());
 }
 
@@ -80,7 +79,7 @@ TEST(OrdersTest, SharesAWideVmsMemoryOutOverItsHomes) {
 }
 
 TEST(OrdersTest, TheMemoryOfEachGuestCellBelongsOnTheHomeOfItsClient) {
-  placement::VmDescription vm = small_vm(1, "wide", 4);
+  VmDescription vm = small_vm(1, "wide", 4);
   vm.cells = {{0, {0, 1}, kVmMemory / 2}, {1, {2, 3}, kVmMemory / 2}};
   const migration::VmChange change = placing_order(vm, 100).changes.front();
   ASSERT_THAT(change.homes, SizeIs(2));
@@ -92,8 +91,8 @@ TEST(OrdersTest, TheMemoryOfEachGuestCellBelongsOnTheHomeOfItsClient) {
 }
 
 TEST(OrdersTest, WhereLibvirtWasAdvisedToStartIsNoLimitForLater) {
-  placement::VmDescription vm = small_vm(1, "small", 2);
-  vm.numatune = placement::NumatuneMode::kRestrictive;
+  VmDescription vm = small_vm(1, "small", 2);
+  vm.numatune = NumatuneMode::kRestrictive;
   vm.numatune_auto = true;
   const migration::MemoryChange unknown = placing_order(vm).changes.front().memory;
   EXPECT_THAT(unknown.allowed_after, Not(IsEmpty()));  // libvirt does not say what it was
@@ -107,7 +106,7 @@ TEST(OrdersTest, WhereLibvirtWasAdvisedToStartIsNoLimitForLater) {
 }
 
 TEST(OrdersTest, CellsOnOneHomeNeedNotBeTold) {
-  placement::VmDescription vm = small_vm(1, "small", 2);
+  VmDescription vm = small_vm(1, "small", 2);
   vm.cells = {{0, {0}, kVmMemory / 2}, {1, {1}, kVmMemory / 2}};
   EXPECT_THAT(placing_order(vm).changes.front().memory.cells, IsEmpty());
 }

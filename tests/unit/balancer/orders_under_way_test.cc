@@ -14,7 +14,7 @@ using balancer::UnderWay;
 using testing::ElementsAre;
 
 UnderWay order_of(const std::vector<std::uint8_t>& vms) {
-  UnderWay order{.action = {placement::Reason::kLoadMove, {}, {}}};
+  UnderWay order{.action = {Reason::kLoadMove, {}, {}}};
   for (const std::uint8_t vm : vms) {
     order.action.relocations.push_back({{vm_id(vm), 0}, 0, 1, {}});
   }
@@ -45,8 +45,8 @@ TEST(OrdersUnderWayTest, AYoungerOrderOfTheVmSupersedesAnOlderOne) {
 
 TEST(OrdersUnderWayTest, WhatAnOrderMovedIsKeptWhileItsOutcomeIsAwaited) {
   OrdersUnderWay orders(0);
-  orders.await_outcome(1, {placement::kMiB, {5}});
-  orders.await_outcome(2, {placement::kMiB, {6}});
+  orders.await_outcome(1, {kMiB, {5}});
+  orders.await_outcome(2, {kMiB, {6}});
   orders.keep_finished([](std::int64_t action) { return action == 2; });
   EXPECT_FALSE(orders.take_finished(1));
   EXPECT_EQ(orders.take_finished(2)->took.value, 6);

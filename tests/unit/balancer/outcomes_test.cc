@@ -10,25 +10,24 @@ namespace vmnuma::tests {
 namespace {
 
 using balancer::Outcomes;
-using placement::CpuTime;
 using testing::IsEmpty;
 using testing::SizeIs;
 
 /// One node of 4 s capacity with one client that is owed so much.
-placement::Snapshot owed(std::int64_t epoch, std::int64_t owed_us) {
-  placement::Snapshot snapshot;
+Snapshot owed(std::int64_t epoch, std::int64_t owed_us) {
+  Snapshot snapshot;
   snapshot.epoch = epoch;
   snapshot.epoch_length = {2'000'000};
   snapshot.topology = small_host(1);
-  placement::NodeState node;
+  NodeState node;
   node.capacity = {4'000'000};
   node.owed = {owed_us};
   snapshot.nodes = {node};
-  placement::VmState vm;
+  VmState vm;
   vm.id = vm_id(1);
   vm.client_count = 1;
   snapshot.vms = {vm};
-  placement::ClientState client;
+  ClientState client;
   client.id = {vm_id(1), 0};
   client.home = 0;
   client.demand = {2'000'000};
@@ -37,11 +36,10 @@ placement::Snapshot owed(std::int64_t epoch, std::int64_t owed_us) {
   return snapshot;
 }
 
-const placement::Action kAction{
-    placement::Reason::kLoadMove, {{{vm_id(1), 0}, placement::kNoNode, 0, {}}}, {}};
+const Action kAction{Reason::kLoadMove, {{{vm_id(1), 0}, kNoNode, 0, {}}}, {}};
 
 TEST(OutcomesTest, MeasuresAFinishedActionOnceAfterItHasSettled) {
-  const placement::Options options;
+  const Options options;
   Outcomes outcomes;
   outcomes.began(1, kAction, owed(10, 1'000'000), options);
   outcomes.ended(1, /*done=*/true, /*failed=*/false, options, 12);
@@ -55,7 +53,7 @@ TEST(OutcomesTest, MeasuresAFinishedActionOnceAfterItHasSettled) {
 }
 
 TEST(OutcomesTest, AnUndoneActionIsNotMeasured) {
-  const placement::Options options;
+  const Options options;
   Outcomes outcomes;
   outcomes.began(1, kAction, owed(10, 0), options);
   outcomes.ended(1, /*done=*/false, /*failed=*/true, options, 11);
@@ -63,7 +61,7 @@ TEST(OutcomesTest, AnUndoneActionIsNotMeasured) {
 }
 
 TEST(OutcomesTest, OpensTheBreakerAfterFailuresInARowAndClosesItByItself) {
-  placement::Options options;
+  Options options;
   options.breaker_failures = 3;
   options.breaker_rest = 10;
   Outcomes outcomes;
@@ -78,7 +76,7 @@ TEST(OutcomesTest, OpensTheBreakerAfterFailuresInARowAndClosesItByItself) {
 }
 
 TEST(OutcomesTest, ActionsThatFailInOneEpochCountAsOne) {
-  placement::Options options;
+  Options options;
   options.breaker_failures = 2;
   Outcomes outcomes;
   const auto fail = [&](std::int64_t action, std::int64_t epoch) {
@@ -94,7 +92,7 @@ TEST(OutcomesTest, ActionsThatFailInOneEpochCountAsOne) {
 }
 
 TEST(OutcomesTest, CountsAMoveThatDidHarmAndForgetsItAfterAGoodOne) {
-  placement::Options options;
+  Options options;
   options.breaker_failures = 2;
   Outcomes outcomes;
   const auto act = [&](std::int64_t action, std::int64_t epoch, std::int64_t owed_after) {
@@ -113,7 +111,7 @@ TEST(OutcomesTest, CountsAMoveThatDidHarmAndForgetsItAfterAGoodOne) {
 }
 
 TEST(OutcomesTest, AnActionThatIsDoneInBetweenEndsARowOfFailuresButNotOfHarm) {
-  placement::Options options;
+  Options options;
   options.breaker_failures = 2;
   Outcomes outcomes;
   constexpr std::int64_t kNotWatched = 99;  // such as a first placement

@@ -20,10 +20,6 @@ using balancer::PolicyKeyView;
 using balancer::PolicyRequest;
 using balancer::PolicyView;
 using balancer::SetRequest;
-using placement::NodeId;
-using placement::PolicySetting;
-using placement::VmDescription;
-using placement::VmPolicy;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
@@ -129,7 +125,7 @@ TEST(MetadataPolicyTest, AWrongPolicyCountsNowhereAndTheVmIsLeftWhereItIs) {
 
 TEST(MetadataPolicyTest, MetadataThatContradictsTheConfigurationIsRefused) {
   HostStory host(4, Mode::kActive, [](balancer::ControllerSetup& setup) {
-    setup.policies["web1"].topology_policy = placement::TopologyPolicy::kSingleNumaNode;
+    setup.policies["web1"].topology_policy = TopologyPolicy::kSingleNumaNode;
   });
   host.start(vm_with({{"max_per_node", "1"}}), 0, 50);
   EXPECT_THAT(host.tell_domains().log,
@@ -167,7 +163,7 @@ TEST(MetadataPolicyTest, AMaxPerNodeThatCannotBeKeptIsSaidOnceAndExplained) {
 
 TEST(MetadataPolicyTest, ModeMaskOfTheConfigurationIsSoftWhereMemoryNodesCannotBeSet) {
   HostStory host(4, Mode::kActive, [](balancer::ControllerSetup& setup) {
-    setup.policies["web1"].memory_mode = placement::MemoryMode::kMask;
+    setup.policies["web1"].memory_mode = MemoryMode::kMask;
     setup.policies["web1"].do_not_move = true;
   });
   VmDescription vm = vm_with({});
@@ -176,7 +172,7 @@ TEST(MetadataPolicyTest, ModeMaskOfTheConfigurationIsSoftWhereMemoryNodesCannotB
   EXPECT_THAT(host.tell_domains().log,
               ElementsAre(Field(&balancer::LogLine::message,
                                 HasSubstr("memory_mode mask of VM 'web1' is refused"))));
-  EXPECT_EQ(policy_of(host).memory_mode, placement::MemoryMode::kSoft);
+  EXPECT_EQ(policy_of(host).memory_mode, MemoryMode::kSoft);
   EXPECT_TRUE(policy_of(host).do_not_move);  // all else counts
   EXPECT_THAT(host.tell_domains().log, IsEmpty());
 }
@@ -219,7 +215,6 @@ TEST(MetadataPolicyTest, TheConfigurationReadAgainMayLetMetadataCountNoMore) {
 }
 
 TEST(MetadataPolicyTest, TheHostsStrategyCountsForVmsThatHaveNone) {
-  using placement::PlacementStrategy;
   HostStory host(4, Mode::kActive, [](balancer::ControllerSetup& setup) {
     configure(setup);
     setup.strategy = PlacementStrategy::kMostAllocated;

@@ -94,14 +94,14 @@ TEST_F(QuestionsTest, AnswersAsTheControllerItselfDoes) {
 }
 
 TEST_F(QuestionsTest, AddsToAnExplanationWhereTheInterruptsOfTheVmsDevicesFire) {
-  placement::VmDescription vm = small_vm(2, "vm2", 2);
-  vm.pci_devices = {{"0000:3b:00.0", placement::NodeId{1}}};
+  VmDescription vm = small_vm(2, "vm2", 2);
+  vm.pci_devices = {{"0000:3b:00.0", NodeId{1}}};
   host_.start(vm, 1, 100);
   (void)host_.tell_domains();
   for (int epoch = 0; epoch < 3; ++epoch) {
     host_.carry_out(host_.epoch());
   }
-  host_files_.set_nodes(regular_nodes(2, 2, 1, placement::kGiB));
+  host_files_.set_nodes(regular_nodes(2, 2, 1, kGiB));
   host_files_.write("sys/bus/pci/devices/0000:3b:00.0/msi_irqs/57", "msix\n");
   host_files_.write("sys/kernel/irq/57/actions", "vfio-msix[0](0000:3b:00.0)\n");
   host_files_.write("proc/irq/57/effective_affinity_list", "1\n");

@@ -30,7 +30,7 @@ class RecorderTest : public testing::Test {
     return answer ? std::get<RecordingView>(*answer) : RecordingView{};
   }
   void epoch() {
-    placement::Sample sample;
+    Sample sample;
     sample.sequence = ++sequence_;
     sample.taken_at = {2'000'000 * sequence_};
     (void)recorder_.pass(controller_, balancer::SampleTaken{sample, 0});
@@ -108,13 +108,12 @@ TEST_F(RecorderTest, LongAnswersComeInParts) {
 }
 
 TEST(RecordedCellTest, KeepsWhatItsMemoryIsBoundTo) {
-  placement::VmDescription vm = small_vm(1, "one", 2);
+  VmDescription vm = small_vm(1, "one", 2);
   vm.cells = {{.id = 0, .vcpus = {0}, .memory = kVmMemory},
               {.id = 1,
                .vcpus = {1},
                .memory = kVmMemory,
-               .binding = placement::CellBinding{placement::NumatuneMode::kStrict,
-                                                 {placement::NodeId{1}}}}};
+               .binding = CellBinding{NumatuneMode::kStrict, {NodeId{1}}}}};
   const std::string line = balancer::event_line(1, balancer::DomainsChanged{{vm}}, nullptr);
   const auto cells_of = [](const std::string& text) {
     const auto frame = balancer::read_frame(text);
@@ -136,12 +135,12 @@ TEST(RecordedCellTest, KeepsWhatItsMemoryIsBoundTo) {
 
 TEST(AnonymizerTest, KeepsTheOrderOfIds) {
   balancer::Anonymizer anonymizer;
-  std::map<placement::VmId, placement::VmId> other;
+  std::map<VmId, VmId> other;
   for (const int number : {128, 7, 200, 64, 65, 66, 1, 255, 129, 127}) {
-    const placement::VmId vm = vm_id(static_cast<std::uint8_t>(number));
+    const VmId vm = vm_id(static_cast<std::uint8_t>(number));
     other[vm] = anonymizer.id(vm);
   }
-  placement::VmId last;
+  VmId last;
   for (const auto& [vm, id] : other) {
     EXPECT_LT(last, id);
     EXPECT_NE(vm, id);

@@ -16,8 +16,6 @@ using balancer::Originals;
 using balancer::ReleaseRequest;
 using migration::ActionState;
 using migration::PinChange;
-using placement::CpuId;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -84,8 +82,8 @@ TEST(ReleaseTest, AVmThatWasFoundPinnedIsPinnedThereAgain) {
 
 /// libvirt was advised to start it on the CPUs of nodes 0 and 1, and reports that until it has
 /// pins.
-placement::VmDescription advised_vm() {
-  placement::VmDescription vm = small_vm(1, "web1", 2);
+VmDescription advised_vm() {
+  VmDescription vm = small_vm(1, "web1", 2);
   vm.placement_auto = true;
   vm.advised_cpus = node_cpus(0);
   vm.advised_cpus.insert(vm.advised_cpus.end(), {CpuId{2}, CpuId{3}});
@@ -94,7 +92,7 @@ placement::VmDescription advised_vm() {
 
 TEST(ReleaseTest, AVmThatLibvirtChoseCpusForIsPinnedToTheseAgainAndThenAsFreeAsBefore) {
   HostStory host(3, Mode::kActive);
-  const placement::VmDescription vm = advised_vm();
+  const VmDescription vm = advised_vm();
   host.start(vm, 2, 60);
   (void)host.tell_domains();
   (void)host.epoch();
@@ -120,7 +118,7 @@ TEST(ReleaseTest, AVmThatLibvirtChoseCpusForIsPinnedToTheseAgainAndThenAsFreeAsB
 }
 
 TEST(ReleaseTest, WhatLibvirtChoseIsKnownAfterARestartFromTheOrders) {
-  const placement::VmDescription vm = advised_vm();
+  const VmDescription vm = advised_vm();
   HostStory host(3, Mode::kActive, [&](balancer::ControllerSetup& setup) {
     setup.released[vm.id] = {1001, 1};
     balancer::Original& original = setup.originals[vm.id];
@@ -400,8 +398,8 @@ TEST(MaskTest, ASetThatCannotBeWidenedIsTriedThreeTimes) {
 TEST(MaskTest, ASetThatWasWidenedForAHomeElsewhereStaysSo) {
   // libvirt was advised to start it on node 1, and it has its home on node 0.
   HostStory host(2, Mode::kActive);
-  placement::VmDescription vm = small_vm(1, "web1", 2);
-  vm.numatune = placement::NumatuneMode::kRestrictive;
+  VmDescription vm = small_vm(1, "web1", 2);
+  vm.numatune = NumatuneMode::kRestrictive;
   vm.numatune_auto = true;
   vm.numatune_nodes = {NodeId{1}};
   host.start(vm, 1, 60);
@@ -432,8 +430,7 @@ TEST(ReleaseTest, AtTheEndAllAreRestoredIfAskedFor) {
 
 // ---- what was found ----
 
-migration::Order order_for(const placement::VmProcess& process, const Cpus& before,
-                           const Cpus& after) {
+migration::Order order_for(const VmProcess& process, const Cpus& before, const Cpus& after) {
   migration::Order order;
   order.changes.push_back({});
   order.changes[0].vm = vm_id(1);
@@ -442,17 +439,17 @@ migration::Order order_for(const placement::VmProcess& process, const Cpus& befo
   return order;
 }
 
-constexpr placement::VmProcess kProcess{1001, 1};
+constexpr VmProcess kProcess{1001, 1};
 /// Its memory is on node 0.
-const placement::VmSample kNow{.id = vm_id(1),
-                               .process = kProcess,
-                               .vcpus = {},
-                               .memory = std::vector<placement::Bytes>{kVmMemory, {}},
-                               .cell_memory = {},
-                               .memory_state = {}};
+const VmSample kNow{.id = vm_id(1),
+                    .process = kProcess,
+                    .vcpus = {},
+                    .memory = std::vector<Bytes>{kVmMemory, {}},
+                    .cell_memory = {},
+                    .memory_state = {}};
 
 Cpus way_back_of(const Originals& originals, const Cpus& now) {
-  placement::VmDescription vm = small_vm(1, "web1", 1);
+  VmDescription vm = small_vm(1, "web1", 1);
   vm.vcpu_pins = {{0, now}};
   const auto original = originals.find(vm.id);
   const auto change =
@@ -491,15 +488,15 @@ TEST(OriginalsTest, AnotherProcessStartsAnew) {
 TEST(OriginalsTest, AMaskIsTakenBackToTheNodesThatWereFound) {
   migration::Order order = order_for(kProcess, {}, node_cpus(0));
   migration::VmChange& change = order.changes[0];
-  change.memory_mode = placement::MemoryMode::kMask;
+  change.memory_mode = MemoryMode::kMask;
   change.memory.quotas = {{NodeId{0}, kVmMemory}};
   change.memory.allowed_before = {NodeId{1}};
   Originals originals;
   note_order(originals, order);
   change.memory.allowed_before = {NodeId{0}};
   note_order(originals, order);
-  placement::VmDescription vm = small_vm(1, "web1", 1);
-  vm.policy.memory_mode = placement::MemoryMode::kMask;
+  VmDescription vm = small_vm(1, "web1", 1);
+  vm.policy.memory_mode = MemoryMode::kMask;
   vm.numatune_nodes = {NodeId{0}};
   EXPECT_THAT(way_back(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
               ElementsAre(NodeId{1}));
@@ -526,10 +523,10 @@ TEST(OriginalsTest, AWidenedSetIsTakenBackToWhatLibvirtWasAdvised) {
 
 /// A VM whose set of nodes was `found` and is `now`, with an order of ours between the two.
 migration::MemoryChange memory_way_back(std::vector<NodeId> found, std::vector<NodeId> now,
-                                        placement::MemoryMode mode) {
+                                        MemoryMode mode) {
   Original original{kProcess, {}, {}};
   original.memory_nodes = std::move(found);
-  placement::VmDescription vm = small_vm(1, "web1", 1);
+  VmDescription vm = small_vm(1, "web1", 1);
   vm.policy.memory_mode = mode;
   vm.numatune_nodes = std::move(now);
   return way_back(vm, kNow, &original, small_host(3)).memory;
@@ -539,7 +536,7 @@ constexpr NodeId k1{1};
 constexpr NodeId k2{2};
 
 TEST(OriginalsTest, ASmallerSetIsTakenBackWithTheMemoryOutsideIt) {
-  const auto memory = memory_way_back({k1, k2}, {k0}, placement::MemoryMode::kMask);
+  const auto memory = memory_way_back({k1, k2}, {k0}, MemoryMode::kMask);
   EXPECT_THAT(memory.allowed_before, ElementsAre(k0));
   EXPECT_THAT(memory.allowed_after, ElementsAre(k1, k2));
   EXPECT_THAT(memory.quotas, ElementsAre(migration::NodeQuota{k1, kVmMemory / 2},
@@ -547,18 +544,18 @@ TEST(OriginalsTest, ASmallerSetIsTakenBackWithTheMemoryOutsideIt) {
 }
 
 TEST(OriginalsTest, ALargerSetIsTakenBackAndNoMemoryMoves) {
-  const auto memory = memory_way_back({k0, k1}, {k0}, placement::MemoryMode::kMask);
+  const auto memory = memory_way_back({k0, k1}, {k0}, MemoryMode::kMask);
   EXPECT_THAT(memory.allowed_after, ElementsAre(k0, k1));
   EXPECT_THAT(memory.quotas, IsEmpty());
 }
 
 TEST(OriginalsTest, ASetAsItWasFoundStays) {
-  EXPECT_EQ(memory_way_back({k1}, {k1}, placement::MemoryMode::kMask), migration::MemoryChange{});
-  EXPECT_EQ(memory_way_back({}, {}, placement::MemoryMode::kMask), migration::MemoryChange{});
+  EXPECT_EQ(memory_way_back({k1}, {k1}, MemoryMode::kMask), migration::MemoryChange{});
+  EXPECT_EQ(memory_way_back({}, {}, MemoryMode::kMask), migration::MemoryChange{});
 }
 
 TEST(OriginalsTest, WhereMemoryMayNotBeMovedTheSetIsOnlyMadeLarger) {
-  const auto memory = memory_way_back({k1}, {k0}, placement::MemoryMode::kHandsOff);
+  const auto memory = memory_way_back({k1}, {k0}, MemoryMode::kHandsOff);
   EXPECT_THAT(memory.allowed_after, ElementsAre(k0, k1));
   EXPECT_THAT(memory.quotas, IsEmpty());
 }
@@ -570,7 +567,7 @@ TEST(OriginalsTest, AllThreadsAreTakenBackInTheOrderOfPins) {
                            {PinChange::Thread::kEmulator, 0, {}, node_cpus(0)},
                            {PinChange::Thread::kVcpu, 0, {}, node_cpus(0)}};
   note_order(originals, order);
-  placement::VmDescription vm = small_vm(1, "web1", 1);
+  VmDescription vm = small_vm(1, "web1", 1);
   vm.vcpu_pins = {{0, node_cpus(0)}};
   vm.emulator_pin = node_cpus(0);
   vm.io_threads = {1};

@@ -16,12 +16,9 @@ using balancer::remember;
 using balancer::Remembered;
 using migration::ActionState;
 using migration::PinChange;
-using placement::CpuId;
-using placement::NodeId;
-using placement::VmId;
 using testing::IsEmpty;
 
-constexpr placement::VmProcess kProcess{77, 18'446'744'073'709'551'615U};
+constexpr VmProcess kProcess{77, 18'446'744'073'709'551'615U};
 
 TEST(HistoryOptionsTest, AreThoseOfTheConfiguration) {
   const auto config = balancer::parse_config(R"(
@@ -56,7 +53,7 @@ class RememberedTest : public testing::Test {
                    ActionState state = ActionState::kDone, NodeId to = NodeId{1}) {
     migration::Order order;
     order.action = number;
-    order.reason = placement::Reason::kLoadMove;
+    order.reason = Reason::kLoadMove;
     order.changes.push_back({});
     order.changes[0].vm = vm_;
     order.changes[0].process = kProcess;
@@ -123,13 +120,12 @@ TEST_F(RememberedTest, ReservationsAreKeptWhateverTheirNames) {
   reservation.group = "db";
   reservation.vcpus = 8;
   reservation.homes = {NodeId{1}, NodeId{3}};
-  reservation.memory = {{NodeId{1}, {}, placement::kGiB},
-                        {NodeId{3}, placement::kMiB * 2, placement::kGiB}};
+  reservation.memory = {{NodeId{1}, {}, kGiB}, {NodeId{3}, kMiB * 2, kGiB}};
   reservation.until_unix_s = 1738324800;
   reservation.served = {vm_};
   reservation.owner = "shop";
   reservation.shared = true;
-  reservation.taken = {{vm_, "web \"1\"", 2, {{NodeId{3}, placement::kMiB * 2, placement::kGiB}}}};
+  reservation.taken = {{vm_, "web \"1\"", 2, {{NodeId{3}, kMiB * 2, kGiB}}}};
   balancer::Reservation other = reservation;
   other.name = "y";
   other.vm.clear();
@@ -148,7 +144,7 @@ TEST_F(RememberedTest, WhatAControllerKnewIsKeptInANewHistory) {
   known.released = {{vm_, kProcess}};
   known.reservations.emplace_back();
   known.reservations[0].name = "db";
-  known.reservations[0].memory = {{NodeId{1}, {}, placement::kGiB}};
+  known.reservations[0].memory = {{NodeId{1}, {}, kGiB}};
   known.memory_originals["machine.slice"] = {};
   ASSERT_TRUE(balancer::keep_known(*history_, known));
   const Remembered kept = remember(*history_);
@@ -168,8 +164,8 @@ TEST_F(RememberedTest, WhatCgroupsWereLikeComesThroughUnchanged) {
   balancer::MemoryOriginal scope;
   scope.vm = vm_;
   scope.process = kProcess;
-  scope.found = {placement::kMiB, {}, placement::kGiB, std::nullopt, placement::Bytes{}};
-  scope.ours = {placement::kGiB, placement::kMiB, std::nullopt, placement::kGiB, std::nullopt};
+  scope.found = {kMiB, {}, kGiB, std::nullopt, Bytes{}};
+  scope.ours = {kGiB, kMiB, std::nullopt, kGiB, std::nullopt};
   originals["machine.slice/machine-qemu\\x2d1\\x2da.scope"] = scope;
   originals["machine.slice"] = {};
   ASSERT_TRUE(balancer::keep_memory_originals(*history_, originals));
@@ -188,7 +184,7 @@ TEST_F(RememberedTest, LinesThatAreDamagedAreLeftOut) {
       "\n"));
   const Remembered remembered = remember(*history_);
   ASSERT_EQ(remembered.memory_originals.size(), 1U);
-  EXPECT_EQ(remembered.memory_originals.at("a.scope").found.swap_max, placement::Bytes{0});
+  EXPECT_EQ(remembered.memory_originals.at("a.scope").found.swap_max, Bytes{0});
 }
 
 }  // namespace

@@ -24,9 +24,6 @@ using balancer::ReservationsView;
 using balancer::ReserveRequest;
 using balancer::SuggestRequest;
 using balancer::UnreserveRequest;
-using placement::Bytes;
-using placement::kMiB;
-using placement::NodeId;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
@@ -156,7 +153,7 @@ TEST_F(ReservingTest, TheVmsOfAnOwnerFindWhatIsReservedForIt) {
   AnnounceRequest of_nova = for_one_node(6, 300);
   of_nova.nova_project = {{"shop", "83c8"}};
   EXPECT_TRUE(ask(of_nova));
-  placement::VmDescription vm = small_vm(5, "vm5", 2);
+  VmDescription vm = small_vm(5, "vm5", 2);
   vm.own_policy = {{"owner", "shop"}};
   host_.start(vm, 1, 50);
   vm = small_vm(6, "vm6", 2);
@@ -287,7 +284,7 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   measure();
   ReserveRequest asked = request("web", 300, {NodeId{1}});
   (void)done(asked);
-  placement::VmDescription vm = small_vm(5, "vm5", 2);
+  VmDescription vm = small_vm(5, "vm5", 2);
   vm.own_policy = {{"affinity_group", "web"}};
   host_.start(vm, 1, 50);
   const Effects effects = host_.tell_domains();
@@ -304,7 +301,7 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}),
             kMiB * (300 - kArrivingMib));
   // Another of the group takes up its own part, also if it was started while no daemon ran.
-  placement::VmDescription other = small_vm(6, "vm6", 2);
+  VmDescription other = small_vm(6, "vm6", 2);
   other.own_policy = vm.own_policy;
   next.start(other, 1, 50);
   const Effects later = next.tell_domains();
@@ -322,7 +319,7 @@ TEST_F(ReservingTest, WhatAVmTakesUpIsWhereItWasAdmitted) {
   asked.policy = {
       {"affinity_group", "web"}, {"nodes", "1"}, {"topology_policy", "single-numa-node"}};
   ASSERT_TRUE(ask(asked));
-  placement::VmDescription vm = small_vm(5, "vm5", 2);
+  VmDescription vm = small_vm(5, "vm5", 2);
   vm.own_policy = {{"affinity_group", "web"}, {"nodes", "1"}};
   host_.start(vm, 1, 50);
   (void)host_.tell_domains();
@@ -336,7 +333,7 @@ TEST_F(ReservingTest, OfASharedOneEachVmFindsItsRoomAgainAlsoAfterARestart) {
   ReserveRequest asked = request("web", 300, {NodeId{1}});
   asked.shared = true;
   EXPECT_THAT(done(asked), HasSubstr("for VM or group 'web', shared"));
-  placement::VmDescription vm = small_vm(5, "vm5", 2);
+  VmDescription vm = small_vm(5, "vm5", 2);
   vm.own_policy = {{"affinity_group", "web"}};
   host_.start(vm, 1, 50);
   Effects effects = host_.tell_domains();
@@ -467,7 +464,7 @@ TEST_F(ReservingTest, AProgramThatJudgesWithoutTheDaemonKnowsOfIt) {
 
 TEST(ReservedHugePagesTest, AreTakenFromTheirPool) {
   HostStory host(2, Mode::kActive, [](balancer::ControllerSetup& setup) {
-    for (placement::Node& node : setup.topology.nodes) {
+    for (Node& node : setup.topology.nodes) {
       node.huge_pages = {{kMiB * 2, 64}};
     }
   });
@@ -484,7 +481,7 @@ TEST(ReservedHugePagesTest, AreTakenFromTheirPool) {
   EXPECT_EQ(shown.nodes[1].huge_pages.at(0).largest_vm_bytes, (kMiB * 28).value);
   EXPECT_EQ(shown.nodes[1].reserve_bytes, shown.nodes[0].reserve_bytes);
   // They count once, also if a VM has pages of the same size: one of 16 MiB leaves 12.
-  placement::VmDescription small = small_vm(3, "small", 1);
+  VmDescription small = small_vm(3, "small", 1);
   small.memory = small.max_memory = kMiB * 16;
   small.huge_page_size = kMiB * 2;
   host.start(small, /*memory_node=*/1, /*busy_pct=*/10);
@@ -544,7 +541,7 @@ std::vector<std::string> recorded_reserving(bool anonymize, std::int64_t from) {
       tell(announced);
     }
     if (epoch == 6) {
-      placement::VmDescription vm = small_vm(7, "secret7", 1);
+      VmDescription vm = small_vm(7, "secret7", 1);
       vm.own_policy = {{"affinity_group", "secret-web"}, {"owner", "secret-owner"}};
       host.start(vm, 1, 20);
     }
@@ -553,7 +550,7 @@ std::vector<std::string> recorded_reserving(bool anonymize, std::int64_t from) {
     }
     if (epoch == 8) {
       tell(UnreserveRequest{"secret-db"});
-      placement::VmDescription of_nova = small_vm(8, "secret-web", 1);
+      VmDescription of_nova = small_vm(8, "secret-web", 1);
       of_nova.nova_project = {"secret-owner", "secret-id"};
       host.start(of_nova, 1, 20);
     }

@@ -29,10 +29,6 @@ using balancer::Mode;
 using balancer::RoomMove;
 using balancer::RoomSearched;
 using migration::ActionState;
-using placement::Bytes;
-using placement::kMiB;
-using placement::NodeId;
-using placement::Reason;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
@@ -571,7 +567,7 @@ class RoomMakingLoop : public RoomMakingTest {
   }
   [[nodiscard]] std::int64_t now() const { return 1'700'000'000 + 2 * epochs_; }
 
-  std::optional<placement::VmId> searching_;
+  std::optional<VmId> searching_;
   std::vector<migration::Order> under_way_;
   std::int64_t ordered_ = 0;
 };

@@ -13,10 +13,6 @@ using balancer::advice_on_room;
 using balancer::moves_could_help;
 using balancer::room_needed;
 using balancer::RoomNeeded;
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -25,15 +21,15 @@ struct Host {
   explicit Host(std::vector<Bytes> room) {
     snapshot.topology = small_host(3);
     snapshot.nodes.resize(3);
-    for (placement::NodeState& node : snapshot.nodes) {
+    for (NodeState& node : snapshot.nodes) {
       node.known = true;
       node.total = kGiB;
       node.reserve = kMiB * 20;
     }
     free.room = std::move(room);
   }
-  placement::Snapshot snapshot;
-  placement::FreeForVm free;
+  Snapshot snapshot;
+  FreeForVm free;
 };
 
 RoomNeeded mib_of(std::int64_t mib, std::vector<NodeId> nodes = {{0}, {1}, {2}}) {
@@ -41,7 +37,7 @@ RoomNeeded mib_of(std::int64_t mib, std::vector<NodeId> nodes = {{0}, {1}, {2}})
 }
 
 TEST(RoomNeededTest, IsAllOfTheVmOnAnyNodeThatItMayUse) {
-  placement::VmDescription vm = small_vm(1, "db", 2);
+  VmDescription vm = small_vm(1, "db", 2);
   EXPECT_EQ(room_needed(small_host(3), vm), (RoomNeeded{2, kVmMemory, Bytes{}, {{0}, {1}, {2}}}));
   vm.policy.nodes = {{1}, {2}};
   EXPECT_THAT(room_needed(small_host(3), vm)->nodes, ElementsAre(NodeId{1}, NodeId{2}));
@@ -50,7 +46,7 @@ TEST(RoomNeededTest, IsAllOfTheVmOnAnyNodeThatItMayUse) {
 }
 
 TEST(RoomNeededTest, IsNothingWhereOneNodeCannotHaveItAll) {
-  placement::VmDescription vm = small_vm(1, "db", 2);
+  VmDescription vm = small_vm(1, "db", 2);
   vm.pci_devices = {{"0000:3b:00.0", {0}}, {"0000:5e:00.0", {2}}};
   EXPECT_FALSE(room_needed(small_host(3), vm));
   vm.pci_devices.clear();

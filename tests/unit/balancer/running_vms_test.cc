@@ -22,8 +22,6 @@ using balancer::HostTime;
 using balancer::LogLevel;
 using balancer::RunningVms;
 using balancer::TaskBoard;
-using placement::VmDescription;
-using placement::VmId;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -35,7 +33,7 @@ class ListingHost final : public balancer::Host {
  public:
   [[nodiscard]] std::string name() const override { return {}; }
   [[nodiscard]] std::string host_name() const override { return {}; }
-  [[nodiscard]] const placement::Topology& topology() const override { return topology_; }
+  [[nodiscard]] const Topology& topology() const override { return topology_; }
   [[nodiscard]] const std::string& root() const override { return root_; }
   [[nodiscard]] HostTime time() const override { return {}; }
   void watch(std::function<void()> /*on_change*/) override {}
@@ -61,7 +59,7 @@ class ListingHost final : public balancer::Host {
     return std::string();
   }
   [[nodiscard]] balancer::FoundLatencies find_latencies(
-      const std::string& /*state_dir*/, const placement::Topology& /*topology*/,
+      const std::string& /*state_dir*/, const Topology& /*topology*/,
       const std::vector<stats::MeasuredLatency>& /*known*/,
       const std::atomic<bool>& /*stop*/) override {
     return {};
@@ -77,7 +75,7 @@ class ListingHost final : public balancer::Host {
   int asked = 0;
 
  private:
-  placement::Topology topology_;
+  Topology topology_;
   std::string root_;
 };
 

@@ -57,7 +57,7 @@ TEST(ServiceSetupTest, AllElseOfAConfigurationCountsAtOnce) {
 
 TEST(ServiceSetupTest, TheControllerKnowsThePresetAndThePoolsOfDevices) {
   Config config;
-  config.preset = placement::Preset::kEsxi;
+  config.preset = Preset::kEsxi;
   config.device_pools = {{"gpu", {}}};
   const Settings settings = settings_of(config);
   EXPECT_EQ(settings.preset, config.preset);

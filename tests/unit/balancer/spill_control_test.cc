@@ -17,10 +17,6 @@ using balancer::Mode;
 using balancer::Originals;
 using balancer::ReleaseRequest;
 using migration::Order;
-using placement::CpuId;
-using placement::NodeId;
-using placement::Reason;
-using placement::VmDescription;
 using testing::AnyOf;
 using testing::Each;
 using testing::Field;
@@ -110,7 +106,7 @@ class SpillControlTest : public testing::Test {
 
   HostStory host_;
   std::vector<Order> orders_;
-  std::map<placement::ClientId, NodeId> homes_;
+  std::map<ClientId, NodeId> homes_;
 };
 
 /// What `web` is pinned to while it spills to the node.
@@ -190,7 +186,7 @@ TEST_F(SpillControlTest, AVmWhoseMoveIsTakenBackAfterARestartIsNotPinnedByOthers
   ASSERT_EQ(host_.pins(1), spilled_to(1));
   // Its daemon had given it a home on node 2, and died before it was pinned there.
   for (auto& [client, home] : homes_) {
-    home = client.vm == tests::vm_id(1) ? placement::NodeId{2} : home;
+    home = client.vm == tests::vm_id(1) ? NodeId{2} : home;
   }
   HostStory after = restarted(3, originals());
   begin(after, spilled_to(1));

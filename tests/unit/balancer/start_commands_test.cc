@@ -19,7 +19,6 @@ using balancer::Mode;
 using balancer::SuggestRequest;
 using balancer::SuggestView;
 using balancer::WithdrawRequest;
-using placement::NodeId;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
@@ -135,7 +134,7 @@ TEST_P(StartCommandsTest, TheVmGetsItsHomeWhereItWasStarted) {
   announce(5, 2);
   const std::int32_t told = node(2);
   EXPECT_NE(told, other);
-  placement::VmDescription vm = small_vm(5, "vm5", 2);
+  VmDescription vm = small_vm(5, "vm5", 2);
   vm.placement_auto = true;
   host_.start(vm, told, 50);
   (void)host_.tell_domains();
@@ -234,7 +233,7 @@ TEST_P(RefusedStartsTest, AVmThatDoesNotFitIsRefusedWithPolicyDemandAndWhatEachN
 
 TEST_P(RefusedStartsTest, MemoryOfAVmThatHasJustEndedIsFree) {
   host_.start(small_vm(1, "vm1", 1), /*memory_node=*/1, /*busy_pct=*/10);
-  host_.set_free(placement::kMiB * 60);  // of which 51 are a reserve
+  host_.set_free(kMiB * 60);  // of which 51 are a reserve
   measure();
   EXPECT_THAT(refusal(for_one_node(5, 1, kVmMib)), HasSubstr("64 MiB of memory"));
   host_.stop(1);
@@ -264,19 +263,19 @@ TEST_P(RefusedStartsTest, WithScopeClientEachGuestCellMayHaveANodeOfItsOwn) {
 }
 
 TEST_P(RefusedStartsTest, AVmStartsWhereItsMemoryMayLieOrNotAtAll) {
-  host_.set_free(2, placement::kMiB * 120);  // of which 51 are a reserve
+  host_.set_free(2, kMiB * 120);  // of which 51 are a reserve
   measure();
   AnnounceRequest request = for_one_node(5, 1, kVmMib);
-  request.numatune = {{placement::NumatuneMode::kStrict, {{2}}}};
+  request.numatune = {{NumatuneMode::kStrict, {{2}}}};
   EXPECT_TRUE(ask(request));
   EXPECT_THAT(suggest(1).nodes, ElementsAre(NodeId{2}));
   request = for_one_node(6, 1, kVmMib * 2);
   EXPECT_TRUE(ask(request));
-  request.numatune = {{placement::NumatuneMode::kRestrictive, {{2}}}};
+  request.numatune = {{NumatuneMode::kRestrictive, {{2}}}};
   EXPECT_THAT(refusal(request), HasSubstr("128 MiB of memory. Free were on node 2"));
   request.numatune = {};
   request.cells = {{{0}, kVmMib * 2}};
-  request.cells[0].numatune = {{placement::NumatuneMode::kStrict, {{2}}}};
+  request.cells[0].numatune = {{NumatuneMode::kStrict, {{2}}}};
   EXPECT_THAT(refusal(request), HasSubstr("128 MiB of memory. Free were on node 2"));
 }
 
@@ -303,7 +302,7 @@ TEST_P(RefusedStartsTest, HugePagesAndDevicesAreJudgedAsTheHookTellsThem) {
 TEST_P(RefusedStartsTest, ThePolicyThatCountsDecidesOnAdmission) {
   balancer::ConfigChanged config;
   config.mode = GetParam();
-  config.policies["vm5"].topology_policy = placement::TopologyPolicy::kSingleNumaNode;
+  config.policies["vm5"].topology_policy = TopologyPolicy::kSingleNumaNode;
   (void)host_.controller().on(config);
   measure();
   AnnounceRequest request = for_one_node(5, 1, kFreeMib * 100);
@@ -449,7 +448,7 @@ TEST_P(StartCommandsTest, OnAHostWithTooManyNodesBestEffortLeadsNowhere) {
 }
 
 TEST_P(StartCommandsTest, ExplainSaysHowTheTopologyPolicyIsMet) {
-  placement::VmDescription vm = small_vm(1, "web1", 2);
+  VmDescription vm = small_vm(1, "web1", 2);
   vm.own_policy = {{"topology_policy", "best-effort"}};
   vm.pci_devices = {{"0000:3b:00.0", NodeId{3}}};
   host_.start(vm, 1, 50);
@@ -523,7 +522,7 @@ TEST_P(RefusedStartsTest, AllSizesOfAVmsHugePagesCount) {
 }
 
 TEST_P(RefusedStartsTest, PoolsAreThoseOfTheLastReading) {
-  placement::HugePagePool pool{placement::kMiB * 2, 64};
+  HugePagePool pool{kMiB * 2, 64};
   host_.set_pools(std::vector{pool});
   measure();
   EXPECT_EQ(host_.controller().snapshot().topology.nodes[1].huge_pages, std::vector{pool});
@@ -548,9 +547,9 @@ AnnounceRequest guaranteed(std::uint8_t number, std::int32_t vcpus, std::int64_t
 /// Nodes of 1 GiB, of which 2 % are reserved: 1003 MiB can be promised on each. Three VMs that need
 /// 64 + 256 MiB leave 43 on node 0, although twenty times as much is free there.
 void start_three_guaranteed(HostStory& host) {
-  host.set_free(placement::kGiB);
+  host.set_free(kGiB);
   for (std::uint8_t number = 1; number <= 3; ++number) {
-    placement::VmDescription vm = small_vm(number, "vm" + std::to_string(number), 1);
+    VmDescription vm = small_vm(number, "vm" + std::to_string(number), 1);
     vm.own_policy = {{"memory_class", "guaranteed"}};
     host.start(vm, 0, 5);
     host.pin(number, node_cpus(0));
@@ -572,7 +571,7 @@ TEST_P(RefusedStartsTest, GuaranteedMemoryIsKeptPerNode) {
 }
 
 TEST_P(RefusedStartsTest, AVmOnSeveralNodesTakesGuaranteedMemoryOfThemTogether) {
-  host_.set_free(placement::kGiB);
+  host_.set_free(kGiB);
   measure();
   AnnounceRequest wide = guaranteed(5, 4, 400);  // on two nodes by its CPUs
   wide.policy.front().value = "restricted";
@@ -596,12 +595,12 @@ TEST_P(RefusedStartsTest, WhatIsReservedForTheSystemIsPromisedToNoVm) {
   balancer::ConfigChanged config;
   config.mode = GetParam();
   for (const std::int32_t node : {0, 1, 2}) {
-    config.reserved_memory.push_back({NodeId{node}, {}, placement::kMiB * 500});
+    config.reserved_memory.push_back({NodeId{node}, {}, kMiB * 500});
   }
-  config.reserved_memory.push_back({NodeId{3}, placement::kMiB * 2, placement::kMiB * 64});
+  config.reserved_memory.push_back({NodeId{3}, kMiB * 2, kMiB * 64});
   (void)host_.controller().on(config);
   measure();
-  EXPECT_EQ(host_.controller().snapshot().nodes[0].reserve, placement::kMiB * 500);
+  EXPECT_EQ(host_.controller().snapshot().nodes[0].reserve, kMiB * 500);
   AnnounceRequest plain = for_one_node(5, 1, 100);
   EXPECT_TRUE(ask(plain));
   EXPECT_THAT(suggest(1, 100).nodes, ElementsAre(NodeId{3}));  // elsewhere 12 MiB are free
@@ -668,11 +667,11 @@ TEST_P(StartCommandsTest, WhatDecidesWithoutTheDaemonIsToldWhenItChanges) {
   ASSERT_THAT(effects.admission->nodes, SizeIs(4));
   EXPECT_EQ(effects.admission->nodes.front().cpus, 2);
   EXPECT_THAT(effects.admission->expected, SizeIs(1));
-  placement::Bytes promised;
+  Bytes promised;
   for (const balancer::AdmissionState::Node& node : effects.admission->nodes) {
     promised += node.promised;
   }
-  EXPECT_EQ(promised, placement::kMiB * 128);  // 100 in steps of 64
+  EXPECT_EQ(promised, kMiB * 128);  // 100 in steps of 64
   EXPECT_FALSE(host_.epoch().admission);
 }
 

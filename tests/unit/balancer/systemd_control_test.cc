@@ -24,8 +24,6 @@ namespace vmnuma::tests {
 namespace {
 
 using balancer::SystemdControl;
-using placement::Bytes;
-using placement::kGiB;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;

@@ -11,26 +11,22 @@ namespace {
 using balancer::CpuTotal;
 using balancer::Totals;
 using migration::ActionState;
-using placement::Bytes;
-using placement::CpuTime;
-using placement::NodeId;
-using placement::Reason;
 
 /// Two nodes, VM 1 on the first and VM 2 without a home.
-placement::Snapshot two_vms() {
-  placement::Snapshot snapshot;
+Snapshot two_vms() {
+  Snapshot snapshot;
   snapshot.topology = small_host(2);
   snapshot.nodes.resize(2);
   snapshot.nodes[0].capacity = CpuTime{4000};
   snapshot.nodes[0].non_vm = CpuTime{50};
   snapshot.nodes[1].capacity = CpuTime{3000};
   for (std::uint8_t number = 1; number <= 2; ++number) {
-    placement::VmState vm;
+    VmState vm;
     vm.id = vm_id(number);
     vm.first_client = number - 1U;
     vm.client_count = 1;
     snapshot.vms.push_back(vm);
-    placement::ClientState client;
+    ClientState client;
     client.id = {vm.id, 0};
     client.vm = number - 1U;
     client.used = CpuTime{100 * number};
@@ -48,34 +44,34 @@ TEST(TotalsTest, AddUpWhatEveryEpochShows) {
   totals.advance(two_vms());
   totals.advance(two_vms());
   const CpuTotal twice{CpuTime{200}, CpuTime{20}, CpuTime{180}, CpuTime{2}};
-  EXPECT_EQ(totals.of(placement::ClientId{vm_id(1), 0}), twice);
+  EXPECT_EQ(totals.of(ClientId{vm_id(1), 0}), twice);
   EXPECT_EQ(totals.of(NodeId{0}).clients, twice);
   EXPECT_EQ(totals.of(NodeId{0}).capacity, CpuTime{8000});
   EXPECT_EQ(totals.of(NodeId{0}).non_vm, CpuTime{100});
-  EXPECT_EQ(totals.of(placement::ClientId{vm_id(2), 0}).used, CpuTime{400});
+  EXPECT_EQ(totals.of(ClientId{vm_id(2), 0}).used, CpuTime{400});
   EXPECT_EQ(totals.of(NodeId{1}).clients, CpuTotal{});  // VM 2 has no home
 }
 
 TEST(TotalsTest, TakeNothingFromStaleVmsAndUnknownNodes) {
   Totals totals;
-  placement::Snapshot snapshot = two_vms();
+  Snapshot snapshot = two_vms();
   snapshot.vms[0].fresh = false;
   snapshot.vms[1].measured = false;
   snapshot.nodes[1].known = false;
   totals.advance(snapshot);
-  EXPECT_EQ(totals.of(placement::ClientId{vm_id(1), 0}), CpuTotal{});
-  EXPECT_EQ(totals.of(placement::ClientId{vm_id(2), 0}), CpuTotal{});
+  EXPECT_EQ(totals.of(ClientId{vm_id(1), 0}), CpuTotal{});
+  EXPECT_EQ(totals.of(ClientId{vm_id(2), 0}), CpuTotal{});
   EXPECT_EQ(totals.of(NodeId{1}).capacity, CpuTime{});
 }
 
 TEST(TotalsTest, ForgetAClientThatIsGoneButNotItsNode) {
   Totals totals;
   totals.advance(two_vms());
-  placement::Snapshot empty = two_vms();
+  Snapshot empty = two_vms();
   empty.vms.clear();
   empty.clients.clear();
   totals.advance(empty);
-  EXPECT_EQ(totals.of(placement::ClientId{vm_id(1), 0}), CpuTotal{});
+  EXPECT_EQ(totals.of(ClientId{vm_id(1), 0}), CpuTotal{});
   EXPECT_EQ(totals.of(NodeId{0}).clients.used, CpuTime{100});
 }
 

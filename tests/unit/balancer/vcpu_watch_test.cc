@@ -6,10 +6,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Sample;
-using placement::VmDescription;
-using placement::VmId;
-using placement::VmSample;
 using testing::ElementsAre;
 using testing::IsEmpty;
 

@@ -12,11 +12,6 @@ namespace {
 
 using balancer::what_if;
 using balancer::WhatIf;
-using placement::Bytes;
-using placement::kGiB;
-using placement::Options;
-using placement::Permille;
-using placement::Snapshot;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
@@ -118,7 +113,7 @@ TEST(WhatIfTest, NewVmsSeeThoseBeforeThem) {
     four.back().load = Permille{1000};
   }
   const Snapshot empty = SnapshotBuilder().nodes(4, {.cores = 4}).build();
-  std::vector<placement::NodeIndex> homes;
+  std::vector<NodeIndex> homes;
   for (const balancer::NewHome& home : what_if(empty, {}, {.added = four}, {}).homes) {
     homes.push_back(home.home);
   }
@@ -211,7 +206,7 @@ TEST_F(WhatIfCommandTest, SaysWhenMovesCouldMakeRoomOnOneNode) {
 
 TEST_F(WhatIfCommandTest, ChangesNothing) {
   measure();
-  const placement::Snapshot before = host_.controller().snapshot();
+  const Snapshot before = host_.controller().snapshot();
   const balancer::Effects effects = host_.controller().on(balancer::CommandReceived{
       7, balancer::WhatIfRequest{.remove = {"vm1"}, .options = {{"Numa.MigThreshold", 9}}}});
   EXPECT_THAT(effects.orders, IsEmpty());

@@ -30,10 +30,9 @@ TEST(DescribeTest, UnknownSectionIsAnError) {
 TEST(DescribeTest, EveryOptionIsInOneOfTheTwoSections) {
   const std::string esxi = *fill_page("@options-esxi@\n");
   const std::string own = *fill_page("@options-own@\n");
-  for (const auto& option : placement::option_table()) {
+  for (const auto& option : option_table()) {
     const std::string heading = "*\"" + std::string(option.name) +
-                                "\"* = " + std::to_string(placement::Options{}.*option.value) +
-                                "\n";
+                                "\"* = " + std::to_string(Options{}.*option.value) + "\n";
     EXPECT_THAT(option.from_esxi ? esxi : own, HasSubstr(heading));
     EXPECT_THAT(option.from_esxi ? own : esxi, Not(HasSubstr(heading)));
   }

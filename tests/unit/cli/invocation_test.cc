@@ -192,7 +192,7 @@ TEST(InvocationTest, ReadsTheFiltersOfTheHistory) {
   history.since_unix_s = kNow - 7200;
   history.until_unix_s = kNow - 3600;
   history.vm = "web1";
-  history.node = placement::NodeId{2};
+  history.node = NodeId{2};
   history.reason = "load-move";
   EXPECT_EQ(asked({"history", "--limit", "7", "--since", "2h", "--until", "1h", "--vm", "web1",
                    "--node=2", "--reason", "load-move"}),
@@ -556,7 +556,7 @@ TEST(InvocationTest, HelpNamesEveryValueThatIsTaken) {
   for (const std::string_view type : stats::report_types()) {
     EXPECT_THAT(help({"stats", "--help"}), HasSubstr(std::string(type)));
   }
-  for (const std::string_view reason : names(placement::Reason{})) {
+  for (const std::string_view reason : names(Reason{})) {
     EXPECT_THAT(help({"history", "--help"}), HasSubstr(std::string(reason)));
   }
   for (const std::string_view format : kAdviseFormats) {

@@ -85,7 +85,6 @@ TEST(ListingTest, TheFirstColumnNamesWhatTheRowsOfATableAreAbout) {
 
 TEST(ListingTest, AReservationSaysForWhichVmHowMuchWhereAndUntilWhen) {
   const tests::TimeZone zone("UTC");
-  constexpr std::int64_t kGiB = std::int64_t{1} << 30U;
   balancer::ReservationsView view;
   view.reservations = {{"night",
                         "db 1",
@@ -93,7 +92,7 @@ TEST(ListingTest, AReservationSaysForWhichVmHowMuchWhereAndUntilWhen) {
                         "db",
                         8,
                         {{1}, {2}},
-                        {{{1}, 0, 3 * kGiB}, {{2}, 0, kGiB}},
+                        {{{1}, 0, 3 * kGiB.value}, {{2}, 0, kGiB.value}},
                         1738324800,
                         {}},
                        {"web",
@@ -102,12 +101,12 @@ TEST(ListingTest, AReservationSaysForWhichVmHowMuchWhereAndUntilWhen) {
                         "web",
                         4,
                         {{0}},
-                        {{{0}, 2 << 20, kGiB}},
+                        {{{0}, 2 << 20, kGiB.value}},
                         std::nullopt,
                         {"u"},
                         "shop",
                         true,
-                        {{"web1", "u", 2, {{{0}, 2 << 20, 2 * kGiB}}}}}};
+                        {{"web1", "u", 2, {{{0}, 2 << 20, 2 * kGiB.value}}}}}};
   EXPECT_EQ(text_of(view),
             "NAME   FOR              VCPUS   MEMORY    TAKEN  NODES  UNTIL\n"
             "night  db 1, db             8  4.0 GiB        -  1-2    2025-01-31 12:00:00\n"

@@ -68,8 +68,8 @@ TEST_F(MakeRoomCommandTest, MovesOnceTheUserSaysYes) {
   EXPECT_THAT(ordered_, IsEmpty());
   ASSERT_EQ(run(words, "yes\n"), kExitOk);
   ASSERT_THAT(ordered_, SizeIs(1));
-  EXPECT_EQ(ordered_[0].moves.front().from, placement::NodeId{0});
-  EXPECT_EQ(ordered_[0].moves.front().to, placement::NodeId{1});
+  EXPECT_EQ(ordered_[0].moves.front().from, NodeId{0});
+  EXPECT_EQ(ordered_[0].moves.front().to, NodeId{1});
   EXPECT_THAT(out_.str(), HasSubstr("Node 0 has room now"));
 }
 

@@ -42,8 +42,8 @@ std::vector<std::string_view> names() {
 
 TEST(ManualTest, EveryGuardIsExplained) {
   const std::string text = page("vmnuma.7");
-  EXPECT_GE(names<placement::Guard>().size(), 19U);
-  for (const std::string_view guard : names<placement::Guard>()) {
+  EXPECT_GE(names<Guard>().size(), 19U);
+  for (const std::string_view guard : names<Guard>()) {
     EXPECT_TRUE(has(text, "  " + std::string(guard) + "\n") ||
                 has(text, "|[ " + std::string(guard) + "\n"))
         << guard;

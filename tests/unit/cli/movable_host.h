@@ -73,10 +73,10 @@ class MovableHostTest : public testing::Test {
     if (std::holds_alternative<balancer::HostRequest>(command)) {
       balancer::HostView host;
       host.nodes.emplace_back();
-      host.nodes.back().node = placement::NodeId{0};
+      host.nodes.back().node = NodeId{0};
       host.nodes.back().largest_vm_bytes = then_free_;
       host.nodes.emplace_back();
-      host.nodes.back().node = placement::NodeId{1};
+      host.nodes.back().node = NodeId{1};
       return balancer::Answer(host);
     }
     EXPECT_TRUE(std::holds_alternative<balancer::HistoryRequest>(command));

@@ -25,8 +25,8 @@ TEST_F(RepackCommandTest, TakesTheStepsOneByOneAndWaitsForEach) {
   ASSERT_EQ(run({}), kExitOk) << err_.str();
   ASSERT_THAT(ordered_, SizeIs(1));
   ASSERT_THAT(ordered_.front().moves, SizeIs(1));
-  EXPECT_EQ(ordered_.front().moves.front().from, placement::NodeId{0});
-  EXPECT_EQ(ordered_.front().moves.front().to, placement::NodeId{1});
+  EXPECT_EQ(ordered_.front().moves.front().from, NodeId{0});
+  EXPECT_EQ(ordered_.front().moves.front().to, NodeId{1});
   EXPECT_THAT(out_.str(), HasSubstr("moved 64.0 MiB"));
 }
 

@@ -332,11 +332,11 @@ The balancer is in mode dry-run.
 
 TEST_F(ViewTextTest, ClientsOfANewVmThatAreAlikeAreOneEntry) {
   balancer::WhatIfView view = tests::what_if_view();
-  view.homes = {{"new-1", 0, 8, {1}, 4 * tests::kGiB, 0, {{{1}, true, 50, 6 * tests::kGiB}}}};
+  view.homes = {{"new-1", 0, 8, {1}, 4 * kGiB.value, 0, {{{1}, true, 50, 6 * kGiB.value}}}};
   for (std::int32_t client = 1; client < 40; ++client) {
     view.homes.push_back(view.homes.front());
     view.homes.back().client = client;
-    view.homes.back().elsewhere_bytes = 4 * tests::kGiB;
+    view.homes.back().elsewhere_bytes = 4 * kGiB.value;
     view.homes.back().considered = {{{1}, false, 50 + client, 0}};
   }
   EXPECT_THAT(text_of(view), ::testing::HasSubstr(R"(
@@ -356,7 +356,7 @@ TEST_F(ViewTextTest, ReservationsInCsvHaveNoWordsForPeople) {
   row.name = "tonight";
   row.owner = "acme";
   row.vcpus = 8;
-  row.memory = {{{0}, 0, tests::kGiB}, {{1}, 2 << 20, tests::kGiB}};
+  row.memory = {{{0}, 0, kGiB.value}, {{1}, 2 << 20, kGiB.value}};
   EXPECT_EQ(text_of(listing_of(view), ListFormat::kCsv),
             "name,vm,group,owner,vcpus,memory_bytes,taken_bytes,nodes,until,served,memory\n"
             "tonight,,,acme,8,2147483648,,0-1,,0,0:1073741824 1:1073741824:2097152\n");
@@ -426,8 +426,8 @@ TEST_F(ViewTextTest, ASpillIsItsHomeAndTheSecondNode) {
   view.moves.emplace_back();
   view.moves[0].reason = "spill";
   view.moves[0].state = "done";
-  view.moves[0].from = view.moves[0].to = placement::NodeId{0};
-  view.moves[0].spills_to = placement::NodeId{3};
+  view.moves[0].from = view.moves[0].to = NodeId{0};
+  view.moves[0].spills_to = NodeId{3};
   EXPECT_THAT(text_of(view), ::testing::ContainsRegex("spill +0\\+3 +done"));
 }
 

@@ -91,7 +91,7 @@ TEST(ConfigTest, APresetIsWhatOptionsHaveThatAreSetNowhere) {
   const auto config =
       parse_config("preset = \"esxi\"\n[options]\n\"Numa.PageMigRateMax\" = 64000\n", "f.toml");
   ASSERT_TRUE(config) << config.error().message;
-  placement::Options expected = options_of(placement::Preset::kEsxi);
+  Options expected = options_of(Preset::kEsxi);
   EXPECT_EQ(expected.spill_enable, 0);
   EXPECT_EQ(expected.shortage_half_life, 0);
   EXPECT_EQ(expected.mig_threshold_cpus, 0);
@@ -99,7 +99,7 @@ TEST(ConfigTest, APresetIsWhatOptionsHaveThatAreSetNowhere) {
   EXPECT_EQ(expected.migrations_per_epoch, 4);
   expected.page_mig_rate_max = 64000;
   EXPECT_EQ(config->options, expected);
-  EXPECT_EQ(parse_config("preset = \"vmnuma\"\n", "f.toml")->options, placement::Options{});
+  EXPECT_EQ(parse_config("preset = \"vmnuma\"\n", "f.toml")->options, Options{});
 }
 
 TEST(ConfigTest, ReadsEveryPolicyKey) {
@@ -119,9 +119,9 @@ TEST(ConfigTest, ReadsEveryPolicyKey) {
   )",
                                    "f.toml");
   ASSERT_TRUE(config) << config.error().message;
-  placement::VmPolicy expected;
+  VmPolicy expected;
   expected.nodes = {{0}, {1}, {3}};
-  expected.memory_mode = placement::MemoryMode::kMask;
+  expected.memory_mode = MemoryMode::kMask;
   expected.do_not_move = true;
   expected.prefer_ht = true;
   expected.max_per_node = 8;
@@ -142,13 +142,13 @@ TEST(ConfigTest, FindsPolicyByUuidBeforeName) {
       "[vm.C7A5FDBD-EDAF-9455-926A-D65C16DB1809]\nmax_per_node = 2\n",
       "f.toml");
   ASSERT_TRUE(config) << config.error().message;
-  const auto id = placement::parse_vm_id("c7a5fdbd-edaf-9455-926a-d65c16db1809");
+  const auto id = parse_vm_id("c7a5fdbd-edaf-9455-926a-d65c16db1809");
   ASSERT_TRUE(id);
   ASSERT_NE(config->policy_of(*id, "web1"), nullptr);
   EXPECT_EQ(config->policy_of(*id, "web1")->max_per_node, 2);
-  ASSERT_NE(config->policy_of(placement::VmId{}, "web1"), nullptr);
-  EXPECT_EQ(config->policy_of(placement::VmId{}, "web1")->max_per_node, 1);
-  EXPECT_EQ(config->policy_of(placement::VmId{}, "web2"), nullptr);
+  ASSERT_NE(config->policy_of(VmId{}, "web1"), nullptr);
+  EXPECT_EQ(config->policy_of(VmId{}, "web1")->max_per_node, 1);
+  EXPECT_EQ(config->policy_of(VmId{}, "web2"), nullptr);
 }
 
 TEST(ConfigTest, AcceptsNamesWithDotsAndBlanks) {
@@ -200,11 +200,9 @@ TEST(ConfigTest, ReadsReservedMemoryAsTheKubeletHasIt) {
   const auto config = parse_config(
       "reserved_memory = \"1:memory=1Gi;0:hugepages-2Mi=64Mi,memory=1536Mi\"", "f.toml");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(
-      config->reserved_memory,
-      (placement::ReservedMemory{{placement::NodeId{0}, {}, placement::kMiB * 1536},
-                                 {placement::NodeId{0}, placement::kMiB * 2, placement::kMiB * 64},
-                                 {placement::NodeId{1}, {}, placement::kGiB}}));
+  EXPECT_EQ(config->reserved_memory, (ReservedMemory{{NodeId{0}, {}, kMiB * 1536},
+                                                     {NodeId{0}, kMiB * 2, kMiB * 64},
+                                                     {NodeId{1}, {}, kGiB}}));
   for (const char* wrong :
        {"0", "0:", "x:memory=1Gi", "0:memory", "0:memory=", "0:memory=1Xi", "0:memory=-1",
         "0:swap=1Gi", "0:hugepages-=1", "0:memory=1Gi,memory=2Gi", "0:memory=1Gi;0:memory=1Gi",
@@ -220,9 +218,9 @@ TEST(ConfigTest, ReadsPoolsOfDevicesAndWhichAVmTakesFrom) {
   const auto config = parse_config(
       "device_pool = \"" + pools + "\"\n[vm.web1]\ndevice_pool = \"gpu,gpu,vf\"", "f.toml");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->device_pools, (std::vector<placement::DevicePool>{
-                                      {"gpu", {{"0000:3b:00.0", {}}, {"0000:86:00.0", {}}}},
-                                      {"vf", {{"0000:3b:10.0", {}}}}}));
+  EXPECT_EQ(config->device_pools,
+            (std::vector<DevicePool>{{"gpu", {{"0000:3b:00.0", {}}, {"0000:86:00.0", {}}}},
+                                     {"vf", {{"0000:3b:10.0", {}}}}}));
   EXPECT_EQ(device_pools_text(config->device_pools), pools);
   EXPECT_EQ(config->vms.at("web1").device_pools, (std::vector<std::string>{"gpu", "gpu", "vf"}));
   for (const char* wrong : {"gpu", "gpu=", "=0000:3b:00.0", "gpu=3b:00.0", "gpu=0000:3B:00.0",
@@ -334,7 +332,7 @@ Config unusual_config() {
   Config config;
   std::int64_t number = 0;
   // Every option at its largest value, every key at something that is not its default.
-  for (const auto& option : placement::option_table()) {
+  for (const auto& option : option_table()) {
     config.options.*option.value = option.largest;
     config.origins[std::string(option.name)] = Origin::kFile;
   }
@@ -343,13 +341,12 @@ Config unusual_config() {
   config.mode = Mode::kActive;
   config.on_stop = OnStop::kRestore;
   config.admission = AdmissionMode::kAdvise;
-  config.reserved_memory = {{placement::NodeId{0}, {}, placement::kGiB * 2},
-                            {placement::NodeId{0}, placement::kMiB * 2, placement::kMiB * 64},
-                            {placement::NodeId{3}, placement::kGiB, placement::Bytes{3}}};
+  config.reserved_memory = {
+      {NodeId{0}, {}, kGiB * 2}, {NodeId{0}, kMiB * 2, kMiB * 64}, {NodeId{3}, kGiB, Bytes{3}}};
   config.log_level = LogLevel::kError;
   config.foreign_pins = ForeignPins::kRepair;
   config.metadata_wins = false;
-  config.strategy = placement::PlacementStrategy::kDistributeEvenly;
+  config.strategy = PlacementStrategy::kDistributeEvenly;
   config.socket_path = "/s";
   config.socket_group = "";
   config.state_dir = "/d";
@@ -360,13 +357,13 @@ Config unusual_config() {
   for (const auto& key : history_keys()) {
     config.origins["history." + std::string(key.name)] = Origin::kFile;
   }
-  placement::VmPolicy policy;
+  VmPolicy policy;
   policy.nodes = {{0}, {7}};
   policy.affinity_group = "größe \"x\"";
   policy.reservation_permille = 990;
-  policy.strategy = placement::PlacementStrategy::kMostAllocated;
+  policy.strategy = PlacementStrategy::kMostAllocated;
   config.vms["odd \"name\"\\ \n."] = policy;
-  config.vms["plain"] = placement::VmPolicy{};
+  config.vms["plain"] = VmPolicy{};
   return config;
 }
 
@@ -385,11 +382,11 @@ TEST(ConfigTest, ShownValuesReadAgainAreTheSame) {
     EXPECT_TRUE(key.set(again.history, shown.at("history." + std::string(key.name)))) << key.name;
   }
   EXPECT_EQ(again.history, config.history);
-  for (const placement::OptionInfo& option : placement::option_table()) {
+  for (const OptionRow& option : option_table()) {
     EXPECT_EQ(shown.at(std::string(option.name)), std::to_string(config.options.*option.value));
   }
   for (const auto& [vm, policy] : config.vms) {
-    placement::VmPolicy read;
+    VmPolicy read;
     for (const auto& key : policy_keys()) {
       EXPECT_TRUE(key.set(read, shown.at("vm." + vm + "." + std::string(key.name)))) << key.name;
     }
@@ -430,7 +427,7 @@ TEST(ConfigTest, ShownValuesSayWhereTheyComeFrom) {
 TEST(ConfigTest, ExampleIsAcceptedAndChangesNothing) {
   const auto config = parse_config(example_config(), "f.toml");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->options, placement::Options{});
+  EXPECT_EQ(config->options, Options{});
   EXPECT_TRUE(config->origins.empty());
 }
 
@@ -449,11 +446,11 @@ TEST(ConfigTest, ExampleWithEveryLineInForceIsTheDefault) {
   const auto config = parse_config(text, "f.toml");
   ASSERT_TRUE(config) << config.error().message << "\n" << text;
   Config expected;
-  expected.vms["web1"] = placement::VmPolicy{};
+  expected.vms["web1"] = VmPolicy{};
   expected.origins = config->origins;
   EXPECT_EQ(*config, expected);
   EXPECT_EQ(config->origins.size(),
-            top_keys().size() + history_keys().size() + placement::option_table().size());
+            top_keys().size() + history_keys().size() + option_table().size());
 }
 
 }  // namespace

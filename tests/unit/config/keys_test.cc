@@ -38,27 +38,27 @@ TEST(KeysTest, EveryTableIsSound) {
 
 TEST(KeysTest, RefusedValueLeavesTheTargetAlone) {
   for (const auto& key : policy_keys()) {
-    placement::VmPolicy policy;
+    VmPolicy policy;
     policy.nodes = {{3}};
     policy.affinity_group = "a";
-    const placement::VmPolicy before = policy;
+    const VmPolicy before = policy;
     EXPECT_FALSE(key.set(policy, "\x01")) << key.name;
     EXPECT_EQ(policy, before) << key.name;
   }
 }
 
 TEST(KeysTest, SetsAPolicyKeyFromText) {
-  placement::VmPolicy policy;
+  VmPolicy policy;
   ASSERT_TRUE(set_policy_key(policy, "do_not_move", "true"));
   EXPECT_TRUE(policy.do_not_move);
   ASSERT_TRUE(set_policy_key(policy, "nodes", "2-3"));
-  EXPECT_EQ(policy.nodes, (std::vector<placement::NodeId>{{2}, {3}}));
+  EXPECT_EQ(policy.nodes, (std::vector<NodeId>{{2}, {3}}));
   ASSERT_TRUE(set_policy_key(policy, "nodes", ""));
   EXPECT_TRUE(policy.nodes.empty());
 }
 
 TEST(KeysTest, UnknownPolicyKeyNamesTheNearest) {
-  placement::VmPolicy policy;
+  VmPolicy policy;
   const auto set = set_policy_key(policy, "do-not-move", "true");
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().code, ErrorCode::kNotFound);
@@ -67,7 +67,7 @@ TEST(KeysTest, UnknownPolicyKeyNamesTheNearest) {
 }
 
 TEST(KeysTest, UnknownPolicyKeyNamesTheValidOnes) {
-  placement::VmPolicy policy;
+  VmPolicy policy;
   const auto set = set_policy_key(policy, "colour", "blue");
   ASSERT_FALSE(set);
   for (const auto& key : policy_keys()) {
@@ -76,14 +76,14 @@ TEST(KeysTest, UnknownPolicyKeyNamesTheValidOnes) {
 }
 
 TEST(KeysTest, SettingsAreLaidOverAPolicyKeyByKey) {
-  placement::VmPolicy base;
+  VmPolicy base;
   base.prefer_ht = true;
   base.max_per_node = 4;
   const auto policy = with_settings(base, {{"max_per_node", "8"}, {"nodes", "1"}});
   ASSERT_TRUE(policy) << policy.error().message;
   EXPECT_TRUE(policy->prefer_ht);
   EXPECT_EQ(policy->max_per_node, 8);
-  EXPECT_EQ(policy->nodes, (std::vector<placement::NodeId>{{1}}));
+  EXPECT_EQ(policy->nodes, (std::vector<NodeId>{{1}}));
   EXPECT_EQ(with_settings(base, {}).value(), base);
 }
 
@@ -94,23 +94,22 @@ TEST(KeysTest, OneWrongSettingRefusesAll) {
 }
 
 TEST(KeysTest, AVmThatIsToBeOnOneNodeCannotBeDividedAmongNodesAsWell) {
-  const std::vector<placement::PolicySetting> both{{"topology_policy", "single-numa-node"},
-                                                   {"max_per_node", "4"}};
+  const std::vector<PolicySetting> both{{"topology_policy", "single-numa-node"},
+                                        {"max_per_node", "4"}};
   const auto refused = with_settings({}, both);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(refused.error().message, StartsWith("'max_per_node' divides the VM"));
   EXPECT_FALSE(with_settings(with_settings({}, {both[0]}).value(), {both[1]}));
-  for (const placement::PolicySetting& other :
-       {placement::PolicySetting{"topology_scope", "client"},
-        {"max_per_node", "0"},
-        {"topology_policy", "restricted"}}) {
+  for (const PolicySetting& other : {PolicySetting{"topology_scope", "client"},
+                                     {"max_per_node", "0"},
+                                     {"topology_policy", "restricted"}}) {
     EXPECT_TRUE(with_settings({}, {both[0], both[1], other})) << other.key;
   }
 }
 
 TEST(KeysTest, ChangedSettingsKeepTheOrderOfTheKeysAndLoseWhatIsEmpty) {
-  using Settings = std::vector<placement::PolicySetting>;
+  using Settings = std::vector<PolicySetting>;
   const Settings settings{{"colour", "blue"}, {"do_not_move", "true"}};
   EXPECT_EQ(changed_settings(settings, {{"nodes", "1"}, {"do_not_move", "false"}}),
             (Settings{{"nodes", "1"}, {"do_not_move", "false"}, {"colour", "blue"}}));
@@ -119,7 +118,7 @@ TEST(KeysTest, ChangedSettingsKeepTheOrderOfTheKeysAndLoseWhatIsEmpty) {
 }
 
 TEST(KeysTest, WrongPolicyValueNamesTheKeyAndWhatIsAllowed) {
-  placement::VmPolicy policy;
+  VmPolicy policy;
   const auto set = set_policy_key(policy, "max_per_node", "12x");
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().code, ErrorCode::kInvalidArgument);

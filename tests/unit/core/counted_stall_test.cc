@@ -6,11 +6,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuTime;
-using placement::MemoryReads;
-using placement::Microseconds;
-using placement::Permille;
-
 constexpr std::int64_t kSecond = 1'000'000;
 constexpr std::int64_t kMinute = 60 * kSecond;
 constexpr std::int64_t kReadNs = 90;

@@ -11,13 +11,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Plan;
-using placement::Snapshot;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using tests::actions_of;
@@ -75,7 +68,7 @@ TEST(CrowdingTest, ANodeIsNotCrowdedByClientsThatOnlySpillThere) {
 TEST(CrowdingTest, AClientHardlyRunsBelowATenthAndOneThatSpillsBelowAFifth) {
   const auto at = [](std::int64_t busy_pct, bool spills) {
     Snapshot snapshot = two_sleepers({.vcpus = 2, .busy_pct = busy_pct});
-    placement::ClientState& client = snapshot.clients[client_of(snapshot, "a")];
+    ClientState& client = snapshot.clients[client_of(snapshot, "a")];
     client.spills_to = spills ? 1 : kNoNode;
     return hardly_runs(snapshot, client);
   };
@@ -188,7 +181,7 @@ TEST(FirstHomesTest, ASecondNodeStaysUntilItIsSeenWhatTheClientWants) {
   const Options options;
   Snapshot now = first_home_on_a_full_node({.vcpus = 2});
   now = next_epoch(now, make_plan(now, options, {}), options);
-  placement::VmState& vm = now.vms[now.clients[client_of(now, "new")].vm];
+  VmState& vm = now.vms[now.clients[client_of(now, "new")].vm];
   vm.measured = true;
   ASSERT_EQ(now.clients[client_of(now, "new")].spills_to, 1U);
   now.clients[client_of(now, "new")].epochs_here = 1;

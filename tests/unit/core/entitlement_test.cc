@@ -8,8 +8,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuTime;
-using placement::Snapshot;
 using tests::kCpu;
 using tests::SnapshotBuilder;
 
@@ -24,7 +22,7 @@ TEST(EntitlementTest, WhatOthersTakeFromANodeIsOwedToItsClients) {
 }
 
 TEST(EntitlementTest, AVmThatCannotSpillIsEntitledToNoMoreThanANodeCanGive) {
-  const auto owed_with = [](placement::VmPolicy policy) {
+  const auto owed_with = [](VmPolicy policy) {
     return SnapshotBuilder()
         .nodes(2, {.cores = 4})
         .vm({.name = "a", .homes = {0}, .vcpus = 6, .policy = std::move(policy)})
@@ -34,7 +32,7 @@ TEST(EntitlementTest, AVmThatCannotSpillIsEntitledToNoMoreThanANodeCanGive) {
   };
   EXPECT_EQ(owed_with({}), kCpu * 2);
   EXPECT_EQ(owed_with({.do_not_move = true}), CpuTime{});
-  EXPECT_EQ(owed_with({.cpu_class = placement::CpuClass::kLatency}), CpuTime{});
+  EXPECT_EQ(owed_with({.cpu_class = CpuClass::kLatency}), CpuTime{});
 }
 
 TEST(EntitlementTest, WaitingWhileCpusIdleIsNotOwed) {
@@ -82,14 +80,14 @@ TEST(EntitlementTest, SharingCoresIsOwedThoughThreadsAreIdle) {
   EXPECT_GT(snapshot.clients[1].owed, CpuTime{});
 }
 
-placement::VmPolicy on_nodes(std::vector<placement::NodeId> nodes) {
-  placement::VmPolicy policy;
+VmPolicy on_nodes(std::vector<NodeId> nodes) {
+  VmPolicy policy;
   policy.nodes = std::move(nodes);
   return policy;
 }
 
 TEST(EntitlementTest, VmsThatAreConfinedToNodesShareWhatTheseHave) {
-  const placement::VmPolicy policy = on_nodes({{0}, {1}});
+  const VmPolicy policy = on_nodes({{0}, {1}});
   const Snapshot snapshot =
       SnapshotBuilder()
           .nodes(4, {.cores = 2})

@@ -9,22 +9,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
-using placement::ClientId;
-using placement::ClientState;
-using placement::CpuId;
-using placement::CpuTime;
-using placement::kGiB;
-using placement::kNoNode;
-using placement::NodeId;
-using placement::Options;
-using placement::Permille;
-using placement::Reason;
-using placement::Sample;
-using placement::Snapshot;
-using placement::VmDescription;
-using placement::VmId;
-using placement::VmSample;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -68,9 +52,9 @@ class LedgerTest : public testing::Test {
     Sample sample;
     sample.sequence = epoch_;
     sample.taken_at = {epoch_ * kEpochUs};
-    for (const placement::Node& node : ledger_.topology().nodes) {
+    for (const Node& node : ledger_.topology().nodes) {
       sample.nodes.push_back({node.id, kGiB * 32, kGiB * 64});
-      for (const placement::Cpu& cpu : node.cpus) {
+      for (const Cpu& cpu : node.cpus) {
         sample.cpus.push_back({cpu.id, epoch_ * kEpochUs / 2});
       }
       sample.nodes.back().copying_us = epoch_ * copying_us_;
@@ -111,7 +95,7 @@ class LedgerTest : public testing::Test {
 
 TEST_F(LedgerTest, AShortageCountsByHowLongItHasLasted) {
   const auto share_that_lasted = [](const Snapshot& snapshot) {
-    const placement::NodeState& node = snapshot.nodes[0];
+    const NodeState& node = snapshot.nodes[0];
     return permille_of(node.short_lately.value, (node.demand - node.capacity).value, Permille{});
   };
   run({vm_of(1, 4), vm_of(2, 4), vm_of(3, 4)});
@@ -155,7 +139,7 @@ TEST_F(LedgerTest, AVmIsOneMemoryUnlessEachOfItsClientsHoldsWholeCells) {
   const auto shares_memory = [this](std::int32_t cells, std::int32_t vcpus_each) {
     VmDescription vm = vm_of(1, cells * vcpus_each);
     for (std::int32_t cell = 0; cell < cells; ++cell) {
-      placement::GuestCell& added = vm.cells.emplace_back();
+      GuestCell& added = vm.cells.emplace_back();
       added.id = cell;
       added.memory = kGiB;
       for (std::int32_t vcpu = 0; vcpu < vcpus_each; ++vcpu) {
@@ -176,7 +160,7 @@ TEST_F(LedgerTest, AClientKnowsThePagesOfItsCellsAndWhereTheyAreBound) {
   vm.huge_page_size = kGiB;
   vm.cells = {{0, {0, 1, 2, 3}, kGiB}, {1, {4, 5, 6, 7}, kGiB}};
   vm.cells[1].page_size = Bytes{};
-  vm.cells[1].binding = placement::CellBinding{placement::NumatuneMode::kStrict, {NodeId{1}}};
+  vm.cells[1].binding = CellBinding{NumatuneMode::kStrict, {NodeId{1}}};
   run({vm});
   const Snapshot snapshot = epoch();
   ASSERT_EQ(snapshot.clients.size(), 2U);
@@ -204,7 +188,7 @@ TEST_F(LedgerTest, ChatsAreOfVmsThatRun) {
 
 TEST_F(LedgerTest, TheShareOnHugePagesIsThatOfResidentMemoryWhereItIsKnown) {
   VmDescription on_hugetlbfs = vm_of(1, 1);
-  on_hugetlbfs.huge_page_size = placement::kMiB * 2;
+  on_hugetlbfs.huge_page_size = kMiB * 2;
   run({on_hugetlbfs, vm_of(2, 1), vm_of(3, 1), vm_of(4, 1)});
   Sample sample = next();
   sample.vms[1].memory_state.emplace();  // three quarters
@@ -228,8 +212,8 @@ class CountedPriceTest : public LedgerTest {
     for (int i = 0; i < times; ++i) {
       (void)epochs(29);
       Sample sample = next();
-      sample.vms[0].memory_reads = placement::MemoryReads{
-          .count = 111'111'112, .counted = {10'000'000}, .ran = {10'000'000}};
+      sample.vms[0].memory_reads =
+          MemoryReads{.count = 111'111'112, .counted = {10'000'000}, .ran = {10'000'000}};
       snapshot = ledger_.advance(sample);
     }
     return snapshot;
@@ -390,7 +374,6 @@ TEST_F(LedgerTest, TheMarginIsAddedToWhatMinutesWillNotExceed) {
 }
 
 TEST_F(LedgerTest, ForecastsThatCountAreCountedByPredictor) {
-  using placement::PredictorKind;
   run({vm_of(1, 2), vm_of(2, 2), vm_of(3, 2)});
   (void)epochs(3);
   ledger_.set_forecasts(
@@ -652,7 +635,7 @@ TEST_F(LedgerTest, WhatTransfersLeaveIsTriedAgainEverMoreRarely) {
     return epoch().vms[0].pull_again_after;
   };
   const std::int64_t first = again_after();
-  EXPECT_GT(first, placement::kEpochsUntilCounted);
+  EXPECT_GT(first, kEpochsUntilCounted);
   EXPECT_EQ(again_after(), first * 3);
   EXPECT_EQ(again_after(), first * 9);
   ledger_.set_home({id_of(1), 0}, NodeId{1}, Reason::kLoadMove);
@@ -682,12 +665,12 @@ TEST_F(LedgerTest, MemoryThatNeverMovesIsGivenUpUntilHomesChange) {
   };
   std::int64_t gap = again_after(Bytes{});
   int tries = 1;
-  for (; gap != placement::kNotAgain && tries < 20; ++tries) {
+  for (; gap != kNotAgain && tries < 20; ++tries) {
     gap = again_after(Bytes{});
   }
   EXPECT_EQ(tries, 6);
   EXPECT_EQ(again_after(kGiB), 300);
-  EXPECT_EQ(again_after(Bytes{}), placement::kNotAgain);
+  EXPECT_EQ(again_after(Bytes{}), kNotAgain);
   ledger_.set_home({id_of(1), 0}, NodeId{1}, Reason::kLoadMove);
   EXPECT_EQ(epoch().vms[0].pull_again_after, 0);
 }
@@ -714,7 +697,7 @@ TEST_F(LedgerTest, MemoryIsKnownOnceReadAndWhileTheHostIsTheSame) {
 
 TEST_F(LedgerTest, OtherDistancesChangeNothingElseThoughPoolsHaveChangedSince) {
   run({vm_of(1, 2)});
-  placement::Topology topology = epoch().topology;
+  Topology topology = epoch().topology;
   Sample sample = next();
   sample.nodes[0].huge_pages = {{kGiB, 4}};
   (void)ledger_.advance(sample);

@@ -8,11 +8,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::ClientState;
-using placement::Permille;
-using placement::Snapshot;
-
 void waited(ClientState& client, std::int64_t pct) {
   client.owed = client.owed_on_average = client.entitled * pct / 100;
 }
@@ -26,7 +21,7 @@ TEST(LongTermTest, VmsThatWereOwedEqualSharesTakeNoTurnsWhicheverOfTheirClientsW
   ASSERT_EQ(snapshot.clients.size(), 4U);
   waited(snapshot.clients[0], 60);
   waited(snapshot.clients[3], 60);
-  const placement::Options options;
+  const Options options;
   const auto imbalance = [&] {
     return LongTerm(Arrangement(snapshot, options, Arrangement::Basis::kDemand)).imbalance();
   };

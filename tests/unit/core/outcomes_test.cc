@@ -11,12 +11,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::Options;
-using placement::Permille;
-using placement::Plan;
-using placement::Snapshot;
 using tests::next_epoch;
 using tests::SnapshotBuilder;
 
@@ -55,9 +49,9 @@ TEST(OutcomesMeasureTest, TalkFromNodeToNodeIsLostAndNeverHarm) {
   const Measured measured = measure(before, options);
   EXPECT_EQ(measured.lost, tests::kCpu / 10);
   EXPECT_EQ(measured.talk, tests::kCpu / 10);
-  EXPECT_EQ(measure(before, {}).lost, placement::CpuTime{});
+  EXPECT_EQ(measure(before, {}).lost, CpuTime{});
   const Plan plan = make_plan(before, options, {});
-  ASSERT_EQ(plan.actions.front().reason, placement::Reason::kAffinityMove);
+  ASSERT_EQ(plan.actions.front().reason, Reason::kAffinityMove);
   Outcomes outcomes;
   outcomes.began(1, plan.actions.front(), before, options);
   outcomes.ended(1, /*done=*/true, /*failed=*/false, options, before.epoch);
@@ -85,7 +79,7 @@ TEST(OutcomesMeasureTest, PagesAloneNeverCountAsHarm) {
                           .vm({.name = "a", .homes = {0}, .memory_gib = {6, 2}})
                           .build();
   const Plan plan = make_plan(snapshot, options, {});
-  ASSERT_EQ(plan.actions.front().reason, placement::Reason::kMemoryPull);
+  ASSERT_EQ(plan.actions.front().reason, Reason::kMemoryPull);
   Outcomes outcomes;
   outcomes.began(1, plan.actions.front(), snapshot, options);
   outcomes.ended(1, /*done=*/true, /*failed=*/false, options, snapshot.epoch);
@@ -96,7 +90,7 @@ TEST(OutcomesMeasureTest, PagesAloneNeverCountAsHarm) {
 }
 
 /// What the action saves per epoch.
-CpuTime gain(const placement::Prediction& predicted) {
+CpuTime gain(const Prediction& predicted) {
   return predicted.lost_before - predicted.lost_after;
 }
 CpuTime gain(const MeasuredOutcome& outcome) {
@@ -136,7 +130,7 @@ std::vector<MeasuredOutcome> settled(Outcomes& outcomes, const Plan& plan, Snaps
       all.push_back(outcome);
     }
     ++snapshot.epoch;
-    for (placement::ClientState& client : snapshot.clients) {
+    for (ClientState& client : snapshot.clients) {
       ++client.epochs_here;
     }
   }
@@ -166,7 +160,7 @@ TEST(OutcomesTest, LoadsThatChangeWhileMemoryTravelsChangeNothing) {
   Outcomes outcomes = watching(plan, before, options);
   Snapshot after = next_epoch(before, plan, options);
   ASSERT_TRUE(outcomes.settle(after, options).empty());
-  for (placement::ClientState& client : after.clients) {
+  for (ClientState& client : after.clients) {
     client.demand = client.used = client.owed = CpuTime{};
   }
   after.epoch += 50;
@@ -185,7 +179,7 @@ TEST(OutcomesTest, OwedTimeThatWasNotPredictedIsHarm) {
   Outcomes outcomes = watching(plan, before, options);
   Snapshot after = next_epoch(before, plan, options);
   // The node that it went to gives it nothing, for a reason that is not seen.
-  for (placement::ClientState& client : after.clients) {
+  for (ClientState& client : after.clients) {
     if (client.id == plan.actions[0].relocations[0].client) {
       client.owed = tests::kCpu * 12;
     }
@@ -212,7 +206,7 @@ TEST(OutcomesTest, BrokenGroupsAreMeasuredAsTheyArePredicted) {
                                    .policy = {.affinity_group = "g"}})
                               .build();
   const Plan plan = make_plan(before, options, {});
-  ASSERT_EQ(plan.actions.front().reason, placement::Reason::kAffinityMove);
+  ASSERT_EQ(plan.actions.front().reason, Reason::kAffinityMove);
   Outcomes outcomes = watching(plan, before, options);
   const auto measured = settled(outcomes, plan, next_epoch(before, plan, options), options);
   EXPECT_EQ(gain(measured.front()), gain(plan.actions.front().predicted));
@@ -226,7 +220,7 @@ TEST(OutcomesTest, FarDevicesAreMeasuredAsTheyArePredicted) {
                              .homes = {0},
                              .vcpus = 4,
                              .busy_pct = 10,
-                             .policy = {.topology_policy = placement::TopologyPolicy::kBestEffort}})
+                             .policy = {.topology_policy = TopologyPolicy::kBestEffort}})
                         .build();
   before.vms.front().device_nodes = {1};
   const Plan plan = make_plan(before, options, {});

@@ -10,11 +10,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuId;
-using placement::CpuTime;
-using placement::NodeId;
-using placement::VmSample;
-
 /// A client of vCPUs 0 and 1 on a host of two nodes with two CPUs each.
 class RanOnTest : public testing::Test {
  protected:
@@ -37,7 +32,7 @@ class RanOnTest : public testing::Test {
     return ran_lately_on(client_, NodeId{node}).value / 1000;
   }
 
-  placement::Topology topology_ = tests::equal_nodes(2, 2, 1, 64);
+  Topology topology_ = tests::equal_nodes(2, 2, 1, 64);
   ClientRecord client_;
   VmSample last_;
 };

@@ -11,12 +11,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
-using placement::NodeId;
-using placement::Snapshot;
-using placement::VmDescription;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -59,8 +53,8 @@ Reservation shared(const std::string& name, std::int32_t node, Bytes memory) {
 }
 
 /// All VMs run but that one.
-std::function<bool(const placement::VmId&)> all_but(std::uint8_t number) {
-  return [number](const placement::VmId& id) { return id != vm(number, Bytes{}).id; };
+std::function<bool(const VmId&)> all_but(std::uint8_t number) {
+  return [number](const VmId& id) { return id != vm(number, Bytes{}).id; };
 }
 
 Snapshot host() {
@@ -74,10 +68,10 @@ Snapshot host() {
 
 TEST(ReservationsTest, ReservedMemoryOfTheNodeIsNoRoomForAnyVm) {
   Snapshot snapshot = host();
-  const placement::MemoryRoom before(snapshot);
+  const MemoryRoom before(snapshot);
   Reservations reservations({reservation("x", 1, kGiB * 3)});
   reservations.keep_in(snapshot);
-  const placement::MemoryRoom after(snapshot);
+  const MemoryRoom after(snapshot);
   EXPECT_EQ(before.ordinary(1) - after.ordinary(1), kGiB * 3);
   EXPECT_EQ(before.ordinary(0), after.ordinary(0));
   EXPECT_EQ(reservations_of(snapshot.nodes[1], Bytes{}), kGiB * 3);
@@ -85,12 +79,12 @@ TEST(ReservationsTest, ReservedMemoryOfTheNodeIsNoRoomForAnyVm) {
 
 TEST(ReservationsTest, HugePagesAreTakenFromTheirPoolAlone) {
   Snapshot snapshot = host();
-  const placement::MemoryRoom before(snapshot);
+  const MemoryRoom before(snapshot);
   Reservation huge = reservation("x", 1, kGiB * 3);
   huge.memory.front().page_size = kHugePage;
   Reservations({huge}).keep_in(snapshot);
-  const placement::MemoryRoom after(snapshot);
-  const placement::ClientIndex client = client_of(snapshot, "h");
+  const MemoryRoom after(snapshot);
+  const ClientIndex client = client_of(snapshot, "h");
   EXPECT_EQ(before.of(client, 1) - after.of(client, 1), kGiB * 3);
   EXPECT_EQ(before.ordinary(1), after.ordinary(1));
 }
@@ -108,7 +102,7 @@ TEST(ReservationsTest, OnceTheyAreGoneTheSnapshotIsAsBefore) {
 
 TEST(ReservationsTest, NoMoveGoesWhereOnlyReservedMemoryIsFree) {
   Snapshot snapshot = host();
-  const placement::Options options = placement::options_of(placement::Preset::kEsxi);
+  const Options options = options_of(Preset::kEsxi);
   EXPECT_THAT(actions_of(snapshot, make_plan(snapshot, options, {})), SizeIs(1));
   Reservations({reservation("x", 1, snapshot.nodes[1].free - snapshot.nodes[1].reserve - kMiB)})
       .keep_in(snapshot);
@@ -217,8 +211,8 @@ TEST(ReservationsTest, PagesOfOneSizeAreNotTakenForThoseOfAnother) {
 TEST(ReservationsTest, AVmThatStoppedMayTakeUpAgainWhatIsLeft) {
   Reservations reservations({reservation("web", 1, kGiB * 3)});
   EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web"), {}), SizeIs(1));
-  EXPECT_FALSE(reservations.forget_stopped([](const placement::VmId&) { return true; }));
-  EXPECT_TRUE(reservations.forget_stopped([](const placement::VmId&) { return false; }));
+  EXPECT_FALSE(reservations.forget_stopped([](const VmId&) { return true; }));
+  EXPECT_TRUE(reservations.forget_stopped([](const VmId&) { return false; }));
   EXPECT_THAT(reservations.take_up(of_group(vm(1, kGiB), "web"), {}), SizeIs(1));
   EXPECT_EQ(reservations.all().front().memory_left(), kGiB);
 }

@@ -14,12 +14,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::kGiB;
-using placement::kNoNode;
-using placement::Options;
-using placement::Plan;
-using placement::Snapshot;
-using placement::VmPolicy;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -69,7 +63,7 @@ TEST(PlannerTest, AVmWhoseMemoryCannotFollowGetsAHomeBeforeBusierOnesTakeThatNod
 }
 
 /// A VM on node 0 of 2, whose devices are on node 1, where `others` vCPUs are busy.
-Snapshot away_from_its_devices(placement::TopologyPolicy policy, std::int32_t others) {
+Snapshot away_from_its_devices(TopologyPolicy policy, std::int32_t others) {
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 8})
       .vm({.name = "a", .vcpus = 4, .busy_pct = 50, .policy = VmPolicy{.topology_policy = policy}});
@@ -83,7 +77,6 @@ Snapshot away_from_its_devices(placement::TopologyPolicy policy, std::int32_t ot
 }
 
 TEST(PlannerTest, ABestEffortVmMovesToItsDevicesOnceThatLosesNoTime) {
-  using placement::TopologyPolicy;
   const Snapshot away = away_from_its_devices(TopologyPolicy::kBestEffort, 0);
   EXPECT_THAT(planned_with_walls(away), ElementsAre("affinity-move a:0->1"));
   EXPECT_THAT(violations_of(make_plan(away, tests::walls(), {}), away, tests::walls(), {}),
@@ -95,8 +88,8 @@ TEST(PlannerTest, ABestEffortVmMovesToItsDevicesOnceThatLosesNoTime) {
 
 /// What all clients are expected to want, of their vCPUs' full time.
 Snapshot expecting(Snapshot snapshot, std::int64_t mean_permille, std::int64_t p95_permille) {
-  for (placement::ClientState& client : snapshot.clients) {
-    const placement::CpuTime full = snapshot.epoch_length * client.vcpu_count();
+  for (ClientState& client : snapshot.clients) {
+    const CpuTime full = snapshot.epoch_length * client.vcpu_count();
     client.ahead = {full * mean_permille / 1000, full * p95_permille / 1000};
   }
   return snapshot;
@@ -109,11 +102,10 @@ TEST(PlannerTest, AMoveThatIsNotExpectedToPayForLongIsNotMade) {
   const Snapshot soon_over = expecting(now, 250, 1000);
   EXPECT_THAT(planned_with_walls(soon_over), IsEmpty());
   const Options options = tests::walls();
-  const placement::Arrangement arrangement(soon_over, options,
-                                           placement::Arrangement::Basis::kDemand);
+  const Arrangement arrangement(soon_over, options, Arrangement::Basis::kDemand);
   const std::vector<Candidate> moves = all_moves_of(arrangement, 0);
   ASSERT_THAT(moves, SizeIs(1));
-  EXPECT_EQ(moves[0].stopped_by, placement::Guard::kDoesNotLast);
+  EXPECT_EQ(moves[0].stopped_by, Guard::kDoesNotLast);
 }
 
 TEST(PlannerTest, AMoveThatIsExpectedToPayForTenMinutesMayCostMoreThanTheHorizonBrings) {
@@ -249,9 +241,9 @@ TEST(PlannerTest, ALoadThatIsThereBetweenTheEpochsThatAreDueOnlyIsBalancedThen) 
   // Neither moves nor swaps are due in epoch 31; both were in the one before.
   const auto planned = [&options](Snapshot snapshot, const std::vector<bool>& owed_before) {
     snapshot.epoch = 31;
-    for (placement::ClientState& client : snapshot.clients) {
+    for (ClientState& client : snapshot.clients) {
       for (const bool as_now : owed_before) {
-        client.owed_before.push_back(as_now ? client.owed : placement::CpuTime{});
+        client.owed_before.push_back(as_now ? client.owed : CpuTime{});
       }
     }
     const Plan plan = make_plan(snapshot, options, {});
@@ -283,7 +275,7 @@ Snapshot slightly_short(std::int64_t percent_of_a_cpu) {
 /// The same, and it has been so for minutes.
 Snapshot slightly_short_for_long(std::int64_t percent_of_a_cpu) {
   Snapshot snapshot = slightly_short(percent_of_a_cpu);
-  for (placement::ClientState& client : snapshot.clients) {
+  for (ClientState& client : snapshot.clients) {
     client.owed_on_average = client.owed;
   }
   return snapshot;
@@ -317,7 +309,7 @@ TEST(PlannerTest, TheNodeThatCountsForTheLeastGainIsAsLargeAsTheOptionSays) {
   // 2 % of 100 CPUs are 2, which a VM of one vCPU never gains; of 25 they are half of one.
   Options counted = tests::walls();
   counted.mig_threshold_cpus = 25;
-  EXPECT_THAT(planned_with_walls(snapshot, counted), SizeIs(placement::kFewestMoves));
+  EXPECT_THAT(planned_with_walls(snapshot, counted), SizeIs(kFewestMoves));
   const Plan plan = make_plan(snapshot, counted, {});
   EXPECT_THAT(violations_of(plan, snapshot, counted, {}), IsEmpty());
   // ESXi's rules count the whole node.
@@ -366,7 +358,7 @@ TEST(PlannerTest, ExchangesTwoWhereNoMoveHelps) {
   const Plan plan = make_plan(build(100), options, {});
   ASSERT_EQ(plan.actions.size(), 1U);
   EXPECT_EQ(plan.actions[0].relocations.size(), 2U);
-  EXPECT_EQ(plan.actions[0].predicted.lost_after, placement::CpuTime{});
+  EXPECT_EQ(plan.actions[0].predicted.lost_after, CpuTime{});
   options.swap_load_enable = 0;
   EXPECT_THAT(planned_with_walls(build(100), options), IsEmpty());
 }
@@ -411,7 +403,7 @@ TEST(PlannerTest, AGroupComesTogetherWhereAllNodesAreAsCrowded) {
 }
 
 TEST(PlannerTest, BringsGroupsTogetherAndApart) {
-  const auto two = [](std::vector<placement::NodeIndex> homes, const VmPolicy& policy) {
+  const auto two = [](std::vector<NodeIndex> homes, const VmPolicy& policy) {
     return SnapshotBuilder()
         .nodes(2, {.cores = 8})
         .vm({.name = "a", .homes = {homes[0]}, .vcpus = 2, .policy = policy})
@@ -532,7 +524,7 @@ TEST(PlannerTest, ACrowdOfTalkersDoesNotPileUp) {
     builder.nodes(2, {.cores = 8});
     for (int i = 0; i < 6; ++i) {
       builder.vm({.name = std::string(1, static_cast<char>('a' + i)),
-                  .homes = {static_cast<placement::NodeIndex>(i < on_node_0 ? 0 : 1)},
+                  .homes = {static_cast<NodeIndex>(i < on_node_0 ? 0 : 1)},
                   .vcpus = 2,
                   .busy_pct = 80});
     }
@@ -584,8 +576,7 @@ TEST(PlannerTest, ClientsGoWhereTheirMemoryIsUnlessCoresWouldBeShort) {
 TEST(PlannerTest, NoVmMovesToMemoryThatAnotherVmIsGuaranteed) {
   // Both VMs of node 0 want its four cores, and node 1 is idle; 60 of its 64 GiB are free, but
   // another VM, whose memory cannot be read, may be guaranteed them.
-  for (const placement::MemoryClass kept :
-       {placement::MemoryClass::kBurstable, placement::MemoryClass::kGuaranteed}) {
+  for (const MemoryClass kept : {MemoryClass::kBurstable, MemoryClass::kGuaranteed}) {
     VmPolicy policy;
     policy.memory_class = kept;
     Snapshot snapshot =
@@ -596,8 +587,8 @@ TEST(PlannerTest, NoVmMovesToMemoryThatAnotherVmIsGuaranteed) {
             .vm({.name = "kept", .homes = {1}, .busy_pct = 0, .size_gib = 60, .policy = policy})
             .build();
     snapshot.clients[2].memory_known = false;
-    const bool moves = kept == placement::MemoryClass::kBurstable;
-    const Options options = placement::options_of(placement::Preset::kEsxi);
+    const bool moves = kept == MemoryClass::kBurstable;
+    const Options options = options_of(Preset::kEsxi);
     EXPECT_THAT(actions_of(snapshot, make_plan(snapshot, options, {})), SizeIs(moves ? 1 : 0))
         << name_of(kept);
   }
@@ -607,7 +598,7 @@ TEST(PlannerTest, AGuaranteedVmMovesOnlyWhereAllThatItIsPromisedFits) {
   // 8 GiB of each follow easily; node 1 has 24 free.
   for (const std::int64_t size_gib : {16, 60}) {
     VmPolicy kept;
-    kept.memory_class = placement::MemoryClass::kGuaranteed;
+    kept.memory_class = MemoryClass::kGuaranteed;
     const auto busy = [&](const char* name) {
       return VmSpec{.name = name,
                     .homes = {0},
@@ -623,7 +614,7 @@ TEST(PlannerTest, AGuaranteedVmMovesOnlyWhereAllThatItIsPromisedFits) {
             .vm(busy("b"))
             .vm({.name = "idle", .homes = {1}, .busy_pct = 0, .memory_gib = {0, 40}})
             .build();
-    const Options options = placement::options_of(placement::Preset::kEsxi);
+    const Options options = options_of(Preset::kEsxi);
     EXPECT_THAT(actions_of(snapshot, make_plan(snapshot, options, {})),
                 SizeIs(size_gib == 16 ? 1 : 0))
         << size_gib;
@@ -674,7 +665,7 @@ TEST(PlannerTest, PullsAgainOnlyAfterAWhile) {
 TEST(AfterPlanTest, HomesAndMemoryAreAsPlannedAndUnknownClientsAreLeftOut) {
   const Snapshot snapshot = crowded({}).build();
   Plan plan = make_plan(snapshot, tests::walls(), {});
-  placement::Action unknown = plan.actions.front();
+  Action unknown = plan.actions.front();
   unknown.relocations.front().client.index = 5;
   plan.actions.push_back(unknown);
   const Snapshot after = after_plan(snapshot, plan);

@@ -17,14 +17,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Action;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::Options;
-using placement::Plan;
-using placement::Reason;
-using placement::Snapshot;
-using placement::VmPolicy;
 using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
@@ -127,7 +119,7 @@ TEST(SpillTest, NoClientSpillsToBusyCpusFromANodeThatIsLittleBusier) {
 }
 
 /// Nodes of 4; six busy vCPUs live on node 0, and `b` may go.
-Snapshot six_on_four(std::optional<placement::NodeIndex> spills_to) {
+Snapshot six_on_four(std::optional<NodeIndex> spills_to) {
   Snapshot snapshot = SnapshotBuilder()
                           .nodes(2, {.cores = 4})
                           .vm({.name = "a", .vcpus = 4, .memory_gib = {4, 0}})
@@ -152,7 +144,7 @@ TEST(SpillTest, AMoveIsPredictedToSaveOnlyWhatSpillsDoNotSave) {
   const auto saved = [&] {
     const Plan plan = make_plan(snapshot, options, {});
     EXPECT_THAT(actions_of(snapshot, plan), ElementsAre("load-move b:0->1"));
-    const placement::Prediction& predicted = plan.actions.front().predicted;
+    const Prediction& predicted = plan.actions.front().predicted;
     EXPECT_EQ(predicted.gain_at_home, kCpu * 2);
     return predicted.lost_before - predicted.lost_after;
   };
@@ -174,9 +166,9 @@ TEST(SpillTest, AMoveSavesTwiceItsCostOnTopOfSpills) {
             .vm({.name = "b", .vcpus = 2, .busy_pct = busy_pct, .memory_gib = {60, 0}})
             .build();
     const Plan plan = make_plan(snapshot, options, {});
-    for (const placement::Action& action : plan.actions) {
-      const placement::Prediction& predicted = action.predicted;
-      if (action.reason == placement::Reason::kLoadMove && predicted.cost > CpuTime{}) {
+    for (const Action& action : plan.actions) {
+      const Prediction& predicted = action.predicted;
+      if (action.reason == Reason::kLoadMove && predicted.cost > CpuTime{}) {
         const CpuTime saved = predicted.lost_before - predicted.lost_after;
         saves_pct.push_back(saved.value * options.move_horizon * 100 / predicted.cost.value);
       }
@@ -190,10 +182,10 @@ TEST(SpillTest, AMoveSavesTwiceItsCostOnTopOfSpills) {
 TEST(SpillTest, WhatAHostLosesDespiteSpillsDoesNotDependOnThePresentSpills) {
   const Options options;
   for (const auto& with : {six_on_four({}), six_on_four(1)}) {
-    const placement::Arrangement now(with, options, placement::Arrangement::Basis::kDemand);
+    const Arrangement now(with, options, Arrangement::Basis::kDemand);
     EXPECT_EQ(now.lost(), kCpu * 2);
     EXPECT_LT(lost_beside_spills(now), kCpu);
-    const placement::Rehoming move{client_of(with, "b"), 1};
+    const Rehoming move{client_of(with, "b"), 1};
     EXPECT_EQ(gain_beside_spills(now, {&move, 1}), lost_beside_spills(now));
   }
 }
@@ -203,12 +195,11 @@ TEST(SpillTest, AVmThatMustNotBeTouchedDoesNotSpill) {
     return planned_spills(short_of_cpus({.memory_gib = {4, 0}, .policy = std::move(policy)}));
   };
   EXPECT_THAT(with({.do_not_move = true}), IsEmpty());
-  EXPECT_THAT(with({.topology_policy = placement::TopologyPolicy::kSingleNumaNode}), IsEmpty());
-  EXPECT_THAT(with({.cpu_binding = placement::CpuBinding::kShare}), IsEmpty());
-  EXPECT_THAT(
-      planned_spills(short_of_cpus(
-          {.memory_gib = {4, 0}, .allowed = {0}, .policy = {.nodes = {placement::NodeId{0}}}})),
-      IsEmpty());
+  EXPECT_THAT(with({.topology_policy = TopologyPolicy::kSingleNumaNode}), IsEmpty());
+  EXPECT_THAT(with({.cpu_binding = CpuBinding::kShare}), IsEmpty());
+  EXPECT_THAT(planned_spills(short_of_cpus(
+                  {.memory_gib = {4, 0}, .allowed = {0}, .policy = {.nodes = {NodeId{0}}}})),
+              IsEmpty());
   EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .fresh = false})), IsEmpty());
   EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .moving = true})), IsEmpty());
   EXPECT_THAT(planned_spills(short_of_cpus({.memory_gib = {4, 0}, .epochs_here = 1})), IsEmpty());
@@ -247,7 +238,7 @@ TEST(SpillTest, MembersOfAHardGroupThatStartTogetherDoNotSpillToOneNode) {
   builder.vm({.name = "b", .homes = {1}, .vcpus = 2, .memory_gib = {0, 4, 0}, .policy = apart});
   const Snapshot snapshot = builder.build();
   const Options options;
-  const placement::Arrangement now(snapshot, options, placement::Arrangement::Basis::kDemand);
+  const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   std::vector<Action> placements(2);
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     placements[i].reason = Reason::kInitialPlacement;
@@ -265,7 +256,7 @@ TEST(SpillTest, AMoveThatDoesNotPayOnTopOfSpillsHidesNoOther) {
   builder.vm({.name = "a", .homes = {0}, .vcpus = 4, .memory_gib = {60, 0, 0, 0}});
   builder.vm({.name = "b", .homes = {0}, .vcpus = 2, .memory_gib = {60, 0, 0, 0}});
   // Those of node 2 may not spill.
-  const VmPolicy latency{.cpu_class = placement::CpuClass::kLatency};
+  const VmPolicy latency{.cpu_class = CpuClass::kLatency};
   for (const char* name : {"p", "q"}) {
     builder.vm({.name = name,
                 .homes = {2},
@@ -312,7 +303,7 @@ TEST(SpillTest, AVmThatCannotBeReadKeepsASecondNodeThatSavedSomething) {
   Snapshot now = short_of_cpus({.memory_gib = {4, 0}});
   now = next_epoch(now, make_plan(now, options, {}), options);
   ASSERT_EQ(now.clients[client_of(now, "a")].spills_to, 1U);
-  placement::VmState& vm = now.vms[now.clients[client_of(now, "a")].vm];
+  VmState& vm = now.vms[now.clients[client_of(now, "a")].vm];
   vm.fresh = false;
   vm.epochs_stale = 100;
   for (const char* other : {"b", "c"}) {
@@ -325,7 +316,7 @@ TEST(SpillTest, AVmThatCannotBeReadKeepsASecondNodeThatSavedSomething) {
   EXPECT_THAT(make_plan(now, walls, {}).actions, IsEmpty());
   Plan ends;
   ends.epoch = now.epoch;
-  ends.actions = {{Reason::kSpill, {{{vm.id, 0}, 0, 0, placement::Bytes{}, kNoNode}}, {}}};
+  ends.actions = {{Reason::kSpill, {{{vm.id, 0}, 0, 0, Bytes{}, kNoNode}}, {}}};
   EXPECT_THAT(violations_of(ends, now, options, {}),
               Contains(HasSubstr("has no readings, and loses a second node")));
 }
@@ -339,8 +330,7 @@ TEST(SpillTest, PagesThatFollowAClientToItsSecondNodeAreNotPulledHome) {
     snapshot.clients.front().spills_to = 1;
     snapshot.vms.front().epochs_since_transfer = since_transfer;
     const Options options;
-    const placement::Arrangement arrangement(snapshot, options,
-                                             placement::Arrangement::Basis::kDemand);
+    const Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
     return memory_pulls(arrangement);
   };
   // It has been at home for 100 epochs.
@@ -429,7 +419,7 @@ TEST(SpillTest, NoMoreBeginInAnEpochThanMigrations) {
   }
   const Options options{.migrations_per_epoch = 3};
   EXPECT_THAT(planned_spills(builder.build(), options), SizeIs(3));
-  EXPECT_THAT(planned_spills(builder.build(), Options{}), SizeIs(placement::kFewestMoves));
+  EXPECT_THAT(planned_spills(builder.build(), Options{}), SizeIs(kFewestMoves));
 }
 
 TEST(SpillTest, WithoutItHomesAreWallsAndSpillsEnd) {
@@ -483,7 +473,7 @@ TEST(SpillTest, TheValidatorKeepsAHardGroupApart) {
   builder.vm({.name = "e", .homes = {1}, .memory_gib = {0, 1}, .policy = apart});
   snapshot = builder.build();
   EXPECT_THAT(make_plan(snapshot, {}, {}).spills,
-              Each(Not(Field(&placement::Spill::client, snapshot.clients[0].id))));
+              Each(Not(Field(&Spill::client, snapshot.clients[0].id))));
   EXPECT_THAT(violations_of(plan, snapshot, {}, {}),
               Contains(HasSubstr("from which its group keeps it apart")));
 }

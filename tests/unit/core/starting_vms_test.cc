@@ -7,11 +7,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
-using placement::kMiB;
-using placement::NodeId;
-using placement::VmDescription;
-using placement::VmId;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;

@@ -10,10 +10,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuId;
-using placement::CpuTime;
-using placement::Sample;
-using placement::VmSample;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -53,7 +49,7 @@ TEST(VmUsageTest, NamesTheVcpuThatHasNoTwoReadings) {
 }
 
 TEST(NodeUsageTest, BusyTimeIsOfAllCpusOfANodeAndAtMostTheEpoch) {
-  const placement::Topology topology = tests::equal_nodes(2, 2, 1, 64);
+  const Topology topology = tests::equal_nodes(2, 2, 1, 64);
   Sample before;
   Sample now;
   before.cpus = {{CpuId{0}, 100}, {CpuId{1}, 100}, {CpuId{2}, 100}, {CpuId{3}, 100}};
@@ -69,7 +65,7 @@ TEST(NodeUsageTest, BusyTimeIsOfAllCpusOfANodeAndAtMostTheEpoch) {
 }
 
 TEST(NodeUsageTest, WithoutAnEarlierReadingNothingIsBusyYet) {
-  const placement::Topology topology = tests::equal_nodes(1, 1, 1, 64);
+  const Topology topology = tests::equal_nodes(1, 1, 1, 64);
   Sample now;
   now.cpus = {{CpuId{0}, 5000}};
   EXPECT_EQ(busy_between(topology, nullptr, now, CpuTime{500})[0].busy, CpuTime{});

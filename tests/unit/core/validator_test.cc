@@ -12,16 +12,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kGiB;
-using placement::kNoNode;
-using placement::Options;
-using placement::Permille;
-using placement::Plan;
-using placement::Reason;
-using placement::Snapshot;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -47,9 +37,9 @@ struct Case {
   [[nodiscard]] std::vector<std::string> violations() const {
     return violations_of(plan, snapshot, options, circumstances);
   }
-  placement::Action& action() { return plan.actions.front(); }
+  Action& action() { return plan.actions.front(); }
   ClientState& client(const char* vm) { return snapshot.clients[client_of(snapshot, vm)]; }
-  placement::VmState& vm(const char* name) { return snapshot.vms[client(name).vm]; }
+  VmState& vm(const char* name) { return snapshot.vms[client(name).vm]; }
 };
 
 /// Two VMs of 4 CPUs on a node of 4, another node empty: one of them moves.
@@ -364,8 +354,8 @@ TEST(ValidatorTest, NamesTalkThatIsNotWorthIt) {
 }
 
 TEST(ValidatorTest, NamesAGroupThatCrowdsANode) {
-  const placement::VmPolicy policy{.affinity_group = "g"};
-  const auto idle = [&](const char* name, placement::NodeIndex home) {
+  const VmPolicy policy{.affinity_group = "g"};
+  const auto idle = [&](const char* name, NodeIndex home) {
     return tests::VmSpec{
         .name = name, .homes = {home}, .vcpus = 2, .busy_pct = 0, .policy = policy};
   };
@@ -389,7 +379,7 @@ TEST(ValidatorTest, NamesAGroupThatCrowdsANode) {
 TEST(ValidatorTest, NamesCoresOfItsOwnThatAreNotThere) {
   const auto exclusive = [](std::int32_t cores) {
     return [cores](Case& it) {
-      it.vm("a").policy.cpu_binding = placement::CpuBinding::kExclusive;
+      it.vm("a").policy.cpu_binding = CpuBinding::kExclusive;
       it.client("a").exclusive_cores = cores;
     };
   };

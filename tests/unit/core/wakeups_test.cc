@@ -9,12 +9,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Chat;
-using placement::CpuTime;
-using placement::Sample;
-using placement::VmId;
-using placement::VmSample;
-using placement::WakeupRate;
 using testing::ElementsAre;
 using testing::IsEmpty;
 

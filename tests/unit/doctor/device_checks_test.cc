@@ -72,7 +72,7 @@ TEST_F(DeviceChecksTest, InterruptsOfAPassedThroughDeviceBelongWhereItsVmLives) 
   vm.vm = "web1";
   vm.pci_devices = {"0000:3b:00.0"};
   vm.clients.resize(2);
-  vm.clients[0].home = placement::NodeId{0};
+  vm.clients[0].home = NodeId{0};
   host_ = balancer::HostView{};
   host_->vms = {vm};
   EXPECT_EQ(check()[0].severity, Severity::kOk);

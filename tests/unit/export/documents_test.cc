@@ -19,7 +19,6 @@ namespace {
 using balancer::HostView;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using tests::kGiB;
 
 /// What the file holds; the text itself when the files are rewritten.
 std::string golden(const std::string& name, const std::string& text) {
@@ -35,7 +34,9 @@ std::string golden(const std::string& name, const std::string& text) {
 ExportedHost two_nodes() {
   return {"kvm1.example.org",
           tests::host_view(),
-          {{{{{0}, 2 << 20}, 2 * kGiB}, {{{0}, 1 << 30}, 4 * kGiB}, {{{1}, 2 << 20}, 2 * kGiB}},
+          {{{{{0}, 2 << 20}, 2 * kGiB.value},
+            {{{0}, 1 << 30}, 4 * kGiB.value},
+            {{{1}, 2 << 20}, 2 * kGiB.value}},
            {{"0000:3b:00.0", "10de-1eb8", {0}},
             {"0000:3c:00.0", "10de-1eb8", {0}},
             {"0000:5e:02.1", "8086-1889", {0}},
@@ -103,23 +104,25 @@ TEST(ExportTest, WhatIsPromisedToVmsIsNotAvailable) {
   // promised, but only 20 are free, 18 of them above the reserve.
   ExportedHost exported = two_nodes();
   EXPECT_THAT(topology(exported), HasSubstr(resource("cpu", 16, 16, 4)));
-  EXPECT_THAT(topology(exported), HasSubstr(resource("memory", 64 * kGiB, 50 * kGiB, 18 * kGiB)));
+  EXPECT_THAT(topology(exported),
+              HasSubstr(resource("memory", 64 * kGiB.value, 50 * kGiB.value, 18 * kGiB.value)));
   // Now the promise is what binds: 50 - 40 are left of it.
-  exported.host.nodes[0].promised_bytes = 40 * kGiB;
-  EXPECT_THAT(topology(exported), HasSubstr(resource("memory", 64 * kGiB, 50 * kGiB, 10 * kGiB)));
+  exported.host.nodes[0].promised_bytes = 40 * kGiB.value;
+  EXPECT_THAT(topology(exported),
+              HasSubstr(resource("memory", 64 * kGiB.value, 50 * kGiB.value, 10 * kGiB.value)));
 }
 
 TEST(ExportTest, HugePagesAreOfferedBySizeWithoutWhatIsReservedPromisedOrInUse) {
   ExportedHost exported = two_nodes();
   // Of 4 GiB one is reserved and two are promised; 2 GiB are free, one of them above the reserve.
   EXPECT_THAT(topology(exported),
-              HasSubstr(resource("hugepages-2Mi", 4 * kGiB, 3 * kGiB, 1 * kGiB)));
+              HasSubstr(resource("hugepages-2Mi", 4 * kGiB.value, 3 * kGiB.value, 1 * kGiB.value)));
   // Of 8 GiB three are promised, but others have one more: 4 GiB are free.
   EXPECT_THAT(topology(exported),
-              HasSubstr(resource("hugepages-1Gi", 8 * kGiB, 8 * kGiB, 4 * kGiB)));
+              HasSubstr(resource("hugepages-1Gi", 8 * kGiB.value, 8 * kGiB.value, 4 * kGiB.value)));
   // Which are free could not be read.
   exported.resources.free_huge_pages.clear();
-  EXPECT_THAT(topology(exported), HasSubstr(resource("hugepages-1Gi", 8 * kGiB, 0, 0)));
+  EXPECT_THAT(topology(exported), HasSubstr(resource("hugepages-1Gi", 8 * kGiB.value, 0, 0)));
 }
 
 TEST(ExportTest, SizesOfHugePagesAreSpelledAsTheKubeletDoes) {
@@ -127,8 +130,8 @@ TEST(ExportTest, SizesOfHugePagesAreSpelledAsTheKubeletDoes) {
   for (const auto& [bytes, name] : {std::pair{64LL << 10U, "hugepages-64Ki"},
                                     {512LL << 20U, "hugepages-512Mi"},
                                     {16LL << 30U, "hugepages-16Gi"}}) {
-    exported.host.nodes[0].huge_pages = {{bytes, 32 * kGiB, 0, 0}};
-    EXPECT_THAT(topology(exported), HasSubstr(resource(name, 32 * kGiB, 0, 0)));
+    exported.host.nodes[0].huge_pages = {{bytes, 32 * kGiB.value, 0, 0}};
+    EXPECT_THAT(topology(exported), HasSubstr(resource(name, 32 * kGiB.value, 0, 0)));
   }
 }
 
@@ -155,22 +158,23 @@ TEST(ExportTest, NothingIsOfferedUntilItIsKnownWhichVmsRun) {
   ExportedHost exported = two_nodes();
   exported.host.vms_known = false;
   EXPECT_THAT(topology(exported), HasSubstr(resource("cpu", 16, 0, 0)));
-  EXPECT_THAT(topology(exported), HasSubstr(resource("memory", 64 * kGiB, 0, 0)));
-  EXPECT_THAT(topology(exported), HasSubstr(resource("hugepages-2Mi", 4 * kGiB, 0, 0)));
+  EXPECT_THAT(topology(exported), HasSubstr(resource("memory", 64 * kGiB.value, 0, 0)));
+  EXPECT_THAT(topology(exported), HasSubstr(resource("hugepages-2Mi", 4 * kGiB.value, 0, 0)));
   EXPECT_THAT(topology(exported), HasSubstr(resource("vmnuma/pci-8086-1889", 1, 0, 0)));
 }
 
 TEST(ExportTest, NothingIsBelowZero) {
   ExportedHost exported = two_nodes();
   exported.host.nodes[0].promised_vcpus = 40;
-  exported.host.nodes[0].promised_bytes = 100 * kGiB;
-  exported.host.nodes[0].huge_pages[0].promised_bytes = 100 * kGiB;
+  exported.host.nodes[0].promised_bytes = 100 * kGiB.value;
+  exported.host.nodes[0].huge_pages[0].promised_bytes = 100 * kGiB.value;
   EXPECT_THAT(topology(exported), HasSubstr(resource("cpu", 16, 16, 0)));
-  EXPECT_THAT(topology(exported), HasSubstr(resource("hugepages-2Mi", 4 * kGiB, 3 * kGiB, 0)));
+  EXPECT_THAT(topology(exported),
+              HasSubstr(resource("hugepages-2Mi", 4 * kGiB.value, 3 * kGiB.value, 0)));
   EXPECT_THAT(topology(exported), Not(HasSubstr("\"-")));
-  exported.host.nodes[0].reserve_bytes = 100 * kGiB;
+  exported.host.nodes[0].reserve_bytes = 100 * kGiB.value;
   EXPECT_THAT(inventories(exported), HasSubstr(R"("total":65536,"reserved":65536)"));
-  EXPECT_THAT(topology(exported), HasSubstr(resource("memory", 64 * kGiB, 0, 0)));
+  EXPECT_THAT(topology(exported), HasSubstr(resource("memory", 64 * kGiB.value, 0, 0)));
 }
 
 TEST(ExportTest, NodeWithoutReadingsOffersNothing) {

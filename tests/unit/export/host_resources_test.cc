@@ -12,13 +12,11 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::NodeId;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-using tests::kGiB;
 
 class HostResourcesTest : public ::testing::Test {
  protected:
@@ -46,8 +44,8 @@ TEST_F(HostResourcesTest, FreePagesAreThoseOfThePoolsThatTheDaemonKnows) {
   set_free(0, "1048576kB", "5\n");
   set_free(0, "64kB", "7\n");
   set_free(1, "2048kB", "many\n");
-  EXPECT_THAT(read().free_huge_pages, ElementsAre(Pair(Pair(NodeId{0}, 2 << 20), 2 * kGiB),
-                                                  Pair(Pair(NodeId{0}, 1 << 30), 5 * kGiB)));
+  EXPECT_THAT(read().free_huge_pages, ElementsAre(Pair(Pair(NodeId{0}, 2 << 20), 2 * kGiB.value),
+                                                  Pair(Pair(NodeId{0}, 1 << 30), 5 * kGiB.value)));
 }
 
 TEST_F(HostResourcesTest, DevicesAreThoseBoundToVfioOnACertainNode) {

@@ -132,17 +132,17 @@ TEST_F(NewHostFiguresTest, HowLongAVmWaitsReachesHostViewMetricsAndHistory) {
   (void)host.epoch();
   auto view = answer_of<HostView>(host, balancer::HostRequest{});
   EXPECT_EQ(view.vms.front().figures.cpu_some, std::nullopt);
-  host.set_waits(placement::Permille{120}, placement::Permille{30});
+  host.set_waits(Permille{120}, Permille{30});
   const balancer::Effects effects = host.epoch();
   view = answer_of<HostView>(host, balancer::HostRequest{});
-  EXPECT_EQ(view.vms.front().figures.cpu_some, placement::Permille{120});
-  EXPECT_EQ(view.vms.front().figures.memory_some, placement::Permille{30});
+  EXPECT_EQ(view.vms.front().figures.cpu_some, Permille{120});
+  EXPECT_EQ(view.vms.front().figures.memory_some, Permille{30});
   EXPECT_EQ(view.vms.front().figures.memory_full, std::nullopt);
   EXPECT_THAT(metrics_text(reading_of(view)),
               HasSubstr("vmnuma_vm_cpu_pressure_ratio{vm=\"web1\"} 0.12\n"));
   const stats::EpochRows rows = stats::epoch_rows(effects.epoch->snapshot, {});
   ASSERT_THAT(rows.vms, SizeIs(1));
-  EXPECT_EQ(rows.vms.front().figures.memory_some, placement::Permille{30});
+  EXPECT_EQ(rows.vms.front().figures.memory_some, Permille{30});
 }
 
 TEST_F(NewHostFiguresTest, WorldsAreAllThreadsOfTheVm) {
@@ -157,16 +157,16 @@ TEST_F(NewHostFiguresTest, WorldsAreAllThreadsOfTheVm) {
 }
 
 TEST_F(NewHostFiguresTest, TwoIdleVmsOnABusyHostAreNoLoad) {
-  placement::Snapshot snapshot;
+  Snapshot snapshot;
   snapshot.epoch = 5;
-  snapshot.epoch_length = placement::CpuTime{2'000'000};
+  snapshot.epoch_length = CpuTime{2'000'000};
   snapshot.topology = tests::small_host(1);
-  placement::NodeState& node = snapshot.nodes.emplace_back();
+  NodeState& node = snapshot.nodes.emplace_back();
   // Others leave a tenth of two CPUs, and the VMs want nine tenths of that.
-  node.threads = placement::CpuTime{4'000'000};
-  node.non_vm = placement::CpuTime{3'600'000};
-  node.capacity = placement::CpuTime{400'000};
-  node.load_average = placement::Permille{900};
+  node.threads = CpuTime{4'000'000};
+  node.non_vm = CpuTime{3'600'000};
+  node.capacity = CpuTime{400'000};
+  node.load_average = Permille{900};
   const balancer::Ledger ledger(snapshot.topology, {});
   const HostView view = balancer::host_view(snapshot, ledger, {});
   EXPECT_EQ(view.nodes.front().load_pct, 90);
@@ -200,23 +200,22 @@ TEST_F(NewHostFiguresTest, AReleasedVmDoesNotCountInTheHostsLocality) {
   effects = host.epoch();
   ASSERT_THAT(stats::epoch_rows(effects.epoch->snapshot, {}).clients, SizeIs(2));
   const auto local_share = [](const stats::EpochRows& rows) {
-    placement::Bytes local;
-    placement::Bytes all;
+    Bytes local;
+    Bytes all;
     for (const stats::ClientSampleRow& row : rows.clients) {
       if (row.memory) {
         local += row.memory->local;
         all += row.memory->local + row.memory->remote;
       }
     }
-    return placement::permille_of(local.value, all.value, placement::Permille{});
+    return permille_of(local.value, all.value, Permille{});
   };
-  EXPECT_EQ(local_share(stats::epoch_rows(effects.epoch->snapshot, {})), placement::Permille{1000});
+  EXPECT_EQ(local_share(stats::epoch_rows(effects.epoch->snapshot, {})), Permille{1000});
   effects = host.controller().on(balancer::CommandReceived{7, balancer::ReleaseRequest{"web1"}});
   host.carry_out(effects);
   for (int epoch = 0; epoch < 3; ++epoch) {
     effects = host.epoch();
-    EXPECT_EQ(local_share(stats::epoch_rows(effects.epoch->snapshot, {})),
-              placement::Permille{1000});
+    EXPECT_EQ(local_share(stats::epoch_rows(effects.epoch->snapshot, {})), Permille{1000});
   }
   EXPECT_EQ(host.home(1), -1);
   const auto clients = answer_of<stats::Report>(host, balancer::StatsRequest{"numa-clients"});

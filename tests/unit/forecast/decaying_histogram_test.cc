@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 TEST(DecayingHistogramTest, IsSilentWhileEmpty) {
@@ -69,4 +69,4 @@ TEST(DecayingHistogramTest, CountsWhatIsOutsideAsTheNearestInside) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

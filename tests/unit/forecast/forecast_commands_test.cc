@@ -23,9 +23,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::CpuTime;
-using placement::LoadPast;
-using placement::VmId;
 using std::chrono::minutes;
 using ::testing::HasSubstr;
 
@@ -209,11 +206,11 @@ TEST_F(ForecastCommandsTest, ReadsTheLoadsOfAllVmsInTheOrderTheyWereSeen) {
   EXPECT_EQ(read[0].minutes, (std::vector<stats::MinuteLoad>{{kBegin, {0}}, {kBegin + 1, {100}}}));
   EXPECT_EQ(read[1].minutes,
             (std::vector<stats::MinuteLoad>{{kBegin, {1000}}, {kBegin + 1, {1000}}}));
-  EXPECT_EQ(read[1].facts, (placement::VmFacts{.name = "web2",
-                                               .vcpus = 4,
-                                               .memory_mib = 8192,
-                                               .shares = 200,
-                                               .guest_os = "http://debian.org/debian/12"}));
+  EXPECT_EQ(read[1].facts, (VmFacts{.name = "web2",
+                                    .vcpus = 4,
+                                    .memory_mib = 8192,
+                                    .shares = 200,
+                                    .guest_os = "http://debian.org/debian/12"}));
 }
 
 }  // namespace

@@ -17,11 +17,6 @@
 namespace vmnuma::tests {
 namespace {
 
-using placement::ForecastScore;
-using placement::KnownLoad;
-using placement::LoadPast;
-using placement::VmFacts;
-
 const std::filesystem::path kRecording =
     std::filesystem::path(VMNUMA_SOURCE_DIR) / "tests/fixtures/loads/lab.txt";
 constexpr std::int64_t kDays = 28;
@@ -51,12 +46,11 @@ void teach(stats::TrainingSet& set, const std::vector<GeneratedVm>& vms, std::in
   }
 }
 
-placement::TrainedPredictor train(const stats::TrainingSet& set) {
-  return placement::TrainedPredictor(
-      {stats::train_trees(set.examples(), {}).value(), kFirstGeneratedMinute});
+TrainedPredictor train(const stats::TrainingSet& set) {
+  return TrainedPredictor({stats::train_trees(set.examples(), {}).value(), kFirstGeneratedMinute});
 }
 
-Contestant contestant(std::string name, const placement::Predictor& predictor) {
+Contestant contestant(std::string name, const Predictor& predictor) {
   return {std::move(name), [&predictor](const VmFacts& vm, const KnownLoad& load) {
             return predictor.forecast(vm, load, load.past().last_minute());
           }};
@@ -82,10 +76,10 @@ void expect_to_be_worth_it(const ForecastScore& ours, const std::vector<Forecast
 
 TEST(ForecastFigures, AllPredictorsOnAllFamilies) {
   const std::vector<GeneratedVm> vms = generated_loads(0);
-  const placement::HistogramPredictor histogram;
+  const HistogramPredictor histogram;
   stats::TrainingSet set;
   teach(set, vms, kJudgedFrom);
-  const placement::TrainedPredictor trained = train(set);
+  const TrainedPredictor trained = train(set);
   std::vector<Contestant> contestants = plain_contestants();
   const std::size_t plain = contestants.size();
   contestants.push_back(contestant("histogram", histogram));
@@ -103,12 +97,12 @@ TEST(ForecastFigures, AllPredictorsOnTheLabsRecording) {
   constexpr std::int64_t kLabJudgedFrom = 2;  // its last day
   constexpr std::int64_t kNotInTheLab = 2;
   const std::vector<GeneratedVm> vms = recorded_loads(kRecording);
-  const placement::HistogramPredictor histogram;
+  const HistogramPredictor histogram;
   stats::TrainingSet set;
   teach(set, generated_loads(kNotInTheLab), kJudgedFrom);
-  const placement::TrainedPredictor of_others = train(set);
+  const TrainedPredictor of_others = train(set);
   teach(set, vms, kLabJudgedFrom);
-  const placement::TrainedPredictor of_all = train(set);
+  const TrainedPredictor of_all = train(set);
   std::vector<Contestant> contestants = plain_contestants();
   const std::size_t plain = contestants.size();
   contestants.push_back(contestant("histogram", histogram));

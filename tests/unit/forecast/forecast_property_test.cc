@@ -8,7 +8,7 @@
 #include "placement/forecast/score.h"
 #include "tests/support/property.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 struct Seen {
@@ -112,4 +112,4 @@ RC_GTEST_PROP(ForecastScoreProperty, ThePercentileHasTheLeastLossOfAllConstants,
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -6,20 +6,14 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::kForecastMinutes;
-using placement::LoadPast;
-using placement::Permille;
-using placement::PredictorKind;
-
 constexpr std::int64_t kBegin = 20'000 * LoadPast::kDay;
 
 /// Says nothing but this.
-class Fixed final : public placement::Predictor {
+class Fixed final : public Predictor {
  public:
   explicit Fixed(Permille answer) : answer_(answer) {}
   [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kTrained; }
-  [[nodiscard]] std::optional<Permille> forecast(const placement::VmFacts& /*vm*/,
-                                                 const placement::KnownLoad& /*load*/,
+  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& /*vm*/, const KnownLoad& /*load*/,
                                                  std::int64_t /*minute*/) const override {
     return answer_;
   }
@@ -41,8 +35,8 @@ class ForecasterTest : public ::testing::Test {
     return forecaster_.forecast(now_)->records[static_cast<std::size_t>(kind)];
   }
 
-  placement::HistogramPredictor histogram_;
-  placement::LastMaximumPredictor last_maximum_;
+  HistogramPredictor histogram_;
+  LastMaximumPredictor last_maximum_;
   Forecaster forecaster_{{}, {&histogram_, &last_maximum_}};
   std::int64_t now_ = kBegin;
 };
@@ -71,7 +65,7 @@ TEST_F(ForecasterTest, ScoresEveryPredictorByWhatCameAfter) {
   EXPECT_EQ(record(PredictorKind::kLastMaximum).score.coverage(), Permille{1000});
   // The histogram was silent for an hour.
   EXPECT_EQ(record(PredictorKind::kHistogram).score.values,
-            LoadPast::kDay - 1 - placement::KnownLoad::kLeastMinutes);
+            LoadPast::kDay - 1 - KnownLoad::kLeastMinutes);
   EXPECT_EQ(record(PredictorKind::kTrained).score.values, 0);
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::int64_t kMidnight = 20'000 * LoadPast::kDay;
@@ -86,4 +86,4 @@ TEST(KnownLoadTest, IgnoresWhatIsNotLater) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::int64_t kNoon = 20'000 * LoadPast::kDay + 12 * 60;
@@ -82,4 +82,4 @@ TEST(LoadPastTest, KeepsLoadsWithinTheirRange) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -7,11 +7,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::CpuTime;
-using placement::LoadForecasts;
-using placement::Permille;
-using placement::Snapshot;
-using placement::VmId;
 using testing::IsEmpty;
 
 constexpr std::int64_t kMinute = 29'000'000;
@@ -45,8 +40,8 @@ class LoadWatchTest : public testing::Test {
     return told;
   }
 
-  placement::HistogramPredictor histogram_;
-  placement::LastMaximumPredictor last_maximum_;
+  HistogramPredictor histogram_;
+  LastMaximumPredictor last_maximum_;
   LoadWatch watch_;
 };
 
@@ -75,18 +70,15 @@ TEST_F(LoadWatchTest, AVmThatTheHistoryKnowsIsForecastAtOnce) {
 }
 
 /// Takes down the VM that it is asked about.
-class Curious final : public placement::Predictor {
+class Curious final : public Predictor {
  public:
-  [[nodiscard]] placement::PredictorKind kind() const override {
-    return placement::PredictorKind::kTrained;
-  }
-  [[nodiscard]] std::optional<Permille> forecast(const placement::VmFacts& vm,
-                                                 const placement::KnownLoad& /*load*/,
+  [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kTrained; }
+  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& /*load*/,
                                                  std::int64_t /*minute*/) const override {
     asked = vm;
     return std::nullopt;
   }
-  mutable placement::VmFacts asked;
+  mutable VmFacts asked;
 };
 
 TEST_F(LoadWatchTest, PredictorsAreToldWhatAVmIsFromTheHistoryAndThenAsItIsNow) {
@@ -105,14 +97,14 @@ TEST_F(LoadWatchTest, PredictorsAreToldWhatAVmIsFromTheHistoryAndThenAsItIsNow) 
   Snapshot now = epoch_of(700);
   now.vms[0].weight = 300;
   now.vms[0].guest_os = "http://debian.org/debian/12";
-  now.clients[0].memory_size = placement::kGiB;
+  now.clients[0].memory_size = kGiB;
   EXPECT_EQ(watch_.epoch(now, (kMinute + 1) * 60), std::nullopt);
   (void)watch_.forecasts(kMinute);
-  EXPECT_EQ(curious.asked, (placement::VmFacts{.name = "web",
-                                               .vcpus = 2,
-                                               .memory_mib = 1024,
-                                               .shares = 300,
-                                               .guest_os = "http://debian.org/debian/12"}));
+  EXPECT_EQ(curious.asked, (VmFacts{.name = "web",
+                                    .vcpus = 2,
+                                    .memory_mib = 1024,
+                                    .shares = 300,
+                                    .guest_os = "http://debian.org/debian/12"}));
 }
 
 TEST_F(LoadWatchTest, AMinuteOfWhichLessThanHalfWasMeasuredTeachesNothing) {
@@ -130,7 +122,7 @@ TEST_F(LoadWatchTest, AVmThatWasNotSeenForEightDaysIsForgotten) {
   }
   Snapshot nobody;
   nobody.epoch_length = kSecond * 20;
-  const std::int64_t later = kMinute + 90 + placement::LoadPast::kDays * placement::LoadPast::kDay;
+  const std::int64_t later = kMinute + 90 + LoadPast::kDays * LoadPast::kDay;
   EXPECT_TRUE(watch_.epoch(nobody, (later - 5) * 60)->contains(id_of(1)));
   EXPECT_THAT(*watch_.epoch(nobody, later * 60), IsEmpty());
 }
@@ -142,14 +134,14 @@ TEST_F(LoadWatchTest, AVmThatWasNeverMeasuredForHalfAMinuteIsForgottenAtTheNext)
   Snapshot nobody;
   nobody.epoch_length = kSecond * 20;
   EXPECT_TRUE(watch_.epoch(nobody, (kMinute + 1) * 60).has_value());
-  EXPECT_EQ(curious.asked, placement::VmFacts{});
+  EXPECT_EQ(curious.asked, VmFacts{});
   (void)watch_.forecasts(kMinute + 1);
-  EXPECT_EQ(curious.asked, placement::VmFacts{});
+  EXPECT_EQ(curious.asked, VmFacts{});
 }
 
 TEST_F(LoadWatchTest, AfterAClockWasFarAheadAVmIsLearntAnew) {
   for (std::int64_t i = 0; i < 90; ++i) {
-    (void)minute(kMinute + placement::LoadPast::kDay + i, 900);
+    (void)minute(kMinute + LoadPast::kDay + i, 900);
   }
   (void)minute(kMinute, 300);
   EXPECT_THAT(watch_.forecasts(kMinute), IsEmpty());

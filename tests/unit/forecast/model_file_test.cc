@@ -16,7 +16,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::TreeModel;
 using ::testing::HasSubstr;
 
 class ModelFileTest : public ::testing::Test {
@@ -100,9 +99,8 @@ TEST_F(ModelFileTest, OtherFiguresAreRefused) {
 }
 
 TEST_F(ModelFileTest, UnsoundTreesAreRefused) {
-  for (const placement::TreeNode& node :
-       {placement::TreeNode{3, 500, 0, 2, 0}, placement::TreeNode{3, 500, 1, 3, 0},
-        placement::TreeNode{99, 500, 1, 2, 0}, placement::TreeNode{3, 500, -1, 2, 0}}) {
+  for (const TreeNode& node : {TreeNode{3, 500, 0, 2, 0}, TreeNode{3, 500, 1, 3, 0},
+                               TreeNode{99, 500, 1, 2, 0}, TreeNode{3, 500, -1, 2, 0}}) {
     TreeModel broken = model_;
     broken.trees[0][0] = node;
     ASSERT_TRUE(write_model(path(), broken));

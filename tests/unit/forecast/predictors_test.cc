@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 class Fixed final : public Predictor {
@@ -68,4 +68,4 @@ TEST(ForecastScoreTest, CountsShortfallsNineteenTimesAsMuch) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -11,11 +11,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::KnownLoad;
-using placement::LoadPast;
-using placement::Permille;
-using placement::TreeModel;
-
 /// Examples of which one figure tells what comes: 800 if it is at least 50, else 100.
 std::vector<Example> simple_examples() {
   std::vector<Example> examples;
@@ -57,7 +52,7 @@ TEST(TrainerTest, EqualExamplesGiveEqualTrees) {
 TEST(TrainerTest, ALeafHasEnoughExamples) {
   const auto examples = simple_examples();
   const auto trees = train_trees(examples, {.trees = 5, .least_examples = 300}).value();
-  for (const placement::Tree& tree : trees) {
+  for (const Tree& tree : trees) {
     std::vector<int> count(tree.size());
     for (const Example& example : examples) {
       ++count[leaf_of(tree, example.at.features)];
@@ -92,7 +87,7 @@ TEST_F(TrainingSetTest, AnExampleHasTheTenMinutesAfterIt) {
   for (const Example& example : set_.examples()) {
     EXPECT_EQ(example.minute % TrainingSet::kStride, 0);
     EXPECT_EQ(example.at.features[0], example.minute % 1000);
-    for (std::int64_t ahead = 1; ahead <= placement::kForecastMinutes; ++ahead) {
+    for (std::int64_t ahead = 1; ahead <= kForecastMinutes; ++ahead) {
       EXPECT_EQ(example.loads[static_cast<std::size_t>(ahead - 1)],
                 (example.minute + ahead) % 1000);
     }
@@ -102,7 +97,7 @@ TEST_F(TrainingSetTest, AnExampleHasTheTenMinutesAfterIt) {
 TEST_F(TrainingSetTest, AGapEndsAnExample) {
   live(1000, 1010);
   for (const Example& example : set_.examples()) {
-    EXPECT_FALSE(example.minute < 1010 && example.minute + placement::kForecastMinutes >= 1000)
+    EXPECT_FALSE(example.minute < 1010 && example.minute + kForecastMinutes >= 1000)
         << example.minute;
   }
 }

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr std::int64_t kBegin = 20'000 * LoadPast::kDay;
@@ -103,4 +103,4 @@ TEST(FeaturesTest, VmsOfOneNameGroupAreTakenTogether) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -9,23 +9,19 @@
 namespace vmnuma::stats::tests {
 namespace {
 
-using placement::Bytes;
-using placement::CpuTime;
-using placement::NodeId;
-using placement::Permille;
 using std::chrono::seconds;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 // Nodes 0 and 8; a VM with a client on the second.
-placement::Snapshot snapshot() {
-  placement::Snapshot snapshot;
+Snapshot snapshot() {
+  Snapshot snapshot;
   snapshot.epoch_length = CpuTime{2'000'000};
   snapshot.topology.nodes.resize(2);
   snapshot.topology.nodes[0].id = {0};
   snapshot.topology.nodes[1].id = {8};
   snapshot.nodes.resize(2);
-  placement::NodeState& node = snapshot.nodes[1];
+  NodeState& node = snapshot.nodes[1];
   node.used = CpuTime{1};
   node.non_vm = CpuTime{2};
   node.capacity = CpuTime{3};
@@ -37,14 +33,14 @@ placement::Snapshot snapshot() {
   node.free = Bytes{9};
   node.total = Bytes{10};
   node.threads = CpuTime{16};
-  placement::VmState vm;
+  VmState vm;
   vm.id = vm_id(1);
   vm.name = "vm1";
   vm.client_count = 1;
   vm.weight = 300;
   vm.guest_os = "http://debian.org/debian/12";
   snapshot.vms = {vm};
-  placement::ClientState client;
+  ClientState client;
   client.id = {vm_id(1), 3};
   client.vcpus = {4, 5};
   client.home = 1;
@@ -55,7 +51,7 @@ placement::Snapshot snapshot() {
   client.owed = CpuTime{15};
   client.memory = {Bytes{100}, Bytes{900}};
   client.memory_known = true;
-  client.memory_size = placement::kMiB * 640;
+  client.memory_size = kMiB * 640;
   snapshot.clients = {client};
   return snapshot;
 }
@@ -95,7 +91,7 @@ TEST(EpochRowsTest, TakesNodesAndClientsAsMeasured) {
 }
 
 TEST(EpochRowsTest, LeavesOutWhatWasNotMeasured) {
-  placement::Snapshot with_gaps = snapshot();
+  Snapshot with_gaps = snapshot();
   with_gaps.nodes[0].known = false;
   with_gaps.vms[0].fresh = false;
   const EpochRows epoch = epoch_rows(with_gaps, at(seconds(6)));
@@ -105,7 +101,7 @@ TEST(EpochRowsTest, LeavesOutWhatWasNotMeasured) {
 }
 
 TEST(EpochRowsTest, LeavesOutWhatIsHeldOrAssumed) {
-  placement::Snapshot assumed = snapshot();
+  Snapshot assumed = snapshot();
   assumed.nodes[0].cpu_measured = false;
   assumed.nodes[1].memory_read = false;
   assumed.vms[0].cpu_measured = false;
@@ -117,7 +113,7 @@ TEST(EpochRowsTest, LeavesOutWhatIsHeldOrAssumed) {
 }
 
 TEST(EpochRowsTest, TakesHowLongVmsWaitedWhereThatIsKnown) {
-  placement::Snapshot waiting = snapshot();
+  Snapshot waiting = snapshot();
   EXPECT_THAT(epoch_rows(waiting, at(seconds(6))).vms, IsEmpty());
   waiting.vms[0].figures.memory_some = Permille{5};
   const EpochRows epoch = epoch_rows(waiting, at(seconds(6)));
@@ -126,8 +122,8 @@ TEST(EpochRowsTest, TakesHowLongVmsWaitedWhereThatIsKnown) {
 }
 
 TEST(EpochRowsTest, SaysWhereMemoryAndHomeAreUnknown) {
-  placement::Snapshot unplaced = snapshot();
-  unplaced.clients[0].home = placement::kNoNode;
+  Snapshot unplaced = snapshot();
+  unplaced.clients[0].home = kNoNode;
   EXPECT_EQ(epoch_rows(unplaced, at(seconds(6))).clients[0].home, NodeId{});
   EXPECT_EQ(epoch_rows(unplaced, at(seconds(6))).clients[0].memory, std::nullopt);
   unplaced.clients[0].home = 1;

@@ -37,7 +37,7 @@ TEST_F(HomesTest, ForgetsOneVmOnly) {
 TEST_F(HomesTest, ThoseOfAVmOfWhichNothingElseIsLeftAreForgotten) {
   using std::chrono::days;
   options_.kept = {std::chrono::minutes(10), days(1), days(2), days(3)};
-  for (const placement::VmId& vm : {vm_id(1), vm_id(2), vm_id(3), vm_id(4)}) {
+  for (const VmId& vm : {vm_id(1), vm_id(2), vm_id(3), vm_id(4)}) {
     ASSERT_TRUE(history().save_home(vm, 0, {1}));
   }
   ActionRow open = action_row(1);

@@ -7,10 +7,6 @@
 namespace vmnuma::stats::tests {
 namespace {
 
-using placement::Bytes;
-using placement::CpuTime;
-using placement::NodeId;
-using placement::Permille;
 using std::chrono::days;
 using std::chrono::hours;
 using std::chrono::milliseconds;
@@ -258,7 +254,7 @@ TEST_F(JournalFilterTest, FindsAVmByNameOrUuidInAnyRelocation) {
 }
 
 TEST_F(JournalFilterTest, FindsAUuidInUpperCase) {
-  placement::VmId id;
+  VmId id;
   id.uuid.fill(0xab);
   ActionRow action = action_row(4);
   action.relocations[0].vm = id;

@@ -32,8 +32,7 @@ TEST_F(PastTest, LooksBackWhileTheHistoryIsOpen) {
   EXPECT_THAT(past->nodes, SizeIs(2));
   // 3 GiB local and 1 GiB remote of each of two clients.
   ASSERT_THAT(past->locality, SizeIs(1));
-  EXPECT_EQ(past->locality[0], (LocalityPoint{at(seconds(2)), placement::Bytes{6LL << 30},
-                                              placement::Bytes{2LL << 30}}));
+  EXPECT_EQ(past->locality[0], (LocalityPoint{at(seconds(2)), Bytes{6LL << 30}, Bytes{2LL << 30}}));
   ASSERT_THAT(past->actions, SizeIs(1));
   EXPECT_EQ(past->actions[0].action.id, 1);
 }
@@ -45,7 +44,7 @@ TEST_F(PastTest, ClientsWhoseMemoryIsNotKnownDoNotCount) {
   ASSERT_TRUE(history().append_epoch(epoch));
   const auto past = read_past(file(), at(seconds(0)), at(minutes(10)));
   ASSERT_TRUE(past);
-  EXPECT_EQ(past->locality[0].local, placement::Bytes{3LL << 30});
+  EXPECT_EQ(past->locality[0].local, Bytes{3LL << 30});
 }
 
 // As earlier versions wrote them: all of its memory was remote then.
@@ -53,16 +52,14 @@ TEST_F(PastTest, ClientsWithoutAHomeDoNotCount) {
   EpochRows epoch = epoch_at(at(seconds(2)));
   epoch.clients = {client_row(1, 0, 10), client_row(2, 0, 10)};
   epoch.clients[1].home = {};
-  epoch.clients[1].memory = MemorySplit{{}, placement::kGiB * 4};
+  epoch.clients[1].memory = MemorySplit{{}, kGiB * 4};
   ASSERT_TRUE(history().append_epoch(epoch));
   const auto past = read_past(file(), at(seconds(0)), at(minutes(10)));
   ASSERT_TRUE(past);
-  EXPECT_EQ(past->locality[0], (LocalityPoint{at(seconds(2)), placement::Bytes{3LL << 30},
-                                              placement::Bytes{1LL << 30}}));
+  EXPECT_EQ(past->locality[0], (LocalityPoint{at(seconds(2)), Bytes{3LL << 30}, Bytes{1LL << 30}}));
 }
 
 TEST_F(PastTest, VmsHaveTheAverageOfWhatIsKnownOfTheirFigures) {
-  using placement::Permille;
   EpochRows epoch = epoch_at(at(seconds(2)));
   epoch.clients = {client_row(1, 0, 10), client_row(2, 0, 10)};
   epoch.vms = {{vm_id(1), {Permille{100}, {}, {}}},
@@ -75,9 +72,8 @@ TEST_F(PastTest, VmsHaveTheAverageOfWhatIsKnownOfTheirFigures) {
   ASSERT_TRUE(past) << past.error().message;
   ASSERT_THAT(past->vms, SizeIs(2));
   EXPECT_EQ(past->vms[0].name, "vm1");
-  EXPECT_EQ(past->vms[0].figures, (placement::VmFigures{Permille{200}, Permille{7}, {}}));
-  EXPECT_EQ(past->vms[1].figures,
-            (placement::VmFigures{{}, Permille{30}, Permille{10}, Permille{900}}));
+  EXPECT_EQ(past->vms[0].figures, (VmFigures{Permille{200}, Permille{7}, {}}));
+  EXPECT_EQ(past->vms[1].figures, (VmFigures{{}, Permille{30}, Permille{10}, Permille{900}}));
 }
 
 TEST_F(PastTest, SamplesAreAsFineAsTheTimeAllows) {

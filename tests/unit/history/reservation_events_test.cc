@@ -22,7 +22,7 @@ class ReservationEventsTest : public HistoryTest {
             .what = "taken-up",
             .vm_uuid = "00000000-0000-0000-0000-000000000001",
             .vm_name = "web1",
-            .memory = placement::kGiB,
+            .memory = kGiB,
             .detail = "it takes up 1024 MiB"};
   }
   void note(const ReservationEventRow& event) {

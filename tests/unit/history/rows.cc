@@ -5,17 +5,12 @@
 
 namespace vmnuma::stats::tests {
 
-using placement::Bytes;
-using placement::CpuTime;
-using placement::NodeId;
-using placement::Permille;
-
 WallTime at(std::chrono::milliseconds since) {
   return WallTime(std::chrono::sys_days(std::chrono::year(2024) / 1 / 1)) + since;
 }
 
-placement::VmId vm_id(std::uint8_t number) {
-  placement::VmId id;
+VmId vm_id(std::uint8_t number) {
+  VmId id;
   id.uuid.back() = number;
   return id;
 }
@@ -32,8 +27,8 @@ EpochRows epoch_at(WallTime time, std::int64_t used_us) {
                            .owed = CpuTime{100},
                            .load_average = Permille{125},
                            .vcpus = 4,
-                           .free = placement::kGiB * 5,
-                           .total = placement::kGiB * 16,
+                           .free = kGiB * 5,
+                           .total = kGiB * 16,
                            .threads = CpuTime{16'000'000}});
   }
   return epoch;
@@ -53,28 +48,25 @@ ClientSampleRow client_row(std::uint8_t vm, std::int32_t client, std::int64_t de
           .demand = CpuTime{demand_us},
           .entitled = CpuTime{demand_us},
           .owed = CpuTime{demand_us - demand_us / 2},
-          .memory = MemorySplit{placement::kGiB * 3, placement::kGiB}};
+          .memory = MemorySplit{kGiB * 3, kGiB}};
 }
 
 ActionRow action_row(std::int64_t id, WallTime time) {
-  return {.id = id,
-          .time = time,
-          .epoch = 17,
-          .reason = "load-move",
-          .relocations = {{.vm = vm_id(1),
-                           .vm_name = "vm1",
-                           .client = 0,
-                           .from = {0},
-                           .to = {1},
-                           .memory = placement::kGiB}},
-          .predicted = {.lost_before = CpuTime{900'000},
-                        .lost_after = CpuTime{100'000},
-                        .cost = CpuTime{50'000},
-                        .imbalance_before = Permille{300},
-                        .imbalance_after = Permille{40},
-                        .locality_before = Permille{1000},
-                        .locality_after = Permille{0}},
-          .order_text = "{\"action\":" + std::to_string(id) + "}"};
+  return {
+      .id = id,
+      .time = time,
+      .epoch = 17,
+      .reason = "load-move",
+      .relocations =
+          {{.vm = vm_id(1), .vm_name = "vm1", .client = 0, .from = {0}, .to = {1}, .memory = kGiB}},
+      .predicted = {.lost_before = CpuTime{900'000},
+                    .lost_after = CpuTime{100'000},
+                    .cost = CpuTime{50'000},
+                    .imbalance_before = Permille{300},
+                    .imbalance_after = Permille{40},
+                    .locality_before = Permille{1000},
+                    .locality_after = Permille{0}},
+      .order_text = "{\"action\":" + std::to_string(id) + "}"};
 }
 
 void HistoryTest::reopen() {

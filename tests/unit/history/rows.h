@@ -18,7 +18,7 @@ namespace vmnuma::stats::tests {
 [[nodiscard]] WallTime at(std::chrono::milliseconds since);
 
 /// The VM whose UUID is all zeros but for its last byte.
-[[nodiscard]] placement::VmId vm_id(std::uint8_t number);
+[[nodiscard]] VmId vm_id(std::uint8_t number);
 
 /// An epoch of 2 s with nodes 0 and 1 and no clients. Node 0 used `used_us` of 4 CPUs, node 1 half
 /// of that.

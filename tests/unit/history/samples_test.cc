@@ -10,9 +10,6 @@
 namespace vmnuma::stats::tests {
 namespace {
 
-using placement::CpuTime;
-using placement::NodeId;
-using placement::Permille;
 using std::chrono::days;
 using std::chrono::hours;
 using std::chrono::milliseconds;
@@ -83,7 +80,7 @@ TEST_F(SamplesTest, AFinishedMinuteIsTheAverageOfItsEpochs) {
   EXPECT_EQ(minute[0].row.used, CpuTime{1450});
   EXPECT_EQ(minute[0].row.capacity, CpuTime{8'000'000});
   EXPECT_EQ(minute[0].row.load_average, Permille{125});
-  EXPECT_EQ(minute[0].row.free, placement::kGiB * 5);
+  EXPECT_EQ(minute[0].row.free, kGiB * 5);
   EXPECT_EQ(nodes(SampleSpan::kMinute, 1)[0].row.used, CpuTime{725});
   EXPECT_THAT(nodes(SampleSpan::kEpoch), SizeIs(31));
 }
@@ -107,7 +104,7 @@ TEST_F(SamplesTest, AClientIsAveragedOverTheEpochsItWasThere) {
   EXPECT_EQ(minute[0].epochs, 2);
   EXPECT_EQ(minute[0].row.demand, CpuTime{1500});
   EXPECT_EQ(minute[0].row.home, NodeId{1});
-  EXPECT_EQ(minute[0].row.memory, (MemorySplit{placement::kGiB * 3, placement::kGiB}));
+  EXPECT_EQ(minute[0].row.memory, (MemorySplit{kGiB * 3, kGiB}));
   EXPECT_EQ(minute[1].epochs, 1);
   EXPECT_EQ(minute[1].row.demand, CpuTime{50});
   EXPECT_EQ(minute[1].row.memory, std::nullopt);

@@ -91,7 +91,7 @@ TEST_F(SchemaTest, VmsOfTheThirdVersionGetAColumnForEachFigure) {
   add_vm_figures(database_);
   add_vm_figures(database_);
   EXPECT_EQ(number("SELECT count(*) FROM pragma_table_info('vm_sample')"),
-            5 + static_cast<std::int64_t>(placement::kVmFigures.size()));
+            5 + static_cast<std::int64_t>(kVmFigures.size()));
   EXPECT_EQ(number("SELECT count(*) FROM vm_sample WHERE memory_full_permille = 3 AND"
                    " huge_page_permille IS NULL"),
             1);

@@ -19,7 +19,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::NodeId;
 using testing::ElementsAre;
 
 constexpr const char* kMediated =
@@ -36,7 +35,7 @@ class DevicesWholeWayTest : public testing::Test {
   DevicesWholeWayTest() {
     (void)host_.tell_domains();
     (void)host_.epoch();
-    files_.set_nodes(tests::regular_nodes(4, 2, 1, placement::kGiB));
+    files_.set_nodes(tests::regular_nodes(4, 2, 1, kGiB));
     files_.write("sys/devices/pci0000:3a/0000:3b:00.0/numa_node", "3\n");
     files_.write("sys/devices/pci0000:3a/0000:3b:00.0/some-mdev/remove", "");
     files_.link("sys/bus/mdev/devices/53764d0e-85a0-42b4-af5c-2046b460b1dc",

@@ -23,7 +23,6 @@ using balancer::Answer;
 using balancer::Command;
 using balancer::DoneView;
 using balancer::WithdrawRequest;
-using placement::kGiB;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -281,7 +280,7 @@ TEST_F(HookRunTest, WhatIsReservedIsFreeForTheVmThatItIsForWithoutTheDaemon) {
     node.reserve = kGiB * 4;
   }
   balancer::Reservation& reservation = state.reservations.emplace_back();
-  reservation.memory = {{placement::NodeId{1}, {}, kGiB * 4 - kGiB / 8}};
+  reservation.memory = {{NodeId{1}, {}, kGiB * 4 - kGiB / 8}};
   reservation.vm = "another";
   known(state);
   EXPECT_EQ(run("prepare", one_gib, "/nonexistent"), kHookRefused);
@@ -322,7 +321,7 @@ TEST_F(HookRunTest, TheDaemonIsToldWhereTheMemoryMayLieAndWithoutItThatCountsAsW
   }
   ASSERT_EQ(asked.size(), 1U);
   EXPECT_THAT(asked[0].numatune,
-              ElementsAre(AnnounceRequest::Binding{placement::NumatuneMode::kStrict, {{0}}}));
+              ElementsAre(AnnounceRequest::Binding{NumatuneMode::kStrict, {{0}}}));
   balancer::AdmissionState state = two_nodes();
   state.nodes[0].reserve = kGiB * 4;
   known(state);
@@ -341,7 +340,7 @@ TEST_F(HookRunTest, HugePagesThatTheDaemonPromisedAreNotFreeWithoutIt) {
   balancer::AdmissionState state = two_nodes();
   known(state);
   EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
-  state.nodes[1].pools = {{placement::kMiB * 2, placement::kMiB * 2}};
+  state.nodes[1].pools = {{kMiB * 2, kMiB * 2}};
   known(state);
   EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookRefused);
   EXPECT_THAT(reports_.back(), HasSubstr("on node 1 2 CPUs, 511 huge pages of 2048 KiB"));

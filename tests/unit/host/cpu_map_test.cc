@@ -7,8 +7,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuId;
-
 TEST(CpuMapTest, HasOneBitACpuLowestFirst) {
   const auto map = make_cpu_map({CpuId{0}, CpuId{2}, CpuId{9}}, {CpuMap{0xff, 0xff}, 16});
   ASSERT_TRUE(map.has_value());

@@ -8,8 +8,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::NovaProject;
-
 constexpr const char* kNewer = "http://openstack.org/xmlns/libvirt/nova/1.1";
 constexpr const char* kOlder = "http://openstack.org/xmlns/libvirt/nova/1.0";
 

@@ -9,7 +9,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::PolicySetting;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;

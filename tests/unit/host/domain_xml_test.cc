@@ -15,14 +15,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::kGiB;
-using placement::kMiB;
-using placement::NodeId;
-using placement::NumatuneMode;
-using placement::Pin;
-using placement::VmDescription;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -222,7 +214,7 @@ TEST(DomainXmlTest, EachCellHasItsOwnPageSize) {
         "<cell id='2' cpus='2' memory='1'/></numa></cpu><memoryBacking>" +
         huge_pages + "</memoryBacking>");
     std::vector<std::optional<Bytes>> found{vm.huge_page_size};
-    for (const placement::GuestCell& cell : vm.cells) {
+    for (const GuestCell& cell : vm.cells) {
       found.push_back(cell.page_size);
     }
     return found;
@@ -284,17 +276,17 @@ TEST(DomainXmlTest, EachCellHasItsOwnBinding) {
         "<cpu><numa><cell id='0' cpus='0' memory='1'/><cell id='1' cpus='1' memory='1'/></numa>"
         "</cpu><numatune>" +
         numatune + "</numatune>");
-    std::vector<std::optional<placement::CellBinding>> found;
-    for (const placement::GuestCell& cell : vm.cells) {
+    std::vector<std::optional<CellBinding>> found;
+    for (const GuestCell& cell : vm.cells) {
       found.push_back(cell.binding);
     }
     return found;
   };
-  const placement::CellBinding on_two{NumatuneMode::kStrict, {NodeId{2}}};
+  const CellBinding on_two{NumatuneMode::kStrict, {NodeId{2}}};
   const std::string second = "<memnode cellid='1' nodeset='2'/>";
   EXPECT_THAT(bindings("<memory mode='preferred' nodeset='0'/>" + second),
               ElementsAre(std::nullopt, on_two));
-  EXPECT_THAT(bindings(second), ElementsAre(placement::CellBinding{}, on_two));
+  EXPECT_THAT(bindings(second), ElementsAre(CellBinding{}, on_two));
   EXPECT_THAT(bindings("<memory mode='strict' nodeset='0'/>"),
               ElementsAre(std::nullopt, std::nullopt));
 }
@@ -316,7 +308,7 @@ TEST(DomainXmlTest, OrdinaryPagesNamedAsHugePagesAreNone) {
   EXPECT_EQ(parse("<memoryBacking><hugepages><page size='4' unit='KiB' nodeset='0'/></hugepages>"
                   "</memoryBacking>")
                 .huge_page_size,
-            placement::Bytes{});
+            Bytes{});
 }
 
 TEST(DomainXmlTest, PrivateMemfdMemoryIsNotShared) {
@@ -345,7 +337,7 @@ TEST(DomainXmlTest, AnAddressMayLeaveOutItsPciDomain) {
   EXPECT_EQ(parse("<devices><hostdev mode='subsystem' type='pci'><source><address bus='0x3b' "
                   "slot='0x1f' function='0x7'/></source></hostdev></devices>")
                 .pci_devices,
-            std::vector{placement::PciDevice{"0000:3b:1f.7"}});
+            std::vector{PciDevice{"0000:3b:1f.7"}});
 }
 
 TEST(DomainXmlTest, OtherHostDevicesPinNothing) {
@@ -364,7 +356,7 @@ TEST(DomainXmlTest, AMediatedDeviceIsKnownByItsUuid) {
            uuid + "'/></source></hostdev></devices>";
   };
   const std::string uuid = "53764d0e-85a0-42b4-af5c-2046b460b1dc";
-  EXPECT_EQ(parse(mediated(uuid)).mediated_devices, std::vector{placement::MediatedDevice{uuid}});
+  EXPECT_EQ(parse(mediated(uuid)).mediated_devices, std::vector{MediatedDevice{uuid}});
   for (const char* wrong : {"", "..", "../../../etc"}) {
     EXPECT_FALSE(parse_domain_xml("<domain type='kvm'><name>a</name><uuid>" + uuid +
                                       "</uuid><memory>1024</memory><vcpu>1</vcpu>" +
@@ -400,7 +392,7 @@ TEST(DomainXmlTest, KnowsBridgesOfOpenVSwitch) {
   EXPECT_EQ(parse("<devices><interface type='bridge'><source bridge='br-int'/><virtualport "
                   "type='openvswitch'/><model type='virtio'/></interface></devices>")
                 .host_interfaces,
-            (std::vector{placement::HostInterface{"br-int", {}, true}}));
+            (std::vector{HostInterface{"br-int", {}, true}}));
 }
 
 TEST(DomainXmlTest, KnowsWhereVhostTakesTheGuestsTraffic) {
@@ -450,7 +442,7 @@ TEST(DomainXmlTest, TakesTheGuestsSystemFromTheMetadata) {
 
 TEST(DomainXmlTest, KeepsTheDefaultPolicy) {
   EXPECT_EQ(parse("<metadata><x:policy xmlns:x='x' memory='hands-off'/></metadata>").policy,
-            placement::VmPolicy{});
+            VmPolicy{});
 }
 
 }  // namespace

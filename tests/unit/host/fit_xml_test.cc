@@ -8,8 +8,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuId;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 

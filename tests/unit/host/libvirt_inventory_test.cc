@@ -18,8 +18,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::VmDescription;
-using placement::VmId;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -35,7 +33,7 @@ class LibvirtInventoryTest : public testing::Test {
 
   std::unique_ptr<LibvirtInventory> inventory() {
     return std::make_unique<LibvirtInventory>(
-        *loop_, InventoryOptions{.uri = kUri, .default_huge_page_size = placement::kMiB * 2},
+        *loop_, InventoryOptions{.uri = kUri, .default_huge_page_size = kMiB * 2},
         [this] { dirty_.notify(); });
   }
 

@@ -11,7 +11,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Bytes;
 using testing::HasSubstr;
 
 TEST(XmlFieldsTest, ReadsNumbersWithBlanksAndInHexadecimal) {
@@ -85,7 +84,7 @@ TEST(XmlFieldsTest, TakesExcludedNumbersOutOfWhatWasNamedBefore) {
     XmlFields fields;
     const auto cpus = fields.cpus(text, "cpuset");
     EXPECT_FALSE(fields.complaint()) << *fields.complaint();
-    return placement::to_list(cpus);
+    return to_list(cpus);
   };
   EXPECT_EQ(list("1-4,^3,2"), "1-2,4");
   EXPECT_EQ(list("0-7, ^4 ,^5,^9"), "0-3,6-7");

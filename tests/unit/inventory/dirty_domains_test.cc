@@ -7,7 +7,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::VmId;
 using testing::ElementsAre;
 using testing::IsEmpty;
 

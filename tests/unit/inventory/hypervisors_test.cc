@@ -9,9 +9,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuId;
-using placement::VmDescription;
-using placement::VmId;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -34,7 +31,7 @@ class FakeHypervisor final : public Hypervisor {
   void mark_dirty(const VmId& marked) override { dirty.push_back(marked); }
   migration::DomainControl& control() override { return domains; }
 
-  tests::FakeDomains domains{{CpuId{0}, CpuId{1}}, {placement::NodeId{0}}};
+  tests::FakeDomains domains{{CpuId{0}, CpuId{1}}, {NodeId{0}}};
   std::vector<VmId> dirty;
 
  private:

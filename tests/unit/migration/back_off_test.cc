@@ -6,8 +6,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Microseconds;
-
 constexpr Microseconds kFirst{100};
 constexpr Microseconds kLongest{350};
 

@@ -6,10 +6,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kMiB;
-using placement::Microseconds;
-
 constexpr Microseconds kTarget{5000};
 
 TEST(ChunkSizeTest, StartsSmall) {

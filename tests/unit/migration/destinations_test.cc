@@ -9,11 +9,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
-using placement::NodeId;
-
 std::optional<NodeId> goes_to(const Destinations& destinations, NodeId from, Bytes size = kPage,
                               Bytes pool = kOrdinary,
                               std::optional<NodeId> neighbour = std::nullopt) {

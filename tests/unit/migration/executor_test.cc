@@ -11,12 +11,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::kGiB;
-using placement::kMiB;
-using placement::Microseconds;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -103,7 +97,7 @@ TEST_F(ExecutorTest, APullMovesPagesOnly) {
   VmChange change = world_.change(vm, 0, 1);
   change.pins.clear();
   Order order = World::order(7, {change});
-  order.reason = placement::Reason::kMemoryPull;
+  order.reason = Reason::kMemoryPull;
   world_.executor().submit(order);
   const auto events = world_.run();
   EXPECT_THAT(kinds(events, 7), ElementsAre(Kind::kStarted, Kind::kFinished));
@@ -115,7 +109,7 @@ TEST_F(ExecutorTest, APullMovesPagesOnly) {
 TEST_F(ExecutorTest, HandsOffMemoryStaysAndTheDetailSaysSo) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
   VmChange change = world_.change(vm, 0, 1);
-  change.memory_mode = placement::MemoryMode::kHandsOff;
+  change.memory_mode = MemoryMode::kHandsOff;
   world_.executor().submit(World::order(7, {change}));
   const ActionEvent end = finished(world_.run(), 7);
   EXPECT_EQ(end.state, ActionState::kDone);
@@ -226,7 +220,7 @@ TEST_F(ExecutorTest, AFirstPlacementIsMadeEvenWithoutRoomAndMovesWhatFits) {
   world_.set_limits(limits);
   world_.memory.set_used_by_others(NodeId{1}, kMiB * 240);
   Order order = World::order(7, {world_.change(vm, 0, 1)});
-  order.reason = placement::Reason::kInitialPlacement;
+  order.reason = Reason::kInitialPlacement;
   world_.executor().submit(order);
   const ActionEvent end = finished(world_.run(), 7);
   EXPECT_EQ(end.state, ActionState::kDone);

@@ -6,17 +6,14 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::CpuId;
-
 TEST(LimitsTest, FollowOptionsAndTopology) {
-  placement::Options options;
+  Options options;
   options.page_mig_enable = 0;
   options.page_mig_rate_max = 1000;
   options.page_mig_vm_rate_max = 10;
   options.page_mig_stall_target = 7000;
   options.node_reserve_pct = 3;
-  placement::Topology topology;
+  Topology topology;
   topology.nodes.resize(2);
   topology.nodes[0].cpus = {{.id = {4}}, {.id = {6}}};
   topology.nodes[1].cpus = {{.id = {1}}};
@@ -24,8 +21,8 @@ TEST(LimitsTest, FollowOptionsAndTopology) {
   EXPECT_FALSE(limits.move_memory);
   EXPECT_EQ(limits.bytes_per_second, Bytes{4'096'000});
   EXPECT_EQ(limits.vm_bytes_per_second, Bytes{40'960});
-  EXPECT_EQ(limits.stall_target, placement::Microseconds{7000});
-  EXPECT_EQ(limits.node_reserve, placement::Permille{30});
+  EXPECT_EQ(limits.stall_target, Microseconds{7000});
+  EXPECT_EQ(limits.node_reserve, Permille{30});
   EXPECT_EQ(limits.all_cpus, (std::vector{CpuId{1}, CpuId{4}, CpuId{6}}));
 }
 

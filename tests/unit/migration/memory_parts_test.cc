@@ -8,10 +8,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kMiB;
-using placement::NodeId;
-
 MemoryRange mapping(std::uint64_t start, Bytes length, std::vector<NodeBytes> resident,
                     std::string policy = {}) {
   return {.start = start,

@@ -11,8 +11,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::kMiB;
-using placement::NodeId;
 using testing::HasSubstr;
 
 class MaskTest : public testing::Test {
@@ -21,14 +19,14 @@ class MaskTest : public testing::Test {
   void allow(const TestVm& vm, std::vector<NodeId> nodes) {
     auto running = world_.running(vm.id);
     ASSERT_TRUE(running.has_value());
-    running->numatune = placement::NumatuneMode::kRestrictive;
+    running->numatune = NumatuneMode::kRestrictive;
     running->numatune_nodes = std::move(nodes);
     world_.domains.start(*std::move(running));
   }
   VmChange masked(const TestVm& vm, std::int32_t from, std::int32_t to) {
     allow(vm, {NodeId{from}});
     VmChange change = world_.change(vm, from, to);
-    change.memory_mode = placement::MemoryMode::kMask;
+    change.memory_mode = MemoryMode::kMask;
     change.memory.allowed_before = {NodeId{from}};
     return change;
   }
@@ -97,7 +95,7 @@ TEST_F(MaskTest, WideningKeepsNodesThatTheVmGotAfterTheOrderWasMade) {
 TEST_F(MaskTest, AVmThatMayUseEveryNodeByNowIsNotNarrowedByWidening) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   VmChange change = world_.change(vm, 0, 1);
-  change.memory_mode = placement::MemoryMode::kMask;
+  change.memory_mode = MemoryMode::kMask;
   change.memory.allowed_before = {NodeId{0}};
   carry_out(change);
   EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 1"});
@@ -131,7 +129,7 @@ TEST_F(MaskTest, StaysWideWhereALittleIsLeftForLackOfRoom) {
   world_.set_limits(limits);
   world_.memory.set_used_by_others(NodeId{1}, kMiB * 196);  // 60 MiB are free
   Order order = World::order(7, {masked(vm, 0, 1)});
-  order.reason = placement::Reason::kMemoryPull;  // moves what it can
+  order.reason = Reason::kMemoryPull;  // moves what it can
   world_.executor().submit(order);
   const ActionEvent end = finished(world_.run(), 7);
   EXPECT_EQ(world_.memory_on(vm, 0), kMiB * 4);
@@ -174,7 +172,7 @@ TEST_F(MaskTest, ASmallerSetIsNotSetWhileMuchIsElsewhere) {
 TEST_F(MaskTest, ASetThatIsToBeAnotherIsChangedBeforePagesMoveAndStays) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   VmChange change = masked(vm, 0, 1);
-  change.memory_mode = placement::MemoryMode::kSoft;
+  change.memory_mode = MemoryMode::kSoft;
   change.memory.allowed_after = {NodeId{0}, NodeId{1}};
   const ActionEvent end = carry_out(change);
   EXPECT_EQ(sets(), std::vector<std::string>{"set_memory_nodes web1 to 0-1"});
@@ -219,14 +217,14 @@ class ReleaseWorkTest : public MaskTest {
     world_.run([&] { return world_.memory_on(vm_, 0) == kMiB * 64; });
   }
   /// While every call to libvirt fails with this.
-  std::vector<ActionEvent> fail_for(placement::Microseconds time, ErrorCode code) {
+  std::vector<ActionEvent> fail_for(Microseconds time, ErrorCode code) {
     world_.domains.fail_with(Error{code, 0, "no answer"});
-    const placement::Microseconds end = world_.now() + time;
+    const Microseconds end = world_.now() + time;
     return world_.run([&] { return world_.now() >= end; });
   }
 
   const TestVm vm_ = world_.start_vm("web1", 1, kMiB * 64, true);
-  static constexpr placement::Microseconds kHour{3'600'000'000};
+  static constexpr Microseconds kHour{3'600'000'000};
 };
 
 TEST_F(ReleaseWorkTest, ASetThatCannotBeRestoredYetStaysOpenAndIsTriedAgain) {

@@ -6,11 +6,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kKiB;
-using placement::kMiB;
-using placement::NodeId;
-
 constexpr Bytes kHuge = kMiB * 2;
 
 /// The ranges of a process with these files.

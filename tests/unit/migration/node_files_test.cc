@@ -12,11 +12,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kKiB;
-using placement::kMiB;
-using placement::NodeId;
 using testing::HasSubstr;
 
 constexpr std::string_view kMeminfo =

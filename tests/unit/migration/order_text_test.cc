@@ -9,8 +9,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::CpuId;
-using placement::NodeId;
 using testing::HasSubstr;
 
 Order sample_order() {
@@ -23,16 +21,16 @@ Order sample_order() {
   change.pins = {{PinChange::Thread::kVcpu, 3, {CpuId{0}, CpuId{1}, CpuId{7}}, {CpuId{8}}},
                  {PinChange::Thread::kEmulator, 0, {}, {CpuId{8}, CpuId{9}}},
                  {PinChange::Thread::kIoThread, 2, {}, {CpuId{8}}}};
-  change.memory = {{{NodeId{1}, placement::kGiB}, {NodeId{3}, placement::kMiB}},
-                   {{placement::kGiB * 2, NodeId{3}}, {placement::kMiB, NodeId{1}}},
+  change.memory = {{{NodeId{1}, kGiB}, {NodeId{3}, kMiB}},
+                   {{kGiB * 2, NodeId{3}}, {kMiB, NodeId{1}}},
                    {NodeId{0}},
                    {NodeId{1}, NodeId{3}}};
-  change.memory_mode = placement::MemoryMode::kMask;
+  change.memory_mode = MemoryMode::kMask;
   VmChange other;
   other.vm_name = "db1";
   return {.action = 7,
           .epoch = 90,
-          .reason = placement::Reason::kLoadSwap,
+          .reason = Reason::kLoadSwap,
           .changes = {change, other},
           .predicted = {.lost_before = {1},
                         .lost_after = {-2},
@@ -66,7 +64,7 @@ TEST(OrderTextTest, AnOlderOrderDoesNotTellTheDomainIdAndTellsNodesToUndo) {
 }
 
 TEST(OrderTextTest, KnowsEveryReasonSoThatNoCrashLosesAnOrder) {
-  for (const placement::Reason reason : kValuesOf<placement::Reason>) {
+  for (const Reason reason : kValuesOf<Reason>) {
     const auto read = parse_order(to_text(Order{.reason = reason}));
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(read->reason, reason);

@@ -7,11 +7,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kKiB;
-using placement::kMiB;
-
 TEST(OutcomeTest, SaysWhatWasMovedAndWhatWasLeftAndWhy) {
   Outcome outcome;
   outcome.moved = kMiB * 1946;
@@ -21,7 +16,7 @@ TEST(OutcomeTest, SaysWhatWasMovedAndWhatWasLeftAndWhy) {
   outcome.left_because(Leftover::kPinned) = kMiB * 4;
   EXPECT_EQ(describe(outcome), "moved 1.9 GiB, left 12.0 MiB (4.0 MiB pinned, 8.0 MiB shared)");
   outcome.calls = 396;
-  outcome.longest = placement::Microseconds{6249};
+  outcome.longest = Microseconds{6249};
   EXPECT_THAT(describe(outcome), testing::EndsWith("shared); 396 calls, the longest 6.2 ms"));
   outcome.long_stalls = 1;
   EXPECT_THAT(describe(outcome), testing::EndsWith("6.2 ms, 1 above twice the target"));
@@ -48,7 +43,7 @@ TEST(OutcomeTest, AddsUpMemberByMember) {
   EXPECT_EQ(sum.calls, 10);
   EXPECT_EQ(sum.stalls, 12);
   EXPECT_EQ(sum.long_stalls, 6);
-  EXPECT_EQ(sum.longest, placement::Microseconds{9});
+  EXPECT_EQ(sum.longest, Microseconds{9});
   EXPECT_EQ(sum.left_because(Leftover::kBusy), Bytes{14});
 }
 

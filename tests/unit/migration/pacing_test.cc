@@ -8,12 +8,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
-using placement::Microseconds;
-using placement::VmId;
-
 constexpr VmId kVm{{1}};
 constexpr VmId kOther{{2}};
 constexpr Microseconds kStart{1'000'000'000};

@@ -9,10 +9,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kMiB;
-using placement::NodeId;
-
 PageUnit page(std::uint64_t number, std::int32_t from = 0) {
   PageUnit unit;
   unit.address = kRangeStart + number * 4096;

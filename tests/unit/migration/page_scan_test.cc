@@ -12,11 +12,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kMiB;
-using placement::Microseconds;
-using placement::NodeId;
-
 PartRange small_pages(Bytes length, std::uint64_t start = kRangeStart) {
   PartRange range;
   range.memory = {.start = start,
@@ -113,7 +108,7 @@ TEST(PageScanTest, WhatWasNotCertainIsAskedAboutAgainPageByPage) {
 TEST(PageScanTest, HugePagesLargerThanAWindowOtherwiseIsAreRecognised) {
   PartRange range = perhaps_huge(kMiB * 2048);
   range.memory.start += 0x1000000;  // the mapping begins within a block
-  range.memory.page_size = placement::kKiB * 64;
+  range.memory.page_size = kKiB * 64;
   range.memory.huge_page_size = kMiB * 512;
   PageScan scan({range});
   ASSERT_TRUE(scan.next_window());

@@ -8,10 +8,10 @@
 
 namespace vmnuma::migration {
 
-inline constexpr placement::Bytes kPage = placement::kKiB * 4;
-inline constexpr placement::Bytes kBlock = placement::kMiB * 2;
+inline constexpr Bytes kPage = kKiB * 4;
+inline constexpr Bytes kBlock = kMiB * 2;
 /// What a page is of that is not of a huge page pool.
-inline constexpr placement::Bytes kOrdinary{};
+inline constexpr Bytes kOrdinary{};
 /// Of a VM's memory; a multiple of 2 MiB.
 inline constexpr std::uint64_t kRangeStart = 0x7f0000000000;
 

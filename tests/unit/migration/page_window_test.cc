@@ -11,11 +11,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kKiB;
-using placement::kMiB;
-using placement::NodeId;
-
 MemoryRange range_of(std::uint64_t start, Bytes length) {
   return {.start = start,
           .length = length,
@@ -37,8 +32,8 @@ TEST(WindowAddressesTest, EndAtABlocksBorder) {
 }
 
 TEST(WindowAddressesTest, AreAtLeastOnePage) {
-  MemoryRange range = range_of(kRangeStart, placement::kGiB * 2);
-  range.page_size = placement::kGiB;
+  MemoryRange range = range_of(kRangeStart, kGiB * 2);
+  range.page_size = kGiB;
   range.huge_page_size = {};
   EXPECT_EQ(window_addresses(range, {}, kMiB), std::vector<std::uint64_t>{kRangeStart});
 }

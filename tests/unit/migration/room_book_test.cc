@@ -14,19 +14,13 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::VmId;
 using testing::IsEmpty;
 using testing::Optional;
 
 constexpr NodeId kHere{0};
 constexpr NodeId kThere{1};
 constexpr Microseconds kNow{5'000'000};
-constexpr placement::Permille kReserve{20};
+constexpr Permille kReserve{20};
 
 RoomBook::Holder holder(std::int64_t action, std::uint8_t vm = 1) {
   return {action, VmId{{vm}}};

@@ -9,12 +9,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kKiB;
-using placement::kMiB;
-using placement::NodeId;
-using placement::Permille;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;

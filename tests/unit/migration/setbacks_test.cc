@@ -6,8 +6,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Microseconds;
-
 constexpr Microseconds kSetBackAt{5'000'000};
 
 TEST(SetbacksTest, AnErrorIsWaitedOutLongerEachTimeUntilTheFourthInARow) {

@@ -8,8 +8,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::CpuId;
-using placement::NodeId;
 using Next = ResumePoint::Next;
 
 /// Two VMs, two pins and one pin.
@@ -18,11 +16,11 @@ Order swap_order() {
   web.vm_name = "web1";
   web.pins = {{PinChange::Thread::kVcpu, 3, {}, {CpuId{8}, CpuId{9}}},
               {PinChange::Thread::kEmulator, 0, {CpuId{0}}, {CpuId{8}}}};
-  web.memory.quotas = {{NodeId{1}, placement::kGiB}};
+  web.memory.quotas = {{NodeId{1}, kGiB}};
   VmChange db;
   db.vm_name = "db1";
   db.pins = {{PinChange::Thread::kIoThread, 2, {CpuId{8}}, {CpuId{0}}}};
-  db.memory.quotas = {{NodeId{3}, placement::kGiB}, {NodeId{0}, placement::kGiB}};
+  db.memory.quotas = {{NodeId{3}, kGiB}, {NodeId{0}, kGiB}};
   return {.action = 1, .epoch = 1, .reason = {}, .changes = {web, db}, .predicted = {}};
 }
 

@@ -10,10 +10,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::CpuTime;
-using placement::kGiB;
-
 /// Serves `turns` turns and counts how many each got.
 std::vector<int> serve(std::vector<Contender> contenders, int turns) {
   std::vector<int> served(contenders.size());

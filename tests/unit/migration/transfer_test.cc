@@ -13,13 +13,6 @@
 namespace vmnuma::migration {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kKiB;
-using placement::kMiB;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::VmProcess;
 using tests::FakeMemory;
 
 /// A FakeMemory, some of whose calls fail or change the world just before.
@@ -563,7 +556,7 @@ TEST_F(TransferTest, StopsAfterThreePassesHoweverMuchAppears) {
 
 TEST_F(TransferTest, StopsBeforeTheTargetFallsBelowItsReserve) {
   populate(kMiB * 64, /*huge=*/true);
-  limits_.node_reserve = placement::Permille{100};
+  limits_.node_reserve = Permille{100};
   const Bytes reserve = kGiB / 1000 * 100;
   memory_.set_used_by_others(NodeId{1}, kGiB - reserve - kMiB * 20);
   Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
@@ -597,7 +590,7 @@ TEST_F(TransferTest, CountsPagesThatAHugePageTookAlongIntoTheLastRoom) {
   const std::uint64_t second_window = kRangeStart + static_cast<std::uint64_t>(kLargestChunk.value);
   memory_.populate(process_, kRangeStart, kBlock, NodeId{0}, /*huge=*/false);
   memory_.populate(process_, second_window, kBlock, NodeId{0}, /*huge=*/true);
-  limits_.node_reserve = placement::Permille{0};
+  limits_.node_reserve = Permille{0};
   allowed_ = kKiB * 256;
   memory_.set_used_by_others(NodeId{1}, kGiB - kBlock * 2);
   Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});
@@ -612,7 +605,7 @@ TEST_F(TransferTest, CountsPagesThatAHugePageTookAlongIntoTheLastRoom) {
 
 TEST_F(TransferTest, ANodeThatRunsFullDuringACallLosesNoPage) {
   populate(kMiB * 64, /*huge=*/false);
-  limits_.node_reserve = placement::Permille{0};
+  limits_.node_reserve = Permille{0};
   bool full = false;
   mover_.before = [&](const std::string& call) -> std::optional<Error> {
     if (call == "move" && memory_.bytes_on(process_, NodeId{1}) >= kMiB * 8 && !full) {
@@ -940,10 +933,10 @@ TEST_F(TransferTest, ASecondTransferGoesOnWhereTheFirstWasStopped) {
 
 TEST(RoomOnTest, IsWhatIsAboveTheReserveOrInThePool) {
   const NodeMemory node{.total = kGiB * 100, .available = kGiB * 10, .pools = {{kBlock, 3}}};
-  EXPECT_EQ(room_on(node, {}, placement::Permille{20}), kGiB * 10 - kGiB * 100 / 1000 * 20);
-  EXPECT_EQ(room_on(node, {}, placement::Permille{200}), Bytes{});
-  EXPECT_EQ(room_on(node, kBlock, placement::Permille{200}), kBlock * 3);
-  EXPECT_EQ(room_on(node, kGiB, placement::Permille{20}), Bytes{});
+  EXPECT_EQ(room_on(node, {}, Permille{20}), kGiB * 10 - kGiB * 100 / 1000 * 20);
+  EXPECT_EQ(room_on(node, {}, Permille{200}), Bytes{});
+  EXPECT_EQ(room_on(node, kBlock, Permille{200}), kBlock * 3);
+  EXPECT_EQ(room_on(node, kGiB, Permille{20}), Bytes{});
 }
 
 }  // namespace

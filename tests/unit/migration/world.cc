@@ -9,16 +9,6 @@
 
 namespace vmnuma::migration {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::kGiB;
-using placement::kKiB;
-using placement::kMiB;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::VmId;
-using placement::VmProcess;
-
 namespace {
 
 std::vector<CpuId> cpus_of(std::int32_t node) {
@@ -64,7 +54,7 @@ class World::Ports final : public DomainControl, public PageMover, public Journa
   Result<void> check_free(const DomainRun& run) override {
     return world_.faults.through([&] { return world_.domains.check_free(run); });
   }
-  Result<void> set_policy(const VmId& vm, const std::vector<placement::PolicySetting>& settings,
+  Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                           bool persistent) override {
     return world_.faults.through(
         [&] { return world_.domains.set_policy(vm, settings, persistent); });
@@ -124,7 +114,7 @@ World::World()
 World::~World() = default;
 
 TestVm World::start_vm(const std::string& name, std::int32_t node, Bytes size, bool huge) {
-  placement::VmDescription description;
+  VmDescription description;
   description.id = VmId{{++vms_}};
   description.name = name;
   description.vcpus = {0, 1};
@@ -136,8 +126,7 @@ TestVm World::start_vm(const std::string& name, std::int32_t node, Bytes size, b
   return start(std::move(description), node, size, huge);
 }
 
-TestVm World::start(placement::VmDescription description, std::int32_t node, Bytes size,
-                    bool huge) {
+TestVm World::start(VmDescription description, std::int32_t node, Bytes size, bool huge) {
   description.domain_id = ++domains_started_;
   TestVm vm{.id = description.id,
             .name = description.name,
@@ -159,7 +148,7 @@ TestVm World::start(placement::VmDescription description, std::int32_t node, Byt
 
 TestVm World::replace_vm(const TestVm& vm, std::int32_t node, Bytes size) {
   end_vm(vm);
-  placement::VmDescription description;
+  VmDescription description;
   description.id = vm.id;
   description.name = vm.name;
   description.vcpus = {0, 1};
@@ -188,16 +177,15 @@ VmChange World::change(const TestVm& vm, std::int32_t from, std::int32_t to) con
                      .cells = {},
                      .allowed_before = {},
                      .allowed_after = {}},
-          .memory_mode = placement::MemoryMode::kSoft};
+          .memory_mode = MemoryMode::kSoft};
 }
 
 Order World::order(std::int64_t action, std::vector<VmChange> changes) {
-  return {
-      .action = action,
-      .epoch = 1,
-      .reason = changes.size() == 1 ? placement::Reason::kLoadMove : placement::Reason::kLoadSwap,
-      .changes = std::move(changes),
-      .predicted = {.lost_before = {1000}}};
+  return {.action = action,
+          .epoch = 1,
+          .reason = changes.size() == 1 ? Reason::kLoadMove : Reason::kLoadSwap,
+          .changes = std::move(changes),
+          .predicted = {.lost_before = {1000}}};
 }
 
 std::vector<ActionEvent> World::run(const std::function<bool()>& until) {
@@ -232,14 +220,14 @@ void World::set_limits(const Limits& limits) {
   executor_->set_limits(limits);
 }
 
-std::optional<placement::VmDescription> World::running(const VmId& vm) {
+std::optional<VmDescription> World::running(const VmId& vm) {
   const auto all = domains.refresh();
   if (!all) {
     return std::nullopt;
   }
-  const auto found = std::find_if(
-      all->begin(), all->end(),
-      [&](const placement::VmDescription& description) { return description.id == vm; });
+  const auto found = std::find_if(all->begin(), all->end(), [&](const VmDescription& description) {
+    return description.id == vm;
+  });
   return found == all->end() ? std::nullopt : std::optional(*found);
 }
 
@@ -249,7 +237,7 @@ std::int32_t World::home(const TestVm& vm) {
     return -1;
   }
   for (const std::int32_t node : {0, 1}) {
-    const auto there = [&](const placement::Pin& pin) { return pin.cpus == cpus_of(node); };
+    const auto there = [&](const Pin& pin) { return pin.cpus == cpus_of(node); };
     if (description->vcpu_pins.size() == 2 && description->io_thread_pins.size() == 1 &&
         std::all_of(description->vcpu_pins.begin(), description->vcpu_pins.end(), there) &&
         std::all_of(description->io_thread_pins.begin(), description->io_thread_pins.end(),

@@ -74,9 +74,9 @@ class Faults {
 };
 
 struct TestVm {
-  placement::VmId id;
+  VmId id;
   std::string name;
-  placement::VmProcess process;
+  VmProcess process;
   std::int32_t domain_id = 0;
 };
 
@@ -88,12 +88,12 @@ class World {
   ~World();
 
   /// A running VM with two vCPUs, an I/O thread and pins on the CPUs of `node`, memory there too.
-  TestVm start_vm(const std::string& name, std::int32_t node, placement::Bytes memory, bool huge);
+  TestVm start_vm(const std::string& name, std::int32_t node, Bytes memory, bool huge);
   /// Its process and domain end.
   void end_vm(const TestVm& vm);
   /// It ends and starts anew at once: same UUID and name, another domain id and another process,
   /// pinned nowhere, with `memory` on `node`.
-  TestVm replace_vm(const TestVm& vm, std::int32_t node, placement::Bytes memory);
+  TestVm replace_vm(const TestVm& vm, std::int32_t node, Bytes memory);
 
   /// All its threads and its memory to another node.
   [[nodiscard]] VmChange change(const TestVm& vm, std::int32_t from, std::int32_t to) const;
@@ -105,15 +105,15 @@ class World {
   void restart();
 
   /// The domain as libvirt has it now, if it runs.
-  [[nodiscard]] std::optional<placement::VmDescription> running(const placement::VmId& vm);
+  [[nodiscard]] std::optional<VmDescription> running(const VmId& vm);
   /// 0 or 1 if all its threads are pinned there; -1 if not.
   [[nodiscard]] std::int32_t home(const TestVm& vm);
-  [[nodiscard]] placement::Bytes memory_on(const TestVm& vm, std::int32_t node) const {
-    return memory.bytes_on(vm.process, placement::NodeId{node});
+  [[nodiscard]] Bytes memory_on(const TestVm& vm, std::int32_t node) const {
+    return memory.bytes_on(vm.process, NodeId{node});
   }
   [[nodiscard]] Executor& executor() { return *executor_; }
-  [[nodiscard]] placement::Microseconds now() const { return now_; }
-  void pass(placement::Microseconds time) { now_ += time; }
+  [[nodiscard]] Microseconds now() const { return now_; }
+  void pass(Microseconds time) { now_ += time; }
   void set_limits(const Limits& limits);
   [[nodiscard]] const Limits& limits() const { return limits_; }
 
@@ -127,9 +127,8 @@ class World {
   Limits limits_;
   std::unique_ptr<Ports> ports_;
   std::unique_ptr<Executor> executor_;
-  placement::Microseconds now_{1'000'000'000};
-  TestVm start(placement::VmDescription description, std::int32_t node, placement::Bytes memory,
-               bool huge);
+  Microseconds now_{1'000'000'000};
+  TestVm start(VmDescription description, std::int32_t node, Bytes memory, bool huge);
 
   std::uint8_t vms_ = 0;
   std::int32_t domains_started_ = 0;

@@ -11,8 +11,6 @@
 namespace vmnuma::tools {
 namespace {
 
-using placement::kGiB;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::SizeIs;
 using tests::FakeNode;

@@ -16,7 +16,6 @@ using balancer::Answer;
 using balancer::Command;
 using balancer::SuggestRequest;
 using balancer::SuggestView;
-using placement::kGiB;
 using testing::HasSubstr;
 using tests::FakeDaemon;
 
@@ -44,7 +43,7 @@ class NumadRunTest : public testing::Test {
     EXPECT_EQ(run(daemon.socket_path()), kNumadAnswered);
     return out_.str();
   }
-  static FakeDaemon::Reply suggesting(const std::vector<placement::NodeId>& nodes) {
+  static FakeDaemon::Reply suggesting(const std::vector<NodeId>& nodes) {
     return FakeDaemon::answering([nodes](const Command& command) -> Result<Answer> {
       EXPECT_EQ(std::get<SuggestRequest>(command), (SuggestRequest{4, 2048}));
       return Answer(SuggestView{"web1", "", nodes});

@@ -9,13 +9,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::Options;
-using placement::Permille;
-using placement::Snapshot;
 using testing::AnyOf;
 using testing::ElementsAre;
 using tests::kCpu;
@@ -82,11 +75,11 @@ TEST(AssignmentTest, KeepsEveryClientWhereMovingDoesNotPay) {
 }
 
 TEST(AssignmentTest, WithoutClientsThereIsNothingToChoose) {
-  const placement::Snapshot nobody = tests::SnapshotBuilder().nodes(2, {.cores = 4}).build();
-  const placement::Options options;
+  const Snapshot nobody = tests::SnapshotBuilder().nodes(2, {.cores = 4}).build();
+  const Options options;
   const Arrangement now(nobody, options, Arrangement::Basis::kDemand);
   const Optimum optimum = find_optimum(now, {}, {}, [] { return 0.0; });
-  EXPECT_EQ(optimum.bound, placement::CpuTime{});
+  EXPECT_EQ(optimum.bound, CpuTime{});
   EXPECT_EQ(optimum.trouble, "");
   EXPECT_TRUE(optimum.best.homes.empty());
 }
@@ -100,7 +93,7 @@ TEST(AssignmentTest, KeepsToMasks) {
 }
 
 TEST(AssignmentTest, LeavesThoseAloneThatTheGuardsHold) {
-  placement::VmPolicy forbidden;
+  VmPolicy forbidden;
   forbidden.do_not_move = true;
   for (const tests::VmSpec& held : {tests::VmSpec{.name = "b", .vcpus = 2, .policy = forbidden},
                                     tests::VmSpec{.name = "b", .vcpus = 2, .fresh = false},
@@ -153,21 +146,21 @@ TEST(AssignmentTest, CountsTheRoomThatOthersLeave) {
 TEST(AssignmentTest, HugePagesNeedRoomInTheirPool) {
   Snapshot snapshot = crowded().build();
   // Both have 1 GiB of 2 MiB pages; node 1 has half a GiB of them.
-  for (placement::VmState& vm : snapshot.vms) {
-    vm.huge_page_size = placement::kMiB * 2;
+  for (VmState& vm : snapshot.vms) {
+    vm.huge_page_size = kMiB * 2;
   }
-  snapshot.topology.nodes[0].huge_pages = {{placement::kMiB * 2, 1024}};
-  snapshot.topology.nodes[1].huge_pages = {{placement::kMiB * 2, 256}};
+  snapshot.topology.nodes[0].huge_pages = {{kMiB * 2, 1024}};
+  snapshot.topology.nodes[1].huge_pages = {{kMiB * 2, 256}};
   EXPECT_THAT(optimum_of(snapshot, {}).best.homes, ElementsAre(0, 0));
   snapshot.topology.nodes[1].huge_pages[0].pages = 512;
   EXPECT_EQ(optimum_of(snapshot, {}).best.lost, CpuTime{});
   // However little ordinary memory there is.
-  snapshot.nodes[1].free = placement::Bytes{};
+  snapshot.nodes[1].free = Bytes{};
   EXPECT_EQ(optimum_of(snapshot, {}).best.lost, CpuTime{});
 }
 
 TEST(AssignmentTest, KeepsHardAntiAffinityGroupsApart) {
-  placement::VmPolicy apart;
+  VmPolicy apart;
   apart.anti_affinity_group = "db";
   apart.anti_affinity_hard = true;
   SnapshotBuilder builder;
@@ -181,7 +174,7 @@ TEST(AssignmentTest, KeepsHardAntiAffinityGroupsApart) {
 }
 
 TEST(AssignmentTest, MendsAHardGroupAndBreaksItNoFurther) {
-  placement::VmPolicy apart;
+  VmPolicy apart;
   apart.anti_affinity_group = "db";
   apart.anti_affinity_hard = true;
   SnapshotBuilder builder;
@@ -196,9 +189,9 @@ TEST(AssignmentTest, MendsAHardGroupAndBreaksItNoFurther) {
 }
 
 TEST(AssignmentTest, WeighsSoftGroups) {
-  placement::VmPolicy together;
+  VmPolicy together;
   together.affinity_group = "web";
-  placement::VmPolicy apart;
+  VmPolicy apart;
   apart.anti_affinity_group = "db";
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 8});

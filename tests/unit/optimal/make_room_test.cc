@@ -9,14 +9,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::Bytes;
-using placement::Guard;
-using placement::kGiB;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Options;
-using placement::Snapshot;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -27,7 +19,7 @@ RoomMade made(const Snapshot& snapshot, std::int64_t gib, std::vector<NodeIndex>
               std::int32_t vcpus = 1, double seconds = 60) {
   const Options options;
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
-  placement::FreeForVm free;
+  FreeForVm free;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     free.room.push_back(room_for_starts(now, node));
   }
@@ -40,7 +32,7 @@ std::vector<std::string> steps_of(const Snapshot& snapshot, const RoomMade& made
   std::vector<std::string> lines;
   for (const Step& step : made.sequence.steps) {
     std::string line;
-    for (const placement::Relocation& relocation : step.relocations) {
+    for (const Relocation& relocation : step.relocations) {
       const std::size_t vm = snapshot.clients[index_of(snapshot, relocation.client)].vm;
       line +=
           (line.empty() ? "" : ", ") + snapshot.vms[vm].name + "->" + std::to_string(relocation.to);
@@ -138,7 +130,7 @@ TEST(MakeRoomTest, KeepsToTheNodesThatItMayUseAndThatHaveTheCpus) {
 TEST(MakeRoomTest, SaysWhichVmsAreInTheWayAndWhy) {
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 8});
-  placement::VmPolicy stays;
+  VmPolicy stays;
   stays.do_not_move = true;
   builder.vm(
       {.name = "kept", .homes = {0}, .busy_pct = 10, .memory_gib = {30, 0}, .policy = stays});
@@ -178,7 +170,7 @@ TEST(MakeRoomTest, MoreThanTheHostHasFreeIsRefusedAsSuch) {
 }
 
 TEST(MakeRoomTest, HugePagesComeFromPoolsAndOnlyTheirVmsMakeRoomInThem) {
-  constexpr Bytes kPage = placement::kMiB * 2;
+  constexpr Bytes kPage = kMiB * 2;
   SnapshotBuilder builder;
   builder.nodes(2, {.cores = 8, .huge_gib = 32});
   builder.vm({.name = "ordinary", .homes = {0}, .busy_pct = 10, .memory_gib = {2, 0}});
@@ -192,14 +184,13 @@ TEST(MakeRoomTest, HugePagesComeFromPoolsAndOnlyTheirVmsMakeRoomInThem) {
   const Options options;
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   const auto pages = [](std::int64_t gib) { return (kGiB * gib).value / kPage.value; };
-  placement::FreeForVm free;
+  FreeForVm free;
   free.huge_pages = {{snapshot.topology.nodes[0].id, pages(16), pages(32), kPage},
                      {snapshot.topology.nodes[1].id, pages(12), pages(32), kPage}};
   const RoomMade room = make_room(now, free, {1, kGiB * 20, kPage, {0, 1}}, 60, [] { return 0.0; });
   EXPECT_THAT(steps_of(snapshot, room), ElementsAre("pool2->1"));
   EXPECT_EQ(room.memory, kGiB * 6);
-  const RoomMade none =
-      make_room(now, free, {1, kGiB, placement::kGiB, {0, 1}}, 60, [] { return 0.0; });
+  const RoomMade none = make_room(now, free, {1, kGiB, kGiB, {0, 1}}, 60, [] { return 0.0; });
   EXPECT_EQ(none.node, kNoNode);  // no node has such pages
   EXPECT_THAT(none.refused, HasSubstr("that much memory"));
 }

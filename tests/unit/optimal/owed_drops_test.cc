@@ -6,10 +6,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::CpuTime;
-using placement::Load;
-using placement::NodeLoad;
-using placement::Supply;
 using testing::ElementsAre;
 
 constexpr CpuTime kSecond{1'000'000};

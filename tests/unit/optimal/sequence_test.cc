@@ -8,12 +8,6 @@
 namespace vmnuma::balancer {
 namespace {
 
-using placement::Arrangement;
-using placement::CpuTime;
-using placement::Guard;
-using placement::kGiB;
-using placement::Options;
-using placement::Snapshot;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -30,8 +24,8 @@ std::vector<std::string> steps_of(const Snapshot& snapshot, const Sequence& sequ
   std::vector<std::string> lines;
   for (const Step& step : sequence.steps) {
     std::string line;
-    for (const placement::Relocation& relocation : step.relocations) {
-      for (const placement::VmState& vm : snapshot.vms) {
+    for (const Relocation& relocation : step.relocations) {
+      for (const VmState& vm : snapshot.vms) {
         if (vm.id == relocation.client.vm) {
           line += (line.empty() ? "" : " ") + vm.name + ":" + std::to_string(relocation.from) +
                   "->" + std::to_string(relocation.to);
@@ -113,7 +107,7 @@ TEST(SequenceTest, SaysWhichClientFindsNoWay) {
 }
 
 TEST(SequenceTest, BreaksNoHardGroupOnTheWay) {
-  placement::VmPolicy apart;
+  VmPolicy apart;
   apart.anti_affinity_group = "db";
   apart.anti_affinity_hard = true;
   SnapshotBuilder builder;

@@ -7,7 +7,7 @@
 #include "placement/arrangement.h"
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using testing::ElementsAre;
@@ -96,4 +96,4 @@ TEST(ActionAffinityTest, ComingTogetherGainsWhatBeingApartLoses) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

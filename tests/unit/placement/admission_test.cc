@@ -6,7 +6,7 @@
 
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using testing::ElementsAre;
@@ -323,4 +323,4 @@ TEST(AdmissionTest, AHostWithoutNodesAdmitsNoVmThatMustBeAligned) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -7,7 +7,7 @@
 #include "placement/advice/warnings.h"
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using ::testing::ElementsAre;
@@ -218,4 +218,4 @@ TEST(AdviceWarningsTest, SaysNothingOfAHostWithoutNodes) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

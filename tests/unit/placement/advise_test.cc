@@ -10,7 +10,7 @@
 #include "placement/advice/common_host.h"
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using ::testing::Contains;
@@ -377,4 +377,4 @@ TEST(CommonHostTest, OfOneHostIsThatHost) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

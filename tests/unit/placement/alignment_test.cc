@@ -7,7 +7,7 @@
 #include "placement/arrangement.h"
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using testing::ElementsAre;
@@ -112,4 +112,4 @@ TEST(AlignmentTest, WithoutAPolicyThereIsNothingToSay) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -8,7 +8,7 @@
 
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using ::testing::ElementsAre;
@@ -182,7 +182,7 @@ TEST(ArrangementTest, CountsTheRoomThatAMoveTakesAndLeaves) {
 TEST(ArrangementTest, AGuaranteedClientTakesItsPromiseAlongAndMayComeBack) {
   // Of 60 GiB it has touched 8, so that 4 of each node's 64 are no VM's, less the reserve.
   VmPolicy kept;
-  kept.memory_class = placement::MemoryClass::kGuaranteed;
+  kept.memory_class = MemoryClass::kGuaranteed;
   const Snapshot snapshot =
       SnapshotBuilder()
           .nodes(2, {.memory_gib = 64})
@@ -371,4 +371,4 @@ TEST(ArrangementTest, PlacesAClientWithoutAHome) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

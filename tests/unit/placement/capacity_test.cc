@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 // 10 cores with 20 threads, in units of one core.
@@ -83,4 +83,4 @@ TEST(CapacityTest, IsNothingOnANodeWithoutCpus) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

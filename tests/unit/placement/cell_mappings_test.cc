@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(CellMappingsTest, WithoutCellsThereIsNothingToTell) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

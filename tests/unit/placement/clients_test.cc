@@ -8,7 +8,7 @@
 
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using ::testing::ElementsAre;
@@ -163,13 +163,13 @@ TEST(ClientsTest, AllowsAllNodesWhereThePolicyNamesNoneThatExists) {
 TEST(ClientsTest, AVmLivesWhereItsMemoryMayFollow) {
   const Topology topology = equal_nodes(3, 8, 1, 64);
   VmDescription vm = vm_of(4);
-  vm.numatune = placement::NumatuneMode::kRestrictive;
+  vm.numatune = NumatuneMode::kRestrictive;
   vm.numatune_nodes = {NodeId{1}, NodeId{2}};
   EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(1, 2));
   vm.numatune_auto = true;  // that was the advice of the start
   EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1, 2));
   vm.numatune_auto = false;
-  vm.policy.memory_mode = placement::MemoryMode::kMask;  // it follows the homes
+  vm.policy.memory_mode = MemoryMode::kMask;  // it follows the homes
   EXPECT_THAT(allowed_homes(topology, vm), ElementsAre(0, 1, 2));
 }
 
@@ -178,24 +178,22 @@ TEST(ClientsTest, MemoryIsBoundWhereNumatuneSaysSoAndNothingChangesThat) {
   VmDescription vm = vm_of(4);
   EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());
   vm.numatune_nodes = {NodeId{1}, NodeId{2}, NodeId{7}};  // which this host does not have
-  for (const auto mode :
-       {placement::NumatuneMode::kStrict, placement::NumatuneMode::kRestrictive}) {
+  for (const auto mode : {NumatuneMode::kStrict, NumatuneMode::kRestrictive}) {
     vm.numatune = mode;
     EXPECT_THAT(bound_nodes(topology, vm, {}), ElementsAre(1, 2));
   }
-  vm.policy.memory_mode = placement::MemoryMode::kMask;  // the set follows the homes
+  vm.policy.memory_mode = MemoryMode::kMask;  // the set follows the homes
   EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());
-  vm.numatune = placement::NumatuneMode::kStrict;
+  vm.numatune = NumatuneMode::kStrict;
   EXPECT_THAT(bound_nodes(topology, vm, {}), ElementsAre(1, 2));
   vm.numatune_auto = true;
   EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());
   vm.numatune_auto = false;
-  vm.numatune = placement::NumatuneMode::kPreferred;
+  vm.numatune = NumatuneMode::kPreferred;
   EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());
 }
 
 TEST(ClientsTest, TheCellsOfAClientHaveOnePageSizeOrCountAsTheVms) {
-  using placement::other_page_size;
   VmDescription vm = vm_of(4);
   vm.huge_page_size = kGiB;
   vm.cells = {{0, {0}, kGiB}, {1, {1}, kGiB}, {2, {2}, kGiB}, {3, {3}, kGiB}, {4, {}, Bytes{}}};
@@ -211,15 +209,14 @@ TEST(ClientsTest, TheCellsOfAClientHaveOnePageSizeOrCountAsTheVms) {
 }
 
 TEST(ClientsTest, EachGuestCellIsBoundByItself) {
-  using placement::CellBinding;
   const Topology topology = equal_nodes(3, 8, 1, 64);
   VmDescription vm = vm_of(4);
   vm.cells = {{0, {0, 1}, kGiB}, {1, {2, 3}, kGiB}};
-  vm.cells[0].binding = CellBinding{placement::NumatuneMode::kStrict, {NodeId{2}}};
+  vm.cells[0].binding = CellBinding{NumatuneMode::kStrict, {NodeId{2}}};
   EXPECT_THAT(bound_nodes(topology, vm, {0}), ElementsAre(2));
   EXPECT_THAT(bound_nodes(topology, vm, {1}), IsEmpty());
   EXPECT_THAT(bound_nodes(topology, vm, {}), IsEmpty());  // a part of it may lie anywhere
-  vm.numatune = placement::NumatuneMode::kStrict;         // that of cells without their own
+  vm.numatune = NumatuneMode::kStrict;                    // that of cells without their own
   vm.numatune_nodes = {NodeId{0}};
   EXPECT_THAT(bound_nodes(topology, vm, {1}), ElementsAre(0));
   EXPECT_THAT(bound_nodes(topology, vm, {}), ElementsAre(0, 2));
@@ -433,4 +430,4 @@ TEST(ClientsTest, HasNeverMoreClientsThanVcpus) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -6,7 +6,7 @@
 
 #include "placement/model/text.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using ::testing::ElementsAre;
@@ -213,4 +213,4 @@ TEST_F(CpuAssignmentTest, WithoutRequestsThereAreNoGrants) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

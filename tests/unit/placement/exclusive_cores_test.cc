@@ -6,7 +6,7 @@
 #include "placement/initial.h"
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using tests::SnapshotBuilder;
@@ -107,4 +107,4 @@ TEST(ExclusiveCoresTest, AVmStartsWhereItsCoresAre) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

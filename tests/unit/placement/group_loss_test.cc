@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 constexpr CpuTime kEpoch{2'000'000};
@@ -30,4 +30,4 @@ TEST(GroupLossTest, WhatALargeGroupLosesGrowsWithItsClients) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

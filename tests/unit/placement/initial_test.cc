@@ -9,7 +9,7 @@
 
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using ::testing::ElementsAre;
@@ -487,4 +487,4 @@ TEST(InitialTest, ExplainsEveryNodeItConsidered) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 TEST(KeptMemoryTest, APromiseTakesRoomFromItsNodeOnly) {
@@ -39,4 +39,4 @@ TEST(KeptMemoryTest, ANodeWithoutCapacityKeepsNothing) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

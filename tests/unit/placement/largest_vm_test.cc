@@ -6,7 +6,7 @@
 
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using testing::ElementsAre;
@@ -96,4 +96,4 @@ TEST(LargestVmTest, OfEqualNodesTheOneWithMoreCpusHasTheLargest) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

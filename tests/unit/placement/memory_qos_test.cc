@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using testing::HasSubstr;
@@ -128,4 +128,4 @@ TEST(MemoryQosTest, AVmOfTheLargestSizeDoesNotOverflow) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

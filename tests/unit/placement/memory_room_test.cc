@@ -6,7 +6,7 @@
 
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using testing::ElementsAre;
@@ -108,4 +108,4 @@ TEST(MemoryRoomTest, NoneHasTheSameKindsAndNothing) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST(EffectiveProtectionTest, IsCutInProportionWhereTheSliceHasLess) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -13,7 +13,7 @@
 #include "placement/model/topology.h"
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using ::testing::ElementsAre;
@@ -91,7 +91,7 @@ TEST(DomainTest, SaysWhyMemoryStays) {
 TEST(OptionsTest, HasDefaultsInsideTheirRanges) {
   const Options defaults;
   std::set<std::string_view> names;
-  for (const OptionInfo& option : option_table()) {
+  for (const OptionRow& option : option_table()) {
     EXPECT_TRUE(names.insert(option.name).second) << option.name;
     EXPECT_LE(option.smallest, defaults.*(option.value)) << option.name;
     EXPECT_GE(option.largest, defaults.*(option.value)) << option.name;
@@ -200,4 +200,4 @@ TEST(TextTest, RefusesWhatIsNoList) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

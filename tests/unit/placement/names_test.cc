@@ -11,7 +11,7 @@
 #include "placement/model/forecast.h"
 #include "placement/model/plan.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 template <class Enum>
@@ -48,4 +48,4 @@ TEST(ChoicesTest, ChoicesAreASentence) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

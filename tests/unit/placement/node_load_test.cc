@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 // Times in thousandths of a core for an epoch of 1000 us, weights as the ledger gives them.
@@ -152,4 +152,4 @@ TEST(NodeLoadTest, IgnoresClientsThatWantNothing) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

@@ -7,7 +7,7 @@
 
 #include "tests/support/build_snapshot.h"
 
-namespace vmnuma::placement {
+namespace vmnuma {
 namespace {
 
 using ::testing::ElementsAre;
@@ -121,4 +121,4 @@ TEST(PoolDevicesTest, ADeviceWhoseNodeIsNotKnownComesLast) {
 }
 
 }  // namespace
-}  // namespace vmnuma::placement
+}  // namespace vmnuma

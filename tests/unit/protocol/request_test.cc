@@ -44,7 +44,7 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   history.since_unix_s = 1738324800;
   history.until_unix_s = 1738328400;
   history.vm = "web1";
-  history.node = placement::NodeId{2};
+  history.node = NodeId{2};
   history.reason = "load-move";
   EXPECT_EQ(parsed<HistoryRequest>(line("history",
                                         R"({"limit":3,"since":"2025-01-31T12:00:00Z",)"
@@ -118,9 +118,9 @@ TEST(RequestTest, ReadsEveryCommandWithAllItsArguments) {
   announced.policy = {{"nodes", "0"}, {"x", std::nullopt}};
   announced.devices = {{"0000:3b:00.0", {1}}};
   announced.disks = {{"mapper/vg-root", {1}}};
-  announced.numatune = {{placement::NumatuneMode::kStrict, {{0}, {1}}}};
+  announced.numatune = {{NumatuneMode::kStrict, {{0}, {1}}}};
   announced.cells = {{{0, 1}, 1024}, {{2, 3}, 1024}};
-  announced.cells[1].numatune = {{placement::NumatuneMode::kNone, {}}};
+  announced.cells[1].numatune = {{NumatuneMode::kNone, {}}};
   announced.huge_page_kib = 2048;
   announced.huge_pages = {{{1}, 5, 9}};
   announced.waits_s = 30;
@@ -174,7 +174,7 @@ TEST(RequestTest, EncodedRequestsReadBackTheSame) {
   history.limit = 1000;
   history.since_unix_s = 0;
   history.vm = "größe \"x\"\n\\";
-  history.node = placement::NodeId{0};
+  history.node = NodeId{0};
   history.reason = "administrator";
   const std::vector<Command> commands{
       StatusRequest{},

@@ -12,9 +12,6 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -72,7 +69,7 @@ TEST(DescribedVmTest, BackendsThatHoldNoMemoryOfTheGuestMeanNothing) {
                       "host-nodes=1,policy=bind -device nvdimm,memdev=image")
                       .description;
   EXPECT_FALSE(vm.memory_shared);
-  EXPECT_EQ(vm.numatune, placement::NumatuneMode::kNone);
+  EXPECT_EQ(vm.numatune, NumatuneMode::kNone);
   EXPECT_EQ(vm.memory, kGiB);
 }
 

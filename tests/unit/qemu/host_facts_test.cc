@@ -9,9 +9,6 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::CpuId;
-using placement::kGiB;
-using placement::kMiB;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -39,7 +36,7 @@ TEST_F(HostFactsTest, FindsWhereHugePagesAreMountedAndHowLargeTheyAre) {
 TEST_F(HostFactsTest, KnowsNothingOfAHostThatTellsNothing) {
   const HostFacts facts = read_host_facts(root_);
   EXPECT_THAT(facts.huge_page_mounts, IsEmpty());
-  EXPECT_EQ(facts.default_huge_page_size, placement::Bytes{});
+  EXPECT_EQ(facts.default_huge_page_size, Bytes{});
 }
 
 TEST_F(HostFactsTest, ATapLeadsToItsBridge) {

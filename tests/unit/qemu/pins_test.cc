@@ -11,8 +11,6 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::CpuId;
-using placement::Pin;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -28,8 +26,8 @@ class PinsTest : public testing::Test {
     return read_threads(files::Directory::open("/proc/" + std::to_string(qemu_.pid())).value(), {})
         .value();
   }
-  placement::VmDescription described() {
-    placement::VmDescription vm;
+  VmDescription described() {
+    VmDescription vm;
     read_pins(threads(), qemu_.pid(), all_, vm);
     return vm;
   }
@@ -37,7 +35,7 @@ class PinsTest : public testing::Test {
   const std::vector<CpuId> all_ = affinity_of(0).value();
   const std::vector<CpuId> one_{all_.front()};
   const std::vector<CpuId> other_{all_.back()};
-  tests::FakeQemu qemu_{placement::VmId{{7}}, 2};
+  tests::FakeQemu qemu_{VmId{{7}}, 2};
 };
 
 TEST_F(PinsTest, AThreadThatMayRunAnywhereHasNone) {

@@ -9,7 +9,6 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::PolicySetting;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

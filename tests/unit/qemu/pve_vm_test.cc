@@ -15,12 +15,6 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::HostInterface;
-using placement::kGiB;
-using placement::kMiB;
-using placement::PciDevice;
-using placement::PolicySetting;
-using placement::VmDescription;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -80,7 +74,7 @@ TEST(PveVmTest, HasTheDefaultsOfProxmoxVe) {
   EXPECT_EQ(vm.vcpus, (std::vector<std::int32_t>{0}));
   EXPECT_EQ(vm.max_memory, kMiB * 512);
   EXPECT_THAT(vm.cells, IsEmpty());
-  EXPECT_EQ(vm.huge_page_size, placement::Bytes{});
+  EXPECT_EQ(vm.huge_page_size, Bytes{});
 }
 
 TEST(PveVmTest, VcpusThatAreToBePluggedCountAsMaximum) {
@@ -146,7 +140,7 @@ TEST(PveVmTest, AnyConfigurationGivesAVm) {
         "smbios1: uuid=,uuid\nhostpci0: ;;;\nhostpci1: ,,\nnet0: \nhugepages: lots\n"}) {
     const VmDescription vm = about_to_start(config);
     EXPECT_FALSE(vm.vcpus.empty()) << config;
-    EXPECT_GT(vm.max_memory, placement::Bytes{}) << config;
+    EXPECT_GT(vm.max_memory, Bytes{}) << config;
   }
   for (const char* name : {"a,b=c", "a=b,c", "guest=a"}) {
     EXPECT_EQ(about_to_start(std::string("name: ") + name).name, name);

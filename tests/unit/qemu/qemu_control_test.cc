@@ -10,8 +10,6 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-using placement::CpuId;
-
 const std::vector<CpuId> kPossible{CpuId{0}, CpuId{1}, CpuId{2}, CpuId{3}};
 const std::vector<CpuId> kOnline{CpuId{0}, CpuId{2}};
 

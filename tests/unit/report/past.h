@@ -16,7 +16,7 @@ inline stats::PastAction past_action(std::int64_t id, const std::string& reason)
   past.action.id = id;
   past.action.time = wall(tests::kNoonUnixS - id * 60);
   past.action.reason = reason;
-  past.action.relocations = {{{}, "web<1>", 0, {0}, {1}, placement::Bytes{tests::kGiB}}};
+  past.action.relocations = {{{}, "web<1>", 0, {0}, {1}, kGiB}};
   past.action.predicted.lost_before = {500'000};
   past.action.predicted.lost_after = {80'000};
   past.state = stats::ActionState::kDone;
@@ -39,34 +39,28 @@ inline HostReport hour_report() {
       sample.row.load_average = {node == 0 ? 1300 - minute * 40 / 3 : 100 + minute * 40 / 3};
       sample.row.owed = {node == 0 ? 2'000'000 - minute * 40'000 : 0};
       // Others use a fifth of node 0.
-      sample.row.threads = placement::CpuTime{12'500'000};
+      sample.row.threads = CpuTime{12'500'000};
       sample.row.non_vm = {node == 0 ? 2'500'000 : 0};
       sample.epoch_length = {900'000'000};  // the samples are a quarter of an hour apart
       report.past.nodes.push_back(sample);
     }
-    report.past.locality.push_back({time, placement::Bytes{(5 + minute / 15) * tests::kGiB},
-                                    placement::Bytes{5 * tests::kGiB}});
+    report.past.locality.push_back({time, kGiB * (5 + minute / 15), kGiB * 5});
   }
   stats::PastAction done = past_action(1, "load-move");
   done.outcome = stats::ActionOutcome{.lost_before = {498'000},
                                       .lost_after = {95'000},
-                                      .locality_before = placement::Permille{970},
-                                      .locality_after = placement::Permille{120},
-                                      .moved = placement::Bytes{tests::kGiB},
+                                      .locality_before = Permille{970},
+                                      .locality_after = Permille{120},
+                                      .moved = kGiB,
                                       .took = std::chrono::milliseconds(4200)};
   stats::PastAction undone = past_action(2, "load-move");
   undone.state = stats::ActionState::kUndone;
   undone.detail = "node 1 has no room";
   report.past.actions = {done, undone, past_action(3, "initial-placement")};
   report.past.actions[2].action.relocations[0].from = {-1};
-  report.past.vms = {{"web<1>",
-                      "u",
-                      {placement::Permille{123},
-                       placement::Permille{40},
-                       {},
-                       placement::Permille{250},
-                       placement::Permille{330}}},
-                     {"idle", "v", {placement::Permille{0}, {}, {}}}};
+  report.past.vms = {
+      {"web<1>", "u", {Permille{123}, Permille{40}, {}, Permille{250}, Permille{330}}},
+      {"idle", "v", {Permille{0}, {}, {}}}};
   report.host = tests::host_view();
   return report;
 }

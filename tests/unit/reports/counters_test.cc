@@ -9,15 +9,6 @@
 namespace vmnuma::stats::tests {
 namespace {
 
-using placement::Bytes;
-using placement::ClientState;
-using placement::CpuTime;
-using placement::kGiB;
-using placement::kKiB;
-using placement::NodeId;
-using placement::Permille;
-using placement::Snapshot;
-using placement::VmId;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -37,7 +28,7 @@ class CountersTest : public ::testing::Test {
     snapshot_.topology.nodes[0].id = {0};
     snapshot_.topology.nodes[1].id = {2};
     snapshot_.nodes.resize(2);
-    for (placement::NodeState& node : snapshot_.nodes) {
+    for (NodeState& node : snapshot_.nodes) {
       node.threads = CpuTime{32'000'000};
       node.capacity = CpuTime{20'000'000};
       node.total = kGiB * 128;
@@ -59,11 +50,11 @@ class CountersTest : public ::testing::Test {
 
   Snapshot snapshot_;
   std::map<VmId, Group> groups_{{vm_id(1), {.pid = 4711, .id = 13}}};
-  std::map<placement::ClientId, ClientCounters> counters_;
+  std::map<ClientId, ClientCounters> counters_;
 };
 
 TEST_F(CountersTest, ANodesTimesAreInMillisecondsAndItsMemoryInKb) {
-  placement::NodeState& node = snapshot_.nodes[1];
+  NodeState& node = snapshot_.nodes[1];
   node.used = CpuTime{90'400};
   node.non_vm = CpuTime{5'000};  // 95.4 ms together
   node.entitled = CpuTime{299'500};
@@ -176,7 +167,7 @@ TEST_F(CountersTest, UnknownMemoryIsNotShown) {
 
 TEST_F(CountersTest, TheMemoryOfAClientWithoutAHomeIsNeitherLocalNorRemote) {
   client(1).memory = {kKiB, kKiB * 3};
-  client(0).home = placement::kNoNode;
+  client(0).home = kNoNode;
   client(0).memory = {kKiB, kKiB};
   const ClientRow row = client_rows(input())[0];
   EXPECT_EQ(row.home, std::nullopt);

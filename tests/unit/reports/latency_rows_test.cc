@@ -10,15 +10,14 @@
 namespace vmnuma::stats::tests {
 namespace {
 
-using placement::kGiB;
 using testing::IsEmpty;
 using testing::SizeIs;
 
 /// Node 0 and node 4, and node 5 with memory only.
-placement::Topology topology() {
-  placement::Topology made;
+Topology topology() {
+  Topology made;
   for (const std::int32_t id : {0, 4, 5}) {
-    placement::Node node{.id = {id}};
+    Node node{.id = {id}};
     if (id != 5) {
       node.cpus = {{{id}, id, id}};
     }

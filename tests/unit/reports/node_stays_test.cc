@@ -7,7 +7,6 @@
 namespace vmnuma::stats::tests {
 namespace {
 
-using placement::NodeId;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -20,13 +19,13 @@ class NodeStaysTest : public ::testing::Test {
     snapshot_.topology.nodes[1].id = {8};
     snapshot_.clients.resize(1);
   }
-  void live(placement::NodeIndex home, int epochs) {
+  void live(NodeIndex home, int epochs) {
     snapshot_.clients[0].home = home;
     for (int i = 0; i < epochs; ++i) {
       stays_.advance(snapshot_);
     }
   }
-  placement::Snapshot snapshot_;
+  Snapshot snapshot_;
   NodeStays stays_;
 };
 
@@ -39,7 +38,7 @@ TEST_F(NodeStaysTest, CountsEpochsAndArrivals) {
 }
 
 TEST_F(NodeStaysTest, NoTimePassesWithoutAHome) {
-  live(placement::kNoNode, 5);
+  live(kNoNode, 5);
   EXPECT_THAT(stays_.of({}), IsEmpty());
 }
 

@@ -20,10 +20,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::CpuId;
-using placement::Microseconds;
-using placement::Sample;
-using placement::VmDescription;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -46,7 +42,7 @@ class RealProcessTest : public testing::Test {
     host_.write("run/libvirt/qemu/real.pid", std::to_string(qemu.pid()));
   }
 
-  Sample sample(const std::set<placement::VmId>& spilling = {}) {
+  Sample sample(const std::set<VmId>& spilling = {}) {
     const std::vector running{vm_};
     return sampler_.sample({.sequence = 1,
                             .now = Microseconds{1},
@@ -63,7 +59,7 @@ class RealProcessTest : public testing::Test {
     return vcpus;
   }
 
-  placement::VmId id_{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
+  VmId id_{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
   VmDescription vm_;
   tests::FakeHost host_;
   tests::FakeQemu qemu_{id_, 2};
@@ -104,11 +100,11 @@ TEST_F(RealProcessTest, TellsTheCpuThatAThreadRanOnLast) {
 TEST_F(RealProcessTest, ReadsMemoryFromTheMappings) {
   const Sample now = sample();
   ASSERT_TRUE(now.vms.at(0).memory.has_value());
-  placement::Bytes sum;
+  Bytes sum;
   for (const auto bytes : *now.vms[0].memory) {
     sum += bytes;
   }
-  EXPECT_GT(sum, placement::Bytes{});
+  EXPECT_GT(sum, Bytes{});
 }
 
 TEST_F(RealProcessTest, FollowsPlugAndUnplug) {

@@ -15,21 +15,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::CpuSample;
-using placement::kGiB;
-using placement::kKiB;
-using placement::kMiB;
-using placement::Microseconds;
-using placement::MissingSource;
-using placement::NodeId;
-using placement::NodeSample;
-using placement::Sample;
-using placement::VcpuSample;
-using placement::VmDescription;
-using placement::VmId;
-using placement::VmSample;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -125,7 +110,7 @@ TEST_F(SamplerTest, PoolsOfHugePagesAreReadEveryTime) {
   pages(0, "hugepages-1048576kB", "0");
   Sampler sampler = make_sampler();
   const auto pools = [&](std::size_t node) { return sample(sampler).nodes[node].huge_pages; };
-  using Pools = std::vector<placement::HugePagePool>;
+  using Pools = std::vector<HugePagePool>;
   EXPECT_EQ(pools(0), (Pools{{kMiB * 2, 512}}));
   EXPECT_EQ(pools(1), std::nullopt);
   pages(0, "hugepages-2048kB", "256");
@@ -174,7 +159,7 @@ TEST_F(SamplerTest, ReadsVcpuCountersAnewEachEpoch) {
   const Sample first = sample(sampler);
   ASSERT_THAT(first.vms, SizeIs(2));
   EXPECT_EQ(first.vms[0].id, web_.id());
-  EXPECT_EQ(first.vms[0].process, (placement::VmProcess{500, 1000}));
+  EXPECT_EQ(first.vms[0].process, (VmProcess{500, 1000}));
   EXPECT_THAT(first.vms[0].vcpus,
               ElementsAre(VcpuSample{0, 501, 0, 0}, VcpuSample{1, 502, 5000, 70}));
 
@@ -355,7 +340,7 @@ TEST_F(SamplerTest, ReadsARestartedVmInTheSameEpoch) {
   host_.start(web_);
   host_.set_vcpu_times(web_, web_.vcpus[0], 1, 2);
   const Sample after = sample(sampler);
-  EXPECT_EQ(after.vms[0].process, (placement::VmProcess{700, 9000}));
+  EXPECT_EQ(after.vms[0].process, (VmProcess{700, 9000}));
   EXPECT_THAT(after.vms[0].vcpus, ElementsAre(VcpuSample{0, 701, 1, 2}));
   EXPECT_THAT(after.missing, IsEmpty());
 }
@@ -366,7 +351,7 @@ TEST_F(SamplerTest, NoticesARestartWithTheSamePid) {
   host_.stop(web_);
   web_.start_time_ticks = 1001;
   host_.start(web_);
-  EXPECT_EQ(sample(sampler).vms[0].process, (placement::VmProcess{500, 1001}));
+  EXPECT_EQ(sample(sampler).vms[0].process, (VmProcess{500, 1001}));
 }
 
 TEST_F(SamplerTest, FollowsAVmIntoAnotherCgroup) {
@@ -451,20 +436,20 @@ TEST_F(SamplerTest, DoesNotPlaceMemoryOnANodeItDoesNotKnow) {
 TEST_F(SamplerTest, TellsWhatElseSchedulesThreads) {
   Sampler sampler = make_sampler();
   EXPECT_EQ(sample(sampler).sched_ext, std::nullopt);
-  EXPECT_EQ(sample(sampler).cache_scheduling, placement::CacheScheduling::kNone);
+  EXPECT_EQ(sample(sampler).cache_scheduling, CacheScheduling::kNone);
   host_.write("sys/kernel/sched_ext/state", "enabled\n");
   host_.write("sys/kernel/sched_ext/root/ops", "rusty\n");
-  EXPECT_EQ(sample(sampler).sched_ext, (placement::SchedExt{"rusty", true}));
+  EXPECT_EQ(sample(sampler).sched_ext, (SchedExt{"rusty", true}));
   host_.write("sys/kernel/debug/sched/llc_balancing/enabled", "1\n");
   Sampler on_newer_kernel = make_sampler();
-  EXPECT_EQ(sample(on_newer_kernel).cache_scheduling, placement::CacheScheduling::kOn);
+  EXPECT_EQ(sample(on_newer_kernel).cache_scheduling, CacheScheduling::kOn);
 }
 
 TEST_F(SamplerTest, TellsWhichCpusTheCgroupOfAVmAllowsIfItHasACpuset) {
   Sampler sampler = make_sampler();
   EXPECT_EQ(sample(sampler).vms[0].cpus, std::nullopt);
   host_.write(web_.scope() + "/cpuset.cpus.effective", "1-2\n");
-  EXPECT_EQ(sample(sampler).vms[0].cpus, (std::vector{placement::CpuId{1}, placement::CpuId{2}}));
+  EXPECT_EQ(sample(sampler).vms[0].cpus, (std::vector{CpuId{1}, CpuId{2}}));
   host_.write(web_.scope() + "/cpuset.cpus.effective", "some\n");
   const Sample damaged = sample(sampler);
   EXPECT_EQ(damaged.vms[0].cpus, std::nullopt);
@@ -493,9 +478,8 @@ TEST_F(SamplerTest, TellsWakeUpsBetweenVmsWhereTheyAreCounted) {
   host_.write("run/vmnuma-wakeups/counts", counts(4'000'000));
   const Sample counted = sample(sampler);
   ASSERT_TRUE(counted.wakeups);
-  EXPECT_THAT(*counted.wakeups,
-              ElementsAre(placement::WakeupSample{std::min(web_.id(), db_.id()),
-                                                  std::max(web_.id(), db_.id()), 90}));
+  EXPECT_THAT(*counted.wakeups, ElementsAre(WakeupSample{std::min(web_.id(), db_.id()),
+                                                         std::max(web_.id(), db_.id()), 90}));
   EXPECT_THAT(sample(sampler, {web_}).wakeups->size(), 0);  // the other has ended
   EXPECT_THAT(counted.missing, IsEmpty());
 }
@@ -544,7 +528,7 @@ TEST_F(SamplerTest, TellsMemoryPressureWhereTheKernelDoes) {
   EXPECT_EQ(without.memory_pressure, std::nullopt);
   EXPECT_THAT(without.missing, IsEmpty());
   host_.write("proc/pressure/memory", "some avg10=12.34 avg60=0.87 avg300=0.29 total=11\n");
-  EXPECT_EQ(sample(sampler).memory_pressure, placement::Permille{123});
+  EXPECT_EQ(sample(sampler).memory_pressure, Permille{123});
   host_.write("proc/pressure/memory", "nonsense\n");
   const Sample damaged = sample(sampler);
   EXPECT_EQ(damaged.memory_pressure, std::nullopt);
@@ -616,7 +600,7 @@ class PlainQemuTest : public SamplerTest {
   }
   VmDescription description() const {
     VmDescription vm = vm_.description();
-    vm.process = placement::VmProcess{800, 3000};
+    vm.process = VmProcess{800, 3000};
     return vm;
   }
   Sample sample_plain(Sampler& sampler) { return sample_described(sampler, {description()}); }
@@ -636,7 +620,7 @@ TEST_F(PlainQemuTest, HasItsSharesQuotaAndMemoryFromItsCgroupWhereverThatIs) {
   const Sample first = sample_plain(sampler);
   ASSERT_THAT(first.vms, SizeIs(1));
   EXPECT_THAT(first.vms[0].vcpus, SizeIs(2));
-  EXPECT_EQ(first.vms[0].process, (placement::VmProcess{800, 3000}));
+  EXPECT_EQ(first.vms[0].process, (VmProcess{800, 3000}));
   EXPECT_EQ(first.vms[0].weight, 250);
   EXPECT_EQ(first.vms[0].quota_permille, 1500);
   EXPECT_EQ(first.vms[0].memory, (std::vector{kMiB, kMiB * 2}));
@@ -791,19 +775,18 @@ TEST_F(SamplerTest, ReadsHowMemoryStands) {
   Sampler sampler = make_sampler();
   const Sample now = sample(sampler);
   ASSERT_TRUE(now.vms[0].memory_state);
-  const placement::MemoryState& web = *now.vms[0].memory_state;
+  const MemoryState& web = *now.vms[0].memory_state;
   EXPECT_EQ("sys/fs/cgroup/" + web.scope + "/", web_.scope());
   EXPECT_EQ(web.read_in, 1);
-  EXPECT_EQ(web.limits, (placement::MemoryLimits{kMiB, kMiB * 2, kMiB * 3, std::nullopt, Bytes{}}));
+  EXPECT_EQ(web.limits, (MemoryLimits{kMiB, kMiB * 2, kMiB * 3, std::nullopt, Bytes{}}));
   EXPECT_EQ(web.anonymous, kMiB * 4);
   EXPECT_EQ(web.shared, kMiB * 2);
   EXPECT_EQ(web.file, kMiB);
   EXPECT_EQ(web.swap, Bytes{4096});
-  EXPECT_EQ(web.waits_some, placement::Permille{15});
-  EXPECT_EQ(web.waits_full, placement::Permille{5});
+  EXPECT_EQ(web.waits_some, Permille{15});
+  EXPECT_EQ(web.waits_full, Permille{5});
   EXPECT_EQ(web.oom_score_adj, -500);
-  EXPECT_THAT(now.slices,
-              ElementsAre(placement::SliceMemory{"machine.slice", {kMiB * 9, {}, {}, {}, {}}}));
+  EXPECT_THAT(now.slices, ElementsAre(SliceMemory{"machine.slice", {kMiB * 9, {}, {}, {}, {}}}));
   EXPECT_EQ(now.swap_total, kMiB * 2);
   EXPECT_EQ(now.protection_inherited, true);
   EXPECT_THAT(now.missing, IsEmpty());
@@ -819,7 +802,7 @@ TEST_F(SamplerTest, ReadsHowManyThreadsAVmHasAndHowTheyWait) {
   host_.write(web_.scope() + "cpu.pressure", "some avg10=1.50 avg60=0.00 avg300=0.00 total=5\n");
   const Sample now = sample(sampler);
   EXPECT_EQ(now.vms[0].threads, 9);
-  EXPECT_EQ(now.vms[0].cpu_waits, placement::Permille{15});
+  EXPECT_EQ(now.vms[0].cpu_waits, Permille{15});
   host_.write(web_.scope() + "pids.current", "many\n");
   EXPECT_EQ(sample(sampler).vms[0].threads, std::nullopt);
   EXPECT_THAT(sample(sampler).missing, IsEmpty());  // nothing depends on them
@@ -831,7 +814,7 @@ TEST_F(SamplerTest, ReadsWhatTheOtherThreadsOfAVmUsed) {
   EXPECT_EQ(without.vms[0].beside_us, std::nullopt);
   EXPECT_THAT(without.missing, IsEmpty());  // nothing is degraded without it
   std::int64_t vcpus_us = 0;
-  for (const placement::VcpuSample& vcpu : without.vms[0].vcpus) {
+  for (const VcpuSample& vcpu : without.vms[0].vcpus) {
     vcpus_us += vcpu.run_ns / 1000;
   }
   host_.write(web_.scope() + "cpu.stat",
@@ -847,7 +830,7 @@ TEST_F(SamplerTest, HowMemoryStandsIsSlowToRead) {
   (void)sample(sampler);
   host_.set_memory_limits(web_.scope(), {kMiB, {}, {}, {}, {}});
   const Sample later = sample(sampler);
-  EXPECT_EQ(later.vms[0].memory_state->limits, placement::MemoryLimits{});
+  EXPECT_EQ(later.vms[0].memory_state->limits, MemoryLimits{});
   EXPECT_EQ(later.vms[0].memory_state->read_in, 1);
 }
 

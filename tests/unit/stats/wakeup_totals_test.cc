@@ -7,9 +7,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::VmId;
-using placement::VmSample;
-using placement::WakeupSample;
 using testing::ElementsAre;
 using testing::IsEmpty;
 

@@ -29,11 +29,11 @@ struct Outer {
   bool flag = false;
   std::string word;
   Colour colour{};
-  placement::Bytes size;
+  Bytes size;
   std::size_t index = 0;
-  placement::NodeId node;
-  placement::VmId vm;
-  placement::ClientId client;
+  NodeId node;
+  VmId vm;
+  ClientId client;
   std::optional<std::int64_t> figure;
   std::vector<Inner> list;
   std::array<std::int32_t, 2> two{};
@@ -83,7 +83,7 @@ Outer example() {
   Outer outer{.flag = true,
               .word = "w",
               .colour = Colour::kBlue,
-              .size = placement::kGiB,
+              .size = kGiB,
               .index = 7,
               .node = {3},
               .vm = {},

@@ -8,12 +8,11 @@
 namespace vmnuma::tools {
 
 inline TopHost small_host() {
-  using tests::kGiB;
   TopHost host;
   host.status = tests::status_view();
   host.epoch_length_ms = 2000;
-  host.nodes = {{.node = {0}, .cpus = 32, .vcpus = 34, .total_bytes = 64 * kGiB},
-                {{2}, 16, 4, 3, 40, 31000, 3, 4 * kGiB, 64 * kGiB}};
+  host.nodes = {{.node = {0}, .cpus = 32, .vcpus = 34, .total_bytes = 64 * kGiB.value},
+                {{2}, 16, 4, 3, 40, 31000, 3, 4 * kGiB.value, 64 * kGiB.value}};
   host.clients = {{"web1",
                    "c7a5fdbd-edaf-9455-926a-d65c16db1809",
                    0,
@@ -23,8 +22,8 @@ inline TopHost small_host() {
                    3520,
                    3400,
                    300,
-                   8 * kGiB,
-                   6 * kGiB},
+                   8 * kGiB.value,
+                   6 * kGiB.value},
                   {"web1",
                    "c7a5fdbd-edaf-9455-926a-d65c16db1809",
                    1,
@@ -34,8 +33,8 @@ inline TopHost small_host() {
                    850,
                    850,
                    3,
-                   8 * kGiB,
-                   8 * kGiB},
+                   8 * kGiB.value,
+                   8 * kGiB.value},
                   {"db7",
                    "11111111-2222-3333-4444-555555555555",
                    0,

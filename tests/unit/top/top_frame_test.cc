@@ -124,8 +124,8 @@ TEST_F(TopFrameTest, HelpFits80By24) {
 
 TEST_F(TopFrameTest, MemoryOfEachClientOnEachNode) {
   TopData data{small_host(), "", std::nullopt};
-  data.host.clients[0].bytes_by_node = {6 * tests::kGiB, 2 * tests::kGiB};
-  data.host.clients[1].bytes_by_node = {0, 8 * tests::kGiB};
+  data.host.clients[0].bytes_by_node = {6 * kGiB.value, 2 * kGiB.value};
+  data.host.clients[1].bytes_by_node = {0, 8 * kGiB.value};
   TopState state;
   state.page = TopPage::kMemory;
   const std::string text = plain_text(top_frame(data, state, {24, 80}));

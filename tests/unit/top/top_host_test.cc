@@ -8,16 +8,14 @@
 namespace vmnuma::tools {
 namespace {
 
-using tests::kGiB;
-
 TEST(TopHostTest, ClientsStandInOneListWithTheirLocalMemory) {
   const TopHost host = top_host(tests::status_view(), tests::host_view());
   EXPECT_EQ(host.status, tests::status_view());
   ASSERT_EQ(host.clients.size(), 2U);
   EXPECT_EQ(host.clients[0].vm, "web1");
   EXPECT_EQ(host.clients[0].vcpus, 12);
-  EXPECT_EQ(host.clients[0].memory_bytes, 16 * kGiB);
-  EXPECT_EQ(host.clients[0].local_bytes, 15 * kGiB);
+  EXPECT_EQ(host.clients[0].memory_bytes, 16 * kGiB.value);
+  EXPECT_EQ(host.clients[0].local_bytes, 15 * kGiB.value);
   EXPECT_TRUE(host.clients[0].moving);
 }
 
@@ -32,14 +30,14 @@ TEST(TopHostTest, MemoryOfAClientWithoutHomeIsNotLocal) {
   view.vms[0].clients[0].home = {-1};
   EXPECT_EQ(top_host({}, view).clients[0].local_bytes, std::nullopt);
   view.vms[0].clients[0].home = {1};
-  EXPECT_EQ(top_host({}, view).clients[0].local_bytes, kGiB);
+  EXPECT_EQ(top_host({}, view).clients[0].local_bytes, kGiB.value);
 }
 
 TEST(TopHostTest, NodesAreWhatTheDaemonSays) {
   const TopHost host = top_host(tests::status_view(), tests::host_view());
   ASSERT_EQ(host.nodes.size(), 2U);
-  EXPECT_EQ(host.nodes[0].used_bytes, 44 * kGiB);
-  EXPECT_EQ(host.nodes[0].total_bytes, 64 * kGiB);
+  EXPECT_EQ(host.nodes[0].used_bytes, 44 * kGiB.value);
+  EXPECT_EQ(host.nodes[0].total_bytes, 64 * kGiB.value);
   EXPECT_EQ(host.nodes[0].vm_load_pct, 80);
   EXPECT_EQ(host.nodes[0].non_vm_pct, 3);
 }

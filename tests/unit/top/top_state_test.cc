@@ -12,8 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kMiB = 1024 * 1024;
-
 TopClient client(const std::string& name, std::int64_t demand_ms, std::int64_t owed_ms) {
   TopClient view;
   view.vm = name;
@@ -22,8 +20,8 @@ TopClient client(const std::string& name, std::int64_t demand_ms, std::int64_t o
   view.home = {0};
   view.demand_ms = demand_ms;
   view.owed_ms = owed_ms;
-  view.memory_bytes = 64 * kMiB;
-  view.local_bytes = 64 * kMiB;
+  view.memory_bytes = 64 * kMiB.value;
+  view.local_bytes = 64 * kMiB.value;
   return view;
 }
 
@@ -109,8 +107,8 @@ TEST(TopStateTest, PauseIsTakenBackByTheSameKey) {
 
 TEST(TopStateTest, EachOrderHasItsKey) {
   TopHost host = three_clients();
-  host.clients[1].memory_bytes = 100 * kMiB;
-  host.clients[2].local_bytes = kMiB;
+  host.clients[1].memory_bytes = 100 * kMiB.value;
+  host.clients[2].local_bytes = kMiB.value;
   host.clients[0].home = {3};
   host.clients[2].home = {1};
   const auto order_of = [&](char key) { return names(host, pressed({}, {character(key)}, host)); };

@@ -16,12 +16,6 @@ namespace vmnuma::tools {
 using migration::HomeChange;
 using migration::Order;
 using migration::VmChange;
-using placement::Bytes;
-using placement::ClientId;
-using placement::CpuId;
-using placement::NodeId;
-using placement::Reason;
-using placement::VmId;
 
 namespace {
 
@@ -68,7 +62,7 @@ void Oracles::order_given(std::int64_t epoch, const Order& order, const SimHost&
   }
   const auto homes = static_cast<std::int64_t>(scenario_.host.nodes.size());
   if (is_balancing(order.reason) &&
-      ++begun_in_epoch_ > placement::migrations_per_epoch(scenario_.options, homes)) {
+      ++begun_in_epoch_ > migrations_per_epoch(scenario_.options, homes)) {
     violation(fmt::format("action {} is one more than may begin in one epoch", order.action));
   }
   UnderWay under_way{order, {}};
@@ -93,7 +87,7 @@ void Oracles::order_given(std::int64_t epoch, const Order& order, const SimHost&
 
 void Oracles::check_home_change(std::int64_t epoch, const Order& order, const VmChange& change,
                                 const HomeChange& home, const SimHost& host) {
-  const std::optional<placement::NodeIndex> to = host.topology().index_of(home.to);
+  const std::optional<NodeIndex> to = host.topology().index_of(home.to);
   const std::string what =
       fmt::format("action {} ({}) moves {} to node {}", order.action, name_of(order.reason),
                   client_name(change, home), home.to.value);
@@ -105,7 +99,7 @@ void Oracles::check_home_change(std::int64_t epoch, const Order& order, const Vm
     return;
   }
   // All that can be homes, if none of those that the policy names can be one now.
-  const std::vector<placement::NodeIndex> allowed =
+  const std::vector<NodeIndex> allowed =
       allowed_homes(host.topology(), host.description(change.vm).policy);
   if (to && !stays && std::find(allowed.begin(), allowed.end(), *to) == allowed.end()) {
     violation(what + ", which its VM may not use");
@@ -130,21 +124,20 @@ void Oracles::check_new_pins(const Order& order, const VmChange& change, const S
   }
   const std::vector<NodeId>& mask = host.description(change.vm).policy.nodes;
   // All that can be homes, if none of those that the policy names can be one now.
-  const std::vector<placement::NodeIndex> homes =
+  const std::vector<NodeIndex> homes =
       allowed_homes(host.topology(), host.description(change.vm).policy);
-  const auto may_be_home = [&](const placement::Node& node) {
-    return std::any_of(homes.begin(), homes.end(), [&](placement::NodeIndex home) {
-      return host.topology().nodes[home].id == node.id;
-    });
+  const auto may_be_home = [&](const Node& node) {
+    return std::any_of(homes.begin(), homes.end(),
+                       [&](NodeIndex home) { return host.topology().nodes[home].id == node.id; });
   };
-  const auto may_run_on = [&](const placement::Node& node) {
+  const auto may_run_on = [&](const Node& node) {
     const bool is_home = std::any_of(
         change.homes.begin(), change.homes.end(),
         [&](const HomeChange& home) { return home.from == node.id || home.to == node.id; });
     return is_home || mask.empty() || may_be_home(node) ||
            std::find(mask.begin(), mask.end(), node.id) != mask.end();
   };
-  for (const placement::Node& node : host.topology().nodes) {
+  for (const Node& node : host.topology().nodes) {
     const std::vector<CpuId> cpus = balancer::cpus_of(node);
     const auto is_here = [&](CpuId cpu) {
       return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
@@ -203,9 +196,8 @@ void Oracles::check_rate(Meter& meter, Bytes rate, const PageMove& move, const s
     return;
   }
   const std::int64_t passed = std::max<std::int64_t>((move.at - meter.at).value, 0);
-  const Bytes leaked =
-      rate * (passed / placement::kMicrosecondsPerSecond) +
-      rate * (passed % placement::kMicrosecondsPerSecond) / placement::kMicrosecondsPerSecond;
+  const Bytes leaked = rate * (passed / kMicrosecondsPerSecond) +
+                       rate * (passed % kMicrosecondsPerSecond) / kMicrosecondsPerSecond;
   meter.level = std::max(meter.level - leaked, Bytes{}) + move.moved;
   meter.at = move.at;
   // The bucket that pacing may empty at once, and one call that it cannot foresee.
@@ -233,7 +225,7 @@ void Oracles::pages_moved(const PageMove& move, const SimHost& host) {
   if (!host.runs(move.vm)) {
     return;
   }
-  const placement::VmDescription& vm = host.description(move.vm);
+  const VmDescription& vm = host.description(move.vm);
   check_rate(vm_meters_[move.vm], limits.vm_bytes_per_second, move, "'" + vm.name + "'");
   const Bytes total = host.topology().nodes[*host.topology().index_of(move.to)].memory;
   const Bytes reserve = total / 1000 * limits.node_reserve.value;
@@ -254,9 +246,9 @@ void Oracles::pages_moved(const PageMove& move, const SimHost& host) {
 namespace {
 
 /// Of these CPUs, those that are online.
-std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const placement::Topology& topology) {
+std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const Topology& topology) {
   std::vector<CpuId> online;
-  for (const placement::Node& node : topology.nodes) {
+  for (const Node& node : topology.nodes) {
     for (const CpuId cpu : balancer::cpus_of(node)) {
       if (std::find(cpus.begin(), cpus.end(), cpu) != cpus.end()) {
         online.push_back(cpu);
@@ -293,7 +285,7 @@ bool pins_are_being_mended(const Scenario& scenario, std::int64_t epoch) {
 void Oracles::check_pins(const SimHost& host, const balancer::Controller& controller) {
   const std::map<VmId, balancer::VmCpus> cpu_subsets = controller.cpu_subsets();
   std::vector<CpuId> all_cpus;
-  for (const placement::Node& node : host.topology().nodes) {
+  for (const Node& node : host.topology().nodes) {
     const std::vector<CpuId> cpus = balancer::cpus_of(node);
     all_cpus.insert(all_cpus.end(), cpus.begin(), cpus.end());
   }
@@ -302,14 +294,13 @@ void Oracles::check_pins(const SimHost& host, const balancer::Controller& contro
     if (!host.runs(id) || is_under_way(id)) {
       continue;
     }
-    const placement::VmDescription& live = host.description(id);
+    const VmDescription& live = host.description(id);
     for (std::size_t index = 0; index < vm.clients.size(); ++index) {
       const balancer::ClientRecord& client = vm.clients[index];
       std::set<std::vector<CpuId>> pins;
       for (const std::int32_t vcpu : client.shape.vcpus) {
-        const auto pin =
-            std::find_if(live.vcpu_pins.begin(), live.vcpu_pins.end(),
-                         [vcpu](const placement::Pin& entry) { return entry.number == vcpu; });
+        const auto pin = std::find_if(live.vcpu_pins.begin(), live.vcpu_pins.end(),
+                                      [vcpu](const Pin& entry) { return entry.number == vcpu; });
         pins.insert(pin == live.vcpu_pins.end() ? std::vector<CpuId>{} : pin->cpus);
       }
       if (pins.contains({})) {
@@ -332,8 +323,7 @@ void Oracles::check_pins(const SimHost& host, const balancer::Controller& contro
                                    : balancer::cpus_of(host.topology().nodes[*home]),
                         host.topology())) {
         violation(fmt::format("'{}'/{} has its home on node {} and is pinned to CPUs '{}'",
-                              live.name, index, client.home.value,
-                              placement::to_list(*pins.begin())));
+                              live.name, index, client.home.value, to_list(*pins.begin())));
       }
     }
   }

@@ -41,7 +41,7 @@ class Oracles {
   void action_told(const migration::ActionEvent& event);
   void pages_moved(const PageMove& move, const SimHost& host);
   /// How much of what was moved lies below its node's reserve, under any policy.
-  [[nodiscard]] placement::Bytes below_reserve(const PageMove& move, const SimHost& host) const;
+  [[nodiscard]] Bytes below_reserve(const PageMove& move, const SimHost& host) const;
   void epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaemon& daemon);
   void simulation_ended(SimDaemon& daemon);
 
@@ -51,16 +51,16 @@ class Oracles {
  private:
   /// The level of a leaky bucket: more than it holds means too fast.
   struct Meter {
-    placement::Microseconds at;
-    placement::Bytes level;
+    Microseconds at;
+    Bytes level;
   };
   struct Stay {
     std::int64_t since = 0;  ///< epoch
-    placement::NodeId came_from;
+    NodeId came_from;
   };
   struct UnderWay {
     migration::Order order;
-    std::map<placement::ClientId, std::optional<Stay>> before;
+    std::map<ClientId, std::optional<Stay>> before;
   };
 
   void violation(std::string text);
@@ -70,9 +70,8 @@ class Oracles {
   void check_new_pins(const migration::Order& order, const migration::VmChange& change,
                       const SimHost& host);
   void check_pins(const SimHost& host, const balancer::Controller& controller);
-  void check_rate(Meter& meter, placement::Bytes rate, const PageMove& move,
-                  const std::string& whose);
-  [[nodiscard]] bool is_under_way(const placement::VmId& vm) const;
+  void check_rate(Meter& meter, Bytes rate, const PageMove& move, const std::string& whose);
+  [[nodiscard]] bool is_under_way(const VmId& vm) const;
   [[nodiscard]] std::optional<std::int64_t> quiet_from() const;
 
   const Scenario& scenario_;
@@ -81,9 +80,9 @@ class Oracles {
   std::int64_t last_balancing_move_ = -1;
   std::set<std::int64_t> ended_;
   std::map<std::int64_t, UnderWay> under_way_;
-  std::map<placement::ClientId, Stay> stays_;
+  std::map<ClientId, Stay> stays_;
   Meter host_meter_;
-  std::map<placement::VmId, Meter> vm_meters_;
+  std::map<VmId, Meter> vm_meters_;
   std::vector<std::string> violations_;
 };
 

@@ -6,10 +6,6 @@
 
 namespace vmnuma::tools {
 
-using placement::CpuTime;
-using placement::Permille;
-using placement::Reason;
-
 bool is_worth_counting(const PredictedAction& action) {
   return action.predicted > kWorthCounting && !is_a_turn(action.reason);
 }

@@ -16,16 +16,16 @@
 
 namespace vmnuma::tools {
 
-inline constexpr placement::CpuTime kWorthCounting{50'000};
+inline constexpr CpuTime kWorthCounting{50'000};
 inline constexpr std::int64_t kNearPct = 20;
 
 /// One action that was carried out and measured.
 struct PredictedAction {
   std::int64_t epoch = 0;  ///< in which it was ordered
   std::int64_t ended = 0;  ///< in which its outcome was measured
-  placement::Reason reason{};
-  placement::CpuTime predicted;  ///< gain
-  placement::CpuTime measured;   ///< gain
+  Reason reason{};
+  CpuTime predicted;  ///< gain
+  CpuTime measured;   ///< gain
 };
 
 struct PredictionFigures {
@@ -33,7 +33,7 @@ struct PredictionFigures {
   std::int64_t near = 0;
   /// Median of predicted / measured; a measured gain of zero or less counts as the largest ratio.
   /// Absent if nothing is worth counting.
-  std::optional<placement::Permille> median_ratio;
+  std::optional<Permille> median_ratio;
 };
 
 [[nodiscard]] bool is_worth_counting(const PredictedAction& action);

@@ -14,28 +14,23 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::CpuTime;
-using placement::NodeIndex;
-
 namespace {
 
 /// The loss of a thread that moves to another node: the kernel's own estimate of how long its
 /// caches are worth waiting for (sysctl_sched_migration_cost; Linux 6.1, kernel/sched/fair.c).
 constexpr CpuTime kCacheLoss{500};
 /// What a node's memory can deliver, including page moves.
-constexpr Bytes kNodeBandwidth = placement::kGiB * 20;
+constexpr Bytes kNodeBandwidth = kGiB * 20;
 
-std::vector<std::int32_t> cores_of(const placement::Node& node) {
+std::vector<std::int32_t> cores_of(const Node& node) {
   std::vector<std::int32_t> cores;
-  for (const placement::Cpu& cpu : node.cpus) {
+  for (const Cpu& cpu : node.cpus) {
     cores.push_back(cpu.core);
   }
   return cores;
 }
 
-NodeShares share_evenly(const placement::Node& node, CpuTime length, CpuTime others,
+NodeShares share_evenly(const Node& node, CpuTime length, CpuTime others,
                         const std::vector<PinnedThread>& threads) {
   std::vector<ThreadDemand> demands;
   demands.reserve(threads.size());
@@ -45,14 +40,14 @@ NodeShares share_evenly(const placement::Node& node, CpuTime length, CpuTime oth
   return share_node(node.core_count(), node.cpu_count(), length, others, demands);
 }
 
-bool has_several_caches(const placement::Node& node) {
-  return std::any_of(node.cpus.begin(), node.cpus.end(), [&node](const placement::Cpu& cpu) {
+bool has_several_caches(const Node& node) {
+  return std::any_of(node.cpus.begin(), node.cpus.end(), [&node](const Cpu& cpu) {
     return cpu.last_level_cache != node.cpus.front().last_level_cache;
   });
 }
 
 /// The node's CPUs by last-level cache, as indices.
-std::vector<std::vector<std::size_t>> caches_of(const placement::Node& node) {
+std::vector<std::vector<std::size_t>> caches_of(const Node& node) {
   std::map<std::int32_t, std::vector<std::size_t>> cpus;
   for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
     cpus[node.cpus[cpu].last_level_cache].push_back(cpu);
@@ -95,20 +90,19 @@ std::int64_t pct_of(const std::vector<OtherLoad>& loads, std::int64_t epoch) {
 }
 
 std::vector<NodeIndex> nodes_for(const HostState& host, const SimVm& vm, std::size_t vcpu) {
-  const auto pin = std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
-                                [vcpu](const placement::Pin& entry) {
-                                  return entry.number == static_cast<std::int32_t>(vcpu);
-                                });
+  const auto pin = std::find_if(
+      vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
+      [vcpu](const Pin& entry) { return entry.number == static_cast<std::int32_t>(vcpu); });
   std::vector<NodeIndex> online;
   std::vector<NodeIndex> allowed;
   for (NodeIndex node = 0; node < host.topology.nodes.size(); ++node) {
-    const std::vector<placement::Cpu>& cpus = host.topology.nodes[node].cpus;
+    const std::vector<Cpu>& cpus = host.topology.nodes[node].cpus;
     if (cpus.empty()) {
       continue;
     }
     online.push_back(node);
     if (pin == vm.description.vcpu_pins.end() ||
-        std::any_of(cpus.begin(), cpus.end(), [&](const placement::Cpu& cpu) {
+        std::any_of(cpus.begin(), cpus.end(), [&](const Cpu& cpu) {
           return std::binary_search(pin->cpus.begin(), pin->cpus.end(), cpu.id);
         })) {
       allowed.push_back(node);
@@ -119,15 +113,14 @@ std::vector<NodeIndex> nodes_for(const HostState& host, const SimVm& vm, std::si
 }
 
 /// Indices of the node's CPUs that the vCPU may run on; empty: all.
-std::vector<std::size_t> cpus_for(const SimVm& vm, std::size_t vcpu, const placement::Node& node) {
-  const auto pin = std::find_if(vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
-                                [vcpu](const placement::Pin& entry) {
-                                  return entry.number == static_cast<std::int32_t>(vcpu);
-                                });
+std::vector<std::size_t> cpus_for(const SimVm& vm, std::size_t vcpu, const Node& node) {
+  const auto pin = std::find_if(
+      vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
+      [vcpu](const Pin& entry) { return entry.number == static_cast<std::int32_t>(vcpu); });
   if (pin == vm.description.vcpu_pins.end()) {
     return {};
   }
-  const auto is_allowed = [&pin](const placement::Cpu& cpu) {
+  const auto is_allowed = [&pin](const Cpu& cpu) {
     return std::binary_search(pin->cpus.begin(), pin->cpus.end(), cpu.id);
   };
   std::vector<std::size_t> allowed;
@@ -168,25 +161,23 @@ void limit_demand(SimVm& vm, CpuTime length) {
 void come_from(SimVcpu& vcpu, NodeIndex before) {
   if (before != vcpu.node) {
     vcpu.queued = CpuTime{};
-    vcpu.overhead += before == placement::kNoNode ? CpuTime{} : kCacheLoss;
+    vcpu.overhead += before == kNoNode ? CpuTime{} : kCacheLoss;
   }
 }
 
 CpuTime stall_of(const HostState& host, const SimVm& vm, std::size_t index, CpuTime served,
-                 CpuTime length, placement::Permille crowded) {
+                 CpuTime length, Permille crowded) {
   const NodeIndex here = vm.vcpus[index].node;
   const SimMemory::Counts& pages = host.memory.counts(vm.owner, cell_of(vm, index));
   std::int64_t resident = 0;
   std::int64_t extra = 0;
   for (NodeIndex node = 0; node < pages.size(); ++node) {
     resident += pages[node];
-    extra += pages[node] * (host.topology.distance(here, node) - placement::kLocalDistance);
+    extra += pages[node] * (host.topology.distance(here, node) - kLocalDistance);
   }
   const std::int64_t on_memory = served.value * vm.spec.stall.value / 1000;
-  const std::int64_t far =
-      on_memory * extra / std::max<std::int64_t>(resident * placement::kLocalDistance, 1);
-  const std::int64_t deliverable =
-      kNodeBandwidth.value / placement::kMicrosecondsPerSecond * length.value;
+  const std::int64_t far = on_memory * extra / std::max<std::int64_t>(resident * kLocalDistance, 1);
+  const std::int64_t deliverable = kNodeBandwidth.value / kMicrosecondsPerSecond * length.value;
   const std::int64_t moving = std::min(host.nodes[here].moved.value, deliverable) / kSimPage.value;
   const std::int64_t busy = on_memory * moving / (deliverable / kSimPage.value + 1);
   const std::int64_t pushed_out = on_memory * crowded.value / 1000;
@@ -198,7 +189,7 @@ void pay_for_talk(HostState& host, CpuTime length) {
   if (host.talks.empty()) {
     return;
   }
-  const auto lost = host.talks.pass(length, [&host](const placement::VmId& id) {
+  const auto lost = host.talks.pass(length, [&host](const VmId& id) {
     return host.vms.at(id).load_pct > 0 ? host.vcpus_on(id)
                                         : std::vector<std::int32_t>(host.nodes.size());
   });
@@ -255,9 +246,9 @@ void HostCpus::settle_threads(HostState& host, CpuTime length) {
       if (nodes.size() == 1) {
         vcpu.node = nodes.front();
       } else if (std::find(nodes.begin(), nodes.end(), before) == nodes.end()) {
-        vcpu.node = placement::kNoNode;
+        vcpu.node = kNoNode;
       }
-      if (vcpu.node != placement::kNoNode) {
+      if (vcpu.node != kNoNode) {
         busy[vcpu.node] += vcpu.wants;
         come_from(vcpu, before);
       }
@@ -324,7 +315,7 @@ std::vector<std::vector<HostCpus::Thread>> HostCpus::threads_by_node(HostState& 
       // A group's weight is shared by its threads that want to run.
       const std::int64_t weight =
           vm.spec.shares * 1000 * vcpu.wants.value / std::max<std::int64_t>(all.value, 1);
-      if (vcpu.node != placement::kNoNode) {
+      if (vcpu.node != kNoNode) {
         threads[vcpu.node].push_back(
             {&vm, i, std::max<std::int64_t>(weight, 1), vcpu.wants * vm.spec.qemu.value / 1000});
       }
@@ -335,7 +326,7 @@ std::vector<std::vector<HostCpus::Thread>> HostCpus::threads_by_node(HostState& 
 
 void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length,
                         const std::vector<Thread>& threads) {
-  const placement::Node& online = host.topology.nodes[node];
+  const Node& online = host.topology.nodes[node];
   SimNode& cpus = host.nodes[node];
   CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.roaming + cpus.moving;
   std::vector<PinnedThread> demands;
@@ -353,7 +344,7 @@ void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length,
   CpuTime queued_of_all;
   const CpuTime queued =
       queueing_on(node, online.cpu_count(), length, others, demands, queued_of_all);
-  const std::vector<placement::Permille> crowded = crowding_on(online, length, threads, shares);
+  const std::vector<Permille> crowded = crowding_on(online, length, threads, shares);
   for (std::size_t i = 0; i < threads.size(); ++i) {
     const auto& [vm, index, weight, beside] = threads[i];
     vm->beside_us +=
@@ -366,8 +357,7 @@ void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length,
                                : shares.served_of[i];
     vcpu.ran = ran;
     vcpu.ran_us += ran.value;
-    vcpu.reads +=
-        ran.value * vm->spec.stall.value * balancer::kReadsAtOnce / placement::kTypicalReadNs;
+    vcpu.reads += ran.value * vm->spec.stall.value * balancer::kReadsAtOnce / kTypicalReadNs;
     const CpuTime waited =
         vcpu.wants - ran +
         scaled(queued, vcpu.wants.value, std::max<std::int64_t>(queued_of_all.value, 1));
@@ -395,11 +385,11 @@ void HostCpus::settle_others(SimNode& node, CpuTime length, CpuTime wanted,
   node.busy_us += shares.busy.value;
 }
 
-std::vector<placement::Permille> HostCpus::crowding_on(const placement::Node& node, CpuTime length,
-                                                       const std::vector<Thread>& threads,
-                                                       const NodeShares& shares) {
+std::vector<Permille> HostCpus::crowding_on(const Node& node, CpuTime length,
+                                            const std::vector<Thread>& threads,
+                                            const NodeShares& shares) {
   if (!has_several_caches(node)) {
-    return std::vector<placement::Permille>(threads.size());
+    return std::vector<Permille>(threads.size());
   }
   const std::vector<std::vector<std::size_t>> caches = caches_of(node);
   std::vector<CacheUse> uses;

@@ -31,39 +31,38 @@ class HostCpus {
 
   /// Applies the other loads of that epoch.
   void begin_epoch(HostState& host, std::int64_t epoch);
-  void run(HostState& host, placement::CpuTime length);
+  void run(HostState& host, CpuTime length);
 
  private:
   /// A vCPU on the node that it has settled on.
   struct Thread {
     SimVm* vm;
     std::size_t vcpu;
-    std::int64_t weight;        ///< at least 1
-    placement::CpuTime beside;  ///< what QEMU's own threads want meanwhile
+    std::int64_t weight;  ///< at least 1
+    CpuTime beside;       ///< what QEMU's own threads want meanwhile
   };
   /// The result of a while; most whiles are like the one before.
   struct Queue {
     std::int32_t cpus = 0;
-    placement::CpuTime length;
-    std::vector<placement::CpuTime> wants;
-    placement::CpuTime waited;
+    CpuTime length;
+    std::vector<CpuTime> wants;
+    CpuTime waited;
   };
 
-  void settle_threads(HostState& host, placement::CpuTime length);
-  void let_others_roam(HostState& host, placement::CpuTime length) const;
+  void settle_threads(HostState& host, CpuTime length);
+  void let_others_roam(HostState& host, CpuTime length) const;
   /// By node, ordered by VM and vCPU.
   [[nodiscard]] static std::vector<std::vector<Thread>> threads_by_node(HostState& host);
-  void run_node(HostState& host, placement::NodeIndex node, placement::CpuTime length,
+  void run_node(HostState& host, NodeIndex node, CpuTime length,
                 const std::vector<Thread>& threads);
-  static void settle_others(SimNode& node, placement::CpuTime length, placement::CpuTime wanted,
+  static void settle_others(SimNode& node, CpuTime length, CpuTime wanted,
                             const NodeShares& shares);
-  [[nodiscard]] static std::vector<placement::Permille> crowding_on(
-      const placement::Node& node, placement::CpuTime length, const std::vector<Thread>& threads,
-      const NodeShares& shares);
-  [[nodiscard]] placement::CpuTime queueing_on(placement::NodeIndex node, std::int32_t cpus,
-                                               placement::CpuTime length, placement::CpuTime others,
-                                               const std::vector<PinnedThread>& threads,
-                                               placement::CpuTime& of_all);
+  [[nodiscard]] static std::vector<Permille> crowding_on(const Node& node, CpuTime length,
+                                                         const std::vector<Thread>& threads,
+                                                         const NodeShares& shares);
+  [[nodiscard]] CpuTime queueing_on(NodeIndex node, std::int32_t cpus, CpuTime length,
+                                    CpuTime others, const std::vector<PinnedThread>& threads,
+                                    CpuTime& of_all);
 
   SimLoadBalancer load_balancer_;
   std::vector<OtherLoad> roaming_loads_;

@@ -5,15 +5,10 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::CpuTime;
-using placement::NodeId;
-using placement::NodeIndex;
-
 namespace {
 
 /// Memory that a second of CPU time touches until everything is touched.
-constexpr Bytes kTouchedPerSecond = placement::kMiB * 256;
+constexpr Bytes kTouchedPerSecond = kMiB * 256;
 
 /// All memory of a cell is used uniformly, so any of its running vCPUs may use the page next.
 void take_hinting_fault(HostState& host, SimVm& vm, std::int64_t page,
@@ -64,7 +59,7 @@ void fill_memory(HostState& host, SimVm& vm) {
   for (NodeIndex node = 0; node < host.topology.nodes.size(); ++node) {
     everywhere.push_back(node);
   }
-  std::vector<migration::NodeBytes> parts = vm.spec.memory_on;
+  std::vector<NodeBytes> parts = vm.spec.memory_on;
   const std::vector<NodeId>& nodes =
       vm.spec.placed_on.empty() ? vm.spec.pinned_on : vm.spec.placed_on;
   if (parts.empty() && !nodes.empty()) {
@@ -76,7 +71,7 @@ void fill_memory(HostState& host, SimVm& vm) {
     }
   }
   std::size_t cell = 0;
-  for (const migration::NodeBytes& part : parts) {
+  for (const NodeBytes& part : parts) {
     const NodeIndex node = *host.topology.index_of(part.node);
     for (std::int64_t pages = part.bytes.value / kSimPage.value; pages > 0;) {
       const std::int64_t before = host.memory.untouched_pages(vm.owner, cell);
@@ -94,7 +89,7 @@ void fill_memory(HostState& host, SimVm& vm) {
 
 void touch_memory(HostState& host, SimVm& vm) {
   constexpr std::int64_t kMicrosecondsPerPage =
-      placement::kMicrosecondsPerSecond * kSimPage.value / kTouchedPerSecond.value;
+      kMicrosecondsPerSecond * kSimPage.value / kTouchedPerSecond.value;
   const std::vector<NodeIndex> allowed = host.memory_nodes_for(vm);
   for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
     SimVcpu& vcpu = vm.vcpus[i];
@@ -104,13 +99,13 @@ void touch_memory(HostState& host, SimVm& vm) {
     if (pages == 0 || host.memory.untouched_pages(vm.owner, cell) == 0) {
       continue;
     }
-    if (vm.description.numatune == placement::NumatuneMode::kInterleave) {
+    if (vm.description.numatune == NumatuneMode::kInterleave) {
       for (std::int64_t page = 0; page < pages; ++page, ++vm.turn) {
         const auto turn = static_cast<std::size_t>(vm.turn) % allowed.size();
         host.memory.touch(vm.owner, cell, 1, allowed[turn], allowed);
       }
     } else {
-      const bool preferred = vm.description.numatune == placement::NumatuneMode::kPreferred;
+      const bool preferred = vm.description.numatune == NumatuneMode::kPreferred;
       const NodeIndex near =
           preferred ? *host.topology.index_of(vm.description.numatune_nodes.front()) : vcpu.node;
       host.memory.touch(vm.owner, cell, pages, near, allowed);
@@ -121,8 +116,8 @@ void touch_memory(HostState& host, SimVm& vm) {
 void balance_memory(const HostState& host, SimVm& vm) {
   // Mappings with an explicit policy are skipped (vma_policy_mof), and so are huge pages.
   if (vm.spec.memory >= kSimPage && !vm.spec.huge_pages &&
-      (vm.description.numatune == placement::NumatuneMode::kNone ||
-       vm.description.numatune == placement::NumatuneMode::kRestrictive)) {
+      (vm.description.numatune == NumatuneMode::kNone ||
+       vm.description.numatune == NumatuneMode::kRestrictive)) {
     vm.scanner.emplace(host.memory.pages(vm.owner), vm.spec.vcpus);
   }
 }

@@ -22,6 +22,6 @@ void touch_memory(HostState& host, SimVm& vm);
 void balance_memory(const HostState& host, SimVm& vm);
 
 /// One while of the kernel's balancing, if it is on for the VM.
-void scan_memory(HostState& host, SimVm& vm, placement::CpuTime length);
+void scan_memory(HostState& host, SimVm& vm, CpuTime length);
 
 }  // namespace vmnuma::tools

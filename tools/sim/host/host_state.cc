@@ -5,10 +5,6 @@
 
 namespace vmnuma::tools {
 
-using placement::CpuTime;
-using placement::Microseconds;
-using placement::NodeIndex;
-
 namespace {
 
 constexpr std::int64_t kCopyTimeUs = 200;
@@ -16,15 +12,15 @@ constexpr std::int64_t kBusyPct = 20;
 
 }  // namespace
 
-SimVm* HostState::find(const placement::VmId& vm) {
+SimVm* HostState::find(const VmId& vm) {
   const auto found = vms.find(vm);
   return found == vms.end() ? nullptr : &found->second;
 }
 
-std::vector<std::int32_t> HostState::vcpus_on(const placement::VmId& vm) const {
+std::vector<std::int32_t> HostState::vcpus_on(const VmId& vm) const {
   std::vector<std::int32_t> count(nodes.size());
   for (const SimVcpu& vcpu : vms.at(vm).vcpus) {
-    if (vcpu.node != placement::kNoNode) {
+    if (vcpu.node != kNoNode) {
       ++count[vcpu.node];
     }
   }
@@ -32,8 +28,7 @@ std::vector<std::int32_t> HostState::vcpus_on(const placement::VmId& vm) const {
 }
 
 bool HostState::memory_may_be_on(const SimVm& vm, NodeIndex node) const {
-  using placement::NumatuneMode;
-  const std::vector<placement::NodeId>& bound = vm.description.numatune_nodes;
+  const std::vector<NodeId>& bound = vm.description.numatune_nodes;
   const NumatuneMode mode = vm.description.numatune;
   return mode == NumatuneMode::kNone || mode == NumatuneMode::kPreferred ||
          std::find(bound.begin(), bound.end(), topology.nodes[node].id) != bound.end();
@@ -50,7 +45,7 @@ std::vector<NodeIndex> HostState::memory_nodes_for(const SimVm& vm) const {
 }
 
 Microseconds HostState::copy_time(NodeIndex from, NodeIndex to) const {
-  return {kCopyTimeUs * topology.distance(from, to) / placement::kLocalDistance};
+  return {kCopyTimeUs * topology.distance(from, to) / kLocalDistance};
 }
 
 void HostState::note_copy(NodeIndex from, NodeIndex to, CpuTime time) {
@@ -65,11 +60,10 @@ bool HostState::is_busy(const SimVm& vm, std::int64_t page, std::uint64_t manner
   return vm.pages_busy && random.below(100) < kBusyPct;
 }
 
-void set_pin(std::vector<placement::Pin>& pins, std::int32_t number,
-             const std::vector<placement::CpuId>& cpus) {
-  const auto place = std::lower_bound(
-      pins.begin(), pins.end(), number,
-      [](const placement::Pin& pin, std::int32_t key) { return pin.number < key; });
+void set_pin(std::vector<Pin>& pins, std::int32_t number, const std::vector<CpuId>& cpus) {
+  const auto place =
+      std::lower_bound(pins.begin(), pins.end(), number,
+                       [](const Pin& pin, std::int32_t key) { return pin.number < key; });
   if (place != pins.end() && place->number == number) {
     place->cpus = cpus;
   } else {

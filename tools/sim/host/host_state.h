@@ -25,23 +25,23 @@ namespace vmnuma::tools {
 
 /// One page migration call that moved pages.
 struct PageMove {
-  placement::Microseconds at;
-  placement::VmId vm;
-  placement::NodeId to;
-  placement::Bytes moved;
-  placement::Bytes free_told;  ///< free memory there as last reported to a mover, less what all
-                               ///< have moved there since
-  placement::Bytes left;       ///< free there afterwards
-  bool huge_pages = false;     ///< from pool to pool, which leaves the nodes' free memory alone
+  Microseconds at;
+  VmId vm;
+  NodeId to;
+  Bytes moved;
+  Bytes free_told;          ///< free memory there as last reported to a mover, less what all
+                            ///< have moved there since
+  Bytes left;               ///< free there afterwards
+  bool huge_pages = false;  ///< from pool to pool, which leaves the nodes' free memory alone
 };
 
 struct SimVcpu {
-  placement::NodeIndex node = placement::kNoNode;
-  placement::CpuTime wants;     ///< in this while
-  placement::CpuTime ran;       ///< in this while
-  placement::CpuTime overhead;  ///< run time spent on faults and copies; not yet reported
-  placement::CpuTime queued;    ///< since it came to this node
-  std::vector<placement::NodeIndex> places;  ///< where it may run
+  NodeIndex node = kNoNode;
+  CpuTime wants;                  ///< in this while
+  CpuTime ran;                    ///< in this while
+  CpuTime overhead;               ///< run time spent on faults and copies; not yet reported
+  CpuTime queued;                 ///< since it came to this node
+  std::vector<NodeIndex> places;  ///< where it may run
   std::int64_t ran_us = 0;
   std::int64_t waited_us = 0;
   std::int64_t reads = 0;               ///< from memory, since it started
@@ -52,8 +52,8 @@ struct SimVcpu {
 struct SimVm {
   ScenarioVm spec;
   SimMemory::Owner owner = 0;
-  placement::VmDescription description;
-  placement::VmProcess process;
+  VmDescription description;
+  VmProcess process;
   std::vector<SimVcpu> vcpus;
   Random random{0};  ///< of its load
   Random users{0};   ///< draws the vCPU that uses a page next
@@ -62,7 +62,7 @@ struct SimVm {
   std::int64_t throttled_us = 0;          ///< by its limit, since it started
   std::int64_t turn = 0;                  ///< of interleaved memory
   std::optional<SimNumaScanner> scanner;  ///< if the kernel balances it
-  placement::NodeIndex prefers = placement::kNoNode;  ///< where the kernel prefers its threads
+  NodeIndex prefers = kNoNode;            ///< where the kernel prefers its threads
   bool places_are_known = false;
   bool refuses_pins = false;
   bool pages_busy = false;
@@ -71,49 +71,47 @@ struct SimVm {
 };
 
 struct SimNode {
-  std::vector<placement::Cpu> cpus;  ///< all, also offline ones
+  std::vector<Cpu> cpus;  ///< all, also offline ones
   std::vector<OtherLoad> other_loads;
   std::int64_t other_pct = 0;   ///< in this epoch, of loads that stay on the node
-  placement::CpuTime roaming;   ///< what loads without a node want here, in this while
-  placement::CpuTime moving;    ///< time of page moves that no thread has waited for yet
-  placement::Bytes moved;       ///< to and from, in this while
+  CpuTime roaming;              ///< what loads without a node want here, in this while
+  CpuTime moving;               ///< time of page moves that no thread has waited for yet
+  Bytes moved;                  ///< to and from, in this while
   std::int64_t busy_us = 0;     ///< since the host started
   std::int64_t copying_us = 0;  ///< of it, time that page moves took
-  placement::CpuTime others;    ///< in this epoch
-  placement::CpuTime roamed;    ///< of it, at most what loads without a node used
+  CpuTime others;               ///< in this epoch
+  CpuTime roamed;               ///< of it, at most what loads without a node used
 };
 
 struct HostState {
   SimClock& clock;  ///< of the worker that uses the ports
   std::uint64_t seed = 0;
-  placement::Topology topology;  ///< with the CPUs that are online
+  Topology topology;  ///< with the CPUs that are online
   std::vector<SimNode> nodes;
   SimMemory memory;
-  std::map<placement::VmId, SimVm> vms;
+  std::map<VmId, SimVm> vms;
   SimTalks talks;
   std::vector<PageMove> moves;  ///< since they were last taken
   bool domains_changed = true;  ///< since libvirt was last asked
 
   /// Null if it does not run.
-  [[nodiscard]] SimVm* find(const placement::VmId& vm);
+  [[nodiscard]] SimVm* find(const VmId& vm);
   /// How many of its vCPUs each node last ran. It must be running.
-  [[nodiscard]] std::vector<std::int32_t> vcpus_on(const placement::VmId& vm) const;
+  [[nodiscard]] std::vector<std::int32_t> vcpus_on(const VmId& vm) const;
 
-  [[nodiscard]] bool memory_may_be_on(const SimVm& vm, placement::NodeIndex node) const;
-  [[nodiscard]] std::vector<placement::NodeIndex> memory_nodes_for(const SimVm& vm) const;
+  [[nodiscard]] bool memory_may_be_on(const SimVm& vm, NodeIndex node) const;
+  [[nodiscard]] std::vector<NodeIndex> memory_nodes_for(const SimVm& vm) const;
 
   /// Time to copy a page; within a node at 10 GB/s, further away longer in proportion to distance.
-  [[nodiscard]] placement::Microseconds copy_time(placement::NodeIndex from,
-                                                  placement::NodeIndex to) const;
+  [[nodiscard]] Microseconds copy_time(NodeIndex from, NodeIndex to) const;
   /// A copy takes bandwidth of both nodes, and time of a CPU of the target.
-  void note_copy(placement::NodeIndex from, placement::NodeIndex to, placement::CpuTime time);
+  void note_copy(NodeIndex from, NodeIndex to, CpuTime time);
   /// The page cannot be moved; for the same page always the same answer, per `manner`.
   [[nodiscard]] bool is_busy(const SimVm& vm, std::int64_t page, std::uint64_t manner) const;
 };
 
 /// The pin of that number, made or changed.
-void set_pin(std::vector<placement::Pin>& pins, std::int32_t number,
-             const std::vector<placement::CpuId>& cpus);
+void set_pin(std::vector<Pin>& pins, std::int32_t number, const std::vector<CpuId>& cpus);
 
 /// The guest cell of the memory that the vCPU uses.
 [[nodiscard]] std::size_t cell_of(const SimVm& vm, std::size_t vcpu);

@@ -7,10 +7,6 @@
 
 namespace vmnuma::tools {
 
-using placement::CpuTime;
-using placement::Permille;
-using placement::permille_of;
-
 std::vector<Permille> crowding(const std::vector<CacheUse>& threads,
                                const std::vector<CpuTime>& time) {
   const auto waits = [](const CacheUse& thread, std::size_t cache) {

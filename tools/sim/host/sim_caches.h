@@ -22,18 +22,18 @@
 namespace vmnuma::tools {
 
 /// How much waiting grows if other VMs wait for memory on a cache all the time.
-inline constexpr placement::Permille kMostCrowding{1000};
+inline constexpr Permille kMostCrowding{1000};
 
 /// A thread on one node for a while.
 struct CacheUse {
-  std::size_t vm = 0;                        ///< threads of one VM have the same number
-  placement::Permille stall;                 ///< of its time, waiting for memory
-  std::vector<placement::CpuTime> on_cache;  ///< how long it ran on the CPUs of each
+  std::size_t vm = 0;             ///< threads of one VM have the same number
+  Permille stall;                 ///< of its time, waiting for memory
+  std::vector<CpuTime> on_cache;  ///< how long it ran on the CPUs of each
 };
 
 /// By how much each thread's waiting grows, in the order of `threads`. `time` is the time of each
 /// cache's CPUs.
-[[nodiscard]] std::vector<placement::Permille> crowding(
-    const std::vector<CacheUse>& threads, const std::vector<placement::CpuTime>& time);
+[[nodiscard]] std::vector<Permille> crowding(const std::vector<CacheUse>& threads,
+                                             const std::vector<CpuTime>& time);
 
 }  // namespace vmnuma::tools

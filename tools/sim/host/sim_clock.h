@@ -10,8 +10,8 @@
 namespace vmnuma::tools {
 
 struct SimClock {
-  placement::Microseconds now;
-  void spend(placement::Microseconds time) { now += time; }
+  Microseconds now;
+  void spend(Microseconds time) { now += time; }
 };
 
 }  // namespace vmnuma::tools

@@ -12,25 +12,23 @@
 
 namespace vmnuma::tools {
 
-using placement::CpuTime;
-
 NodeShares share_node(std::int32_t cores, std::int32_t cpus, CpuTime length, CpuTime others,
                       const std::vector<ThreadDemand>& threads) {
-  const placement::Supply supply{length * cores, length * cpus, CpuTime{}, kSimSmtGainPct};
+  const Supply supply{length * cores, length * cpus, CpuTime{}, kSimSmtGainPct};
   NodeShares shares;
   shares.others = std::min(others, supply.threads);
-  std::vector<placement::Claim> claims;
+  std::vector<Claim> claims;
   claims.reserve(threads.size());
   for (const ThreadDemand& thread : threads) {
     claims.push_back({thread.weight, CpuTime{}, std::min(thread.wants, length)});
   }
-  shares.ran = placement::fair_shares(supply.threads - shares.others, claims);
+  shares.ran = fair_shares(supply.threads - shares.others, claims);
   shares.ran.resize(threads.size());
   shares.busy = shares.others;
   for (const CpuTime ran : shares.ran) {
     shares.busy += ran;
   }
-  shares.served = placement::service(supply, shares.busy);
+  shares.served = service(supply, shares.busy);
   return shares;
 }
 
@@ -97,9 +95,9 @@ class CpuSlices {
   /// What `time` on a CPU was worth, after everything is given out.
   [[nodiscard]] CpuTime served(std::size_t cpu, CpuTime time) const {
     const auto threads = std::count(cores_.begin(), cores_.end(), cores_[cpu]);
-    const placement::Supply core{length_, length_ * threads, CpuTime{}, kSimSmtGainPct};
+    const Supply core{length_, length_ * threads, CpuTime{}, kSimSmtGainPct};
     const CpuTime busy = of_core_.at(cores_[cpu]);
-    return scaled(time, placement::service(core, busy).value, busy.value);
+    return scaled(time, service(core, busy).value, busy.value);
   }
 
  private:

@@ -24,32 +24,31 @@ namespace vmnuma::tools {
 inline constexpr std::int64_t kSimSmtGainPct = 25;
 
 struct ThreadDemand {
-  std::int64_t weight = 1;   ///< at least 1
-  placement::CpuTime wants;  ///< at most the length of the while
+  std::int64_t weight = 1;  ///< at least 1
+  CpuTime wants;            ///< at most the length of the while
 };
 
 struct NodeShares {
-  std::vector<placement::CpuTime> ran;  ///< in the order of the threads
+  std::vector<CpuTime> ran;  ///< in the order of the threads
   /// The core time that it was worth, per thread; empty: `served` / `busy` for all.
-  std::vector<placement::CpuTime> served_of;
+  std::vector<CpuTime> served_of;
   /// How long each thread ran on each CPU; empty: evenly on all.
-  std::vector<std::vector<placement::CpuTime>> on_cpu;
-  placement::CpuTime others;  ///< used by other load
-  placement::CpuTime busy;    ///< thread time that was used in total
-  placement::CpuTime served;  ///< what that is worth in core time
+  std::vector<std::vector<CpuTime>> on_cpu;
+  CpuTime others;  ///< used by other load
+  CpuTime busy;    ///< thread time that was used in total
+  CpuTime served;  ///< what that is worth in core time
 };
 
 /// `cores` and `cpus` are the node's, `length` is the while, `others` what other load wants of it.
-[[nodiscard]] NodeShares share_node(std::int32_t cores, std::int32_t cpus,
-                                    placement::CpuTime length, placement::CpuTime others,
-                                    const std::vector<ThreadDemand>& threads);
+[[nodiscard]] NodeShares share_node(std::int32_t cores, std::int32_t cpus, CpuTime length,
+                                    CpuTime others, const std::vector<ThreadDemand>& threads);
 
 /// How long threads wait in run queues although all get what they want in the end, which the
 /// kernel's run_delay counts like any other waiting: each wants its time at moments of its own, and
 /// sometimes more of them at once than there are CPUs. In total, in addition to what does not fit
 /// on average. `wants` is what each wants of `length`, including other load.
-[[nodiscard]] placement::CpuTime queueing(std::int32_t cpus, placement::CpuTime length,
-                                          const std::vector<placement::CpuTime>& wants);
+[[nodiscard]] CpuTime queueing(std::int32_t cpus, CpuTime length,
+                               const std::vector<CpuTime>& wants);
 
 /// A thread that may run on some of the node's CPUs only.
 struct PinnedThread {
@@ -58,8 +57,7 @@ struct PinnedThread {
 };
 
 /// `cores` names the core of each CPU of the node.
-[[nodiscard]] NodeShares share_cpus(const std::vector<std::int32_t>& cores,
-                                    placement::CpuTime length, placement::CpuTime others,
-                                    const std::vector<PinnedThread>& threads);
+[[nodiscard]] NodeShares share_cpus(const std::vector<std::int32_t>& cores, CpuTime length,
+                                    CpuTime others, const std::vector<PinnedThread>& threads);
 
 }  // namespace vmnuma::tools

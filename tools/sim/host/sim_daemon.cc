@@ -8,9 +8,6 @@
 
 namespace vmnuma::tools {
 
-using placement::kMicrosecondsPerSecond;
-using placement::Microseconds;
-
 namespace {
 
 /// 2025-01-01, the beginning of every simulation.
@@ -21,8 +18,8 @@ constexpr std::int64_t kMostSteps = 10'000'000;
 
 }  // namespace
 
-SimDaemon::SimDaemon(const placement::Options& options, placement::PlacementStrategy strategy,
-                     SimHost& host, SimClock& clock)
+SimDaemon::SimDaemon(const Options& options, PlacementStrategy strategy, SimHost& host,
+                     SimClock& clock)
     : options_(options), strategy_(strategy), host_(host), clock_(clock), journal_(clock) {
   loads_.set_predictors({&histogram_, &last_maximum_});
 }
@@ -83,12 +80,11 @@ std::int64_t SimDaemon::wall_now() const {
   return kBeginUnixS + now_.value / kMicrosecondsPerSecond;
 }
 
-void SimDaemon::remember_load(const placement::VmId& vm,
-                              const std::vector<placement::Permille>& minutes) {
+void SimDaemon::remember_load(const VmId& vm, const std::vector<Permille>& minutes) {
   stats::VmLoads loads;
   loads.vm = vm;
   std::int64_t minute = kBeginUnixS / kMinuteS - static_cast<std::int64_t>(minutes.size());
-  for (const placement::Permille load : minutes) {
+  for (const Permille load : minutes) {
     loads.minutes.push_back({minute++, load});
   }
   loads_.learn(loads);
@@ -98,7 +94,7 @@ void SimDaemon::stop() {
   running_.reset();
 }
 
-void SimDaemon::tick(placement::Sample sample) {
+void SimDaemon::tick(Sample sample) {
   now_ = sample.taken_at;
   (void)feed(balancer::TransfersReported{running_->executor.transfers()});
   (void)feed(balancer::SampleTaken{std::move(sample), wall_now(), {}});
@@ -162,7 +158,7 @@ std::vector<balancer::Reply> SimDaemon::feed(const balancer::Event& event) {
       homes_[home.client] = home.home;
     }
   }
-  for (const placement::VmId& vm : effects.cancelled) {
+  for (const VmId& vm : effects.cancelled) {
     running_->executor.cancel(vm);
     wake_executor();
   }

@@ -42,26 +42,25 @@ struct DaemonReport {
 /// Members: the daemon, while it runs, and what outlives a killed one.
 class SimDaemon {
  public:
-  SimDaemon(const placement::Options& options, placement::PlacementStrategy strategy, SimHost& host,
-            SimClock& clock);
+  SimDaemon(const Options& options, PlacementStrategy strategy, SimHost& host, SimClock& clock);
 
   /// Starts it, or restarts it after stop().
-  void start(placement::Microseconds now);
+  void start(Microseconds now);
   /// Kills it, without a chance to do anything.
   void stop();
   [[nodiscard]] bool running() const { return running_ != nullptr; }
 
   /// What the history knows of a VM's load in the minutes before the simulation starts.
-  void remember_load(const placement::VmId& vm, const std::vector<placement::Permille>& minutes);
+  void remember_load(const VmId& vm, const std::vector<Permille>& minutes);
   /// An epoch's readings have been taken.
-  void tick(placement::Sample sample);
+  void tick(Sample sample);
   /// Passes on libvirt's news, if there are any.
   void refresh_domains();
   void change_topology();
   /// libvirt stopped answering, or answers again; also to be called while the daemon does not run.
   void lose_libvirt(bool lost);
   /// Makes all steps of the executor that begin before `until`.
-  void work(placement::Microseconds until);
+  void work(Microseconds until);
 
   /// Only while it runs.
   [[nodiscard]] const balancer::Controller& controller() const { return running_->controller; }
@@ -81,27 +80,27 @@ class SimDaemon {
   struct Running {
     balancer::Controller controller;
     migration::Executor executor;
-    std::optional<placement::Microseconds> next_step;
+    std::optional<Microseconds> next_step;
   };
   std::vector<balancer::Reply> feed(const balancer::Event& event);
   void wake_executor();
   [[nodiscard]] std::int64_t wall_now() const;
 
-  placement::HistogramPredictor histogram_;
-  placement::LastMaximumPredictor last_maximum_;
+  HistogramPredictor histogram_;
+  LastMaximumPredictor last_maximum_;
   stats::LoadWatch loads_;  ///< like the history, outlives a daemon
-  placement::Options options_;
-  placement::PlacementStrategy strategy_;
+  Options options_;
+  PlacementStrategy strategy_;
   SimHost& host_;
   SimClock& clock_;
   SimJournal journal_;
-  std::map<placement::ClientId, placement::NodeId> homes_;  ///< as stored in the database
-  balancer::Originals originals_;                           ///< as stored there
-  std::map<placement::VmId, placement::VmProcess> released_;
+  std::map<ClientId, NodeId> homes_;  ///< as stored in the database
+  balancer::Originals originals_;     ///< as stored there
+  std::map<VmId, VmProcess> released_;
   std::vector<balancer::Reservation> reservations_;
   std::unique_ptr<Running> running_;
-  placement::Microseconds now_;             ///< of the thread that runs the controller
-  placement::Microseconds worker_free_at_;  ///< when the executor's last step ended
+  Microseconds now_;             ///< of the thread that runs the controller
+  Microseconds worker_free_at_;  ///< when the executor's last step ended
   bool span_round_ = false;
   bool libvirt_lost_ = false;
   DaemonReport report_;

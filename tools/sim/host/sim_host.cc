@@ -11,13 +11,6 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::CpuTime;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::VmId;
-
 namespace {
 
 SimMemory::Counts huge_pages_of(const ScenarioHost& host) {
@@ -37,8 +30,8 @@ SimMemory::Counts ordinary_pages_of(const ScenarioHost& host) {
 }
 
 /// CPUs numbered as the kernel does on most machines: first threads of all cores, then second ones.
-placement::Topology make_topology(const ScenarioHost& host) {
-  placement::Topology topology;
+Topology make_topology(const ScenarioHost& host) {
+  Topology topology;
   topology.distances = host.distances;
   std::int32_t first_core = 0;
   std::int32_t all_cores = 0;
@@ -46,11 +39,11 @@ placement::Topology make_topology(const ScenarioHost& host) {
     all_cores += node.cores;
   }
   for (const ScenarioNode& node : host.nodes) {
-    placement::Node made{.id = node.id,
-                         .cpus = {},
-                         .memory = node.memory,
-                         .package = node.id.value,
-                         .huge_pages = {}};
+    Node made{.id = node.id,
+              .cpus = {},
+              .memory = node.memory,
+              .package = node.id.value,
+              .huge_pages = {}};
     if (node.huge_pages > Bytes{}) {
       made.huge_pages.push_back({kSimPage, node.huge_pages.value / kSimPage.value});
     }
@@ -78,7 +71,7 @@ HostState state_of(const ScenarioHost& host, std::uint64_t seed, SimClock& clock
                   .talks = {},
                   .moves = {},
                   .domains_changed = true};
-  for (const placement::Node& node : state.topology.nodes) {
+  for (const Node& node : state.topology.nodes) {
     SimNode cpus;
     cpus.cpus = node.cpus;
     for (const OtherLoad& other : host.others) {
@@ -92,7 +85,7 @@ HostState state_of(const ScenarioHost& host, std::uint64_t seed, SimClock& clock
 }
 
 void describe(SimVm& vm) {
-  placement::VmDescription& description = vm.description;
+  VmDescription& description = vm.description;
   description.name = vm.spec.name;
   description.domain_id = static_cast<std::int32_t>(vm.owner) + 1;
   description.max_vcpus = vm.spec.vcpus;
@@ -102,8 +95,8 @@ void describe(SimVm& vm) {
   description.io_threads = {1};
   description.policy = vm.spec.policy;
   description.numatune = vm.spec.numatune;
-  if (vm.spec.numatune != placement::NumatuneMode::kNone) {
-    for (const migration::NodeBytes& part : vm.spec.memory_on) {
+  if (vm.spec.numatune != NumatuneMode::kNone) {
+    for (const NodeBytes& part : vm.spec.memory_on) {
       description.numatune_nodes.push_back(part.node);
     }
   }
@@ -124,12 +117,12 @@ void pin_as_found(SimVm& vm, const HostState& host, bool prefer_ht) {
   if (vm.spec.pinned_on.empty()) {
     return;
   }
-  placement::VmDescription& description = vm.description;
+  VmDescription& description = vm.description;
   const auto clients = split_into_clients(description, host.topology, prefer_ht);
   for (std::size_t client = 0; client < clients.size(); ++client) {
     const NodeId node = vm.spec.pinned_on[client % vm.spec.pinned_on.size()];
     std::vector<CpuId> cpus;
-    for (const placement::Cpu& cpu : host.nodes[*host.topology.index_of(node)].cpus) {
+    for (const Cpu& cpu : host.nodes[*host.topology.index_of(node)].cpus) {
       cpus.push_back(cpu.id);
     }
     for (const std::int32_t vcpu : clients[client].vcpus) {
@@ -145,10 +138,10 @@ void pin_as_found(SimVm& vm, const HostState& host, bool prefer_ht) {
 }
 
 /// The first CPU of each vCPU's node: the exact CPU does not matter.
-std::vector<placement::CpuId> last_cpus(const SimVm& vm, const placement::Topology& topology) {
-  std::vector<placement::CpuId> cpus;
+std::vector<CpuId> last_cpus(const SimVm& vm, const Topology& topology) {
+  std::vector<CpuId> cpus;
   for (const SimVcpu& vcpu : vm.vcpus) {
-    if (vcpu.node == placement::kNoNode || topology.nodes[vcpu.node].cpus.empty()) {
+    if (vcpu.node == kNoNode || topology.nodes[vcpu.node].cpus.empty()) {
       return {};
     }
     cpus.push_back(topology.nodes[vcpu.node].cpus.front().id);
@@ -245,7 +238,7 @@ void SimHost::begin_epoch(std::int64_t epoch) {
   cpus_.begin_epoch(state_, epoch);
 }
 
-void SimHost::run(placement::Microseconds time) {
+void SimHost::run(Microseconds time) {
   const CpuTime length{time.value};
   cpus_.run(state_, length);
   for (SimNode& node : state_.nodes) {
@@ -277,8 +270,7 @@ void SimHost::take_memory(NodeId node, bool take) {
 
 void SimHost::set_online(NodeId node, bool online) {
   const NodeIndex index = *state_.topology.index_of(node);
-  state_.topology.nodes[index].cpus =
-      online ? state_.nodes[index].cpus : std::vector<placement::Cpu>{};
+  state_.topology.nodes[index].cpus = online ? state_.nodes[index].cpus : std::vector<Cpu>{};
   for (auto& [id, vm] : state_.vms) {
     vm.places_are_known = false;
   }
@@ -288,11 +280,11 @@ void SimHost::take_cores(NodeId node, std::int32_t cores) {
   set_online(node, false);
   const NodeIndex index = *state_.topology.index_of(node);
   std::set<std::int32_t> all;
-  for (const placement::Cpu& cpu : state_.nodes[index].cpus) {
+  for (const Cpu& cpu : state_.nodes[index].cpus) {
     all.insert(cpu.core);
   }
   const std::int64_t kept = cores == 0 ? 0 : std::ssize(all) - cores;
-  for (const placement::Cpu& cpu : state_.nodes[index].cpus) {
+  for (const Cpu& cpu : state_.nodes[index].cpus) {
     if (std::distance(all.begin(), all.find(cpu.core)) < kept) {
       state_.topology.nodes[index].cpus.push_back(cpu);
     }
@@ -301,17 +293,16 @@ void SimHost::take_cores(NodeId node, std::int32_t cores) {
 
 // ---- what there is to see ----
 
-placement::Topology SimHost::firmware_topology() const {
-  placement::Topology topology = state_.topology;
+Topology SimHost::firmware_topology() const {
+  Topology topology = state_.topology;
   if (!firmware_distances_.empty()) {
     topology.distances = firmware_distances_;
   }
   return topology;
 }
 
-placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds now,
-                                  const std::set<VmId>& spilling) {
-  placement::Sample sample;
+Sample SimHost::sample(std::int64_t sequence, Microseconds now, const std::set<VmId>& spilling) {
+  Sample sample;
   sample.sequence = sequence;
   sample.taken_at = now;
   for (NodeIndex node = 0; node < state_.topology.nodes.size(); ++node) {
@@ -325,11 +316,10 @@ placement::Sample SimHost::sample(std::int64_t sequence, placement::Microseconds
                              (state_.nodes[node].busy_us + cpus - 1 - i) / cpus});
     }
   }
-  std::sort(
-      sample.cpus.begin(), sample.cpus.end(),
-      [](const placement::CpuSample& a, const placement::CpuSample& b) { return a.id < b.id; });
+  std::sort(sample.cpus.begin(), sample.cpus.end(),
+            [](const CpuSample& a, const CpuSample& b) { return a.id < b.id; });
   for (const auto& [id, vm] : state_.vms) {
-    placement::VmSample row;
+    VmSample row;
     row.id = id;
     row.process = vm.process;
     row.weight = vm.spec.shares;
@@ -395,9 +385,9 @@ std::vector<PageMove> SimHost::take_moves() {
   return std::exchange(state_.moves, {});
 }
 
-Result<std::vector<placement::VmDescription>> SimHost::refresh() {
+Result<std::vector<VmDescription>> SimHost::refresh() {
   state_.domains_changed = false;
-  std::vector<placement::VmDescription> running;
+  std::vector<VmDescription> running;
   for (const auto& [id, vm] : state_.vms) {
     running.push_back(vm.description);
   }

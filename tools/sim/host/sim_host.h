@@ -36,55 +36,55 @@ class SimHost final : public stats::DomainInventory {
   SimHost& operator=(const SimHost&) = delete;
 
   /// The id of the VM that is started as number `number`, from 0.
-  [[nodiscard]] static placement::VmId id_of_started(std::size_t number);
+  [[nodiscard]] static VmId id_of_started(std::size_t number);
 
   [[nodiscard]] SimLibvirt& libvirt() { return libvirt_; }
   [[nodiscard]] SimKernel& kernel() { return kernel_; }
 
   // What happens to the host.
-  placement::VmId start(const ScenarioVm& vm);
+  VmId start(const ScenarioVm& vm);
   /// Does nothing if it does not run.
-  void stop(const placement::VmId& vm);
+  void stop(const VmId& vm);
   /// From now on every vCPU wants that much of a CPU, whatever its VM was started with. Does
   /// nothing if the VM does not run.
-  void set_load(const placement::VmId& vm, std::int64_t pct);
+  void set_load(const VmId& vm, std::int64_t pct);
   /// From now on two running VMs wake each other that often, until one of them stops.
-  void let_talk(const placement::VmId& one, const placement::VmId& other, std::int64_t per_second) {
+  void let_talk(const VmId& one, const VmId& other, std::int64_t per_second) {
     state_.talks.add(one, other, per_second);
   }
   /// From now on the kernel balances the VM's memory and threads, as far as they are not bound.
-  void balance_numa(const placement::VmId& vm);
+  void balance_numa(const VmId& vm);
   /// Applies the loads of that epoch.
   void begin_epoch(std::int64_t epoch);
-  void run(placement::Microseconds length);
+  void run(Microseconds length);
 
   // What goes wrong, until it is undone with false.
   /// One of the VM's faults: refuses_pins, pages_busy, finds_no_memory, slow_pins. Does nothing if
   /// it does not run.
-  void set(const placement::VmId& vm, bool SimVm::*fault, bool begins);
-  void take_memory(placement::NodeId node, bool take);
-  void set_online(placement::NodeId node, bool online);
+  void set(const VmId& vm, bool SimVm::*fault, bool begins);
+  void take_memory(NodeId node, bool take);
+  void set_online(NodeId node, bool online);
   /// Takes that many of the node's cores offline, the last ones; all if it has no more, or `cores`
   /// is 0.
-  void take_cores(placement::NodeId node, std::int32_t cores);
+  void take_cores(NodeId node, std::int32_t cores);
 
   // What there is to see.
-  [[nodiscard]] const placement::Topology& topology() const { return state_.topology; }
+  [[nodiscard]] const Topology& topology() const { return state_.topology; }
   /// The topology with the firmware's distances.
-  [[nodiscard]] placement::Topology firmware_topology() const;
+  [[nodiscard]] Topology firmware_topology() const;
   [[nodiscard]] bool distances_are_measured() const { return distances_are_measured_; }
   /// Once an epoch; for VMs in `spilling` also the last CPUs.
-  [[nodiscard]] placement::Sample sample(std::int64_t sequence, placement::Microseconds now,
-                                         const std::set<placement::VmId>& spilling = {});
+  [[nodiscard]] Sample sample(std::int64_t sequence, Microseconds now,
+                              const std::set<VmId>& spilling = {});
   /// Something changed since the last refresh().
   [[nodiscard]] bool domains_changed() const { return state_.domains_changed; }
-  [[nodiscard]] bool runs(const placement::VmId& vm) const { return state_.vms.contains(vm); }
+  [[nodiscard]] bool runs(const VmId& vm) const { return state_.vms.contains(vm); }
   /// The VM as libvirt has it now. It must be running.
-  [[nodiscard]] const placement::VmDescription& description(const placement::VmId& vm) const {
+  [[nodiscard]] const VmDescription& description(const VmId& vm) const {
     return state_.vms.at(vm).description;
   }
   /// How many of its vCPUs each node last ran. It must be running.
-  [[nodiscard]] std::vector<std::int32_t> vcpus_on(const placement::VmId& vm) const {
+  [[nodiscard]] std::vector<std::int32_t> vcpus_on(const VmId& vm) const {
     return state_.vcpus_on(vm);
   }
   /// Since the last call.
@@ -92,7 +92,7 @@ class SimHost final : public stats::DomainInventory {
   [[nodiscard]] std::vector<PageMove> take_moves();
   [[nodiscard]] std::optional<std::string> audit_memory() const { return state_.memory.audit(); }
 
-  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
 
  private:
   HostState state_;
@@ -105,7 +105,7 @@ class SimHost final : public stats::DomainInventory {
   std::vector<std::int32_t> firmware_distances_;  ///< empty: the truth
   bool distances_are_measured_;
   SimMemory::Owner next_owner_ = 0;
-  placement::CpuTime epoch_so_far_;
+  CpuTime epoch_so_far_;
   std::int64_t epoch_ = 0;
 };
 

@@ -12,7 +12,7 @@ using migration::OpenAction;
 
 namespace {
 
-constexpr placement::Microseconds kWriteTime{1'000};
+constexpr Microseconds kWriteTime{1'000};
 
 std::vector<JournalStep>::iterator place_of(OpenAction& action, std::int32_t number) {
   return std::lower_bound(

@@ -10,14 +10,6 @@ namespace vmnuma::tools {
 
 using migration::MemoryRange;
 using migration::MoveResult;
-using placement::Bytes;
-using placement::CpuId;
-using placement::CpuTime;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::VmId;
-using placement::VmProcess;
 
 namespace {
 
@@ -34,8 +26,7 @@ constexpr Microseconds kBusyPageTime{50};
 constexpr std::uint64_t kFirstAddress = std::uint64_t{1} << 40U;
 constexpr auto kPageSize = static_cast<std::uint64_t>(kSimPage.value);
 
-std::string policy_of(const placement::VmDescription& vm) {
-  using placement::NumatuneMode;
+std::string policy_of(const VmDescription& vm) {
   switch (vm.numatune) {
     case NumatuneMode::kStrict:
       return "bind";
@@ -256,7 +247,7 @@ Result<migration::NodeMemory> SimKernel::node_memory(NodeId node) {
   migration::NodeMemory memory{.total = host_.topology.nodes[*index].memory,
                                .available = kSimPage * host_.memory.free(*index),
                                .pools = {}};
-  for (const placement::HugePagePool& pool : host_.topology.nodes[*index].huge_pages) {
+  for (const HugePagePool& pool : host_.topology.nodes[*index].huge_pages) {
     memory.pools.push_back({pool.page_size, host_.memory.free(*index, SimPool::kHuge)});
   }
   return memory;

@@ -21,27 +21,25 @@ class SimKernel final : public migration::PageMover {
   explicit SimKernel(HostState& host) : host_(host) {}
 
   /// Pins all threads of the VM at once by writing its cpuset, bypassing libvirt. Error: not-found.
-  [[nodiscard]] Result<void> bind(const placement::VmId& vm,
-                                  const std::vector<placement::CpuId>& cpus);
+  [[nodiscard]] Result<void> bind(const VmId& vm, const std::vector<CpuId>& cpus);
 
-  [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
+  [[nodiscard]] Result<void> check(const VmProcess& process) override;
   [[nodiscard]] Result<std::vector<migration::MemoryRange>> find_ranges(
-      const placement::VmProcess& process) override;
-  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
-                                    std::span<const std::uint64_t> addresses,
-                                    placement::Bytes unit) override;
-  [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
+      const VmProcess& process) override;
+  [[nodiscard]] Result<void> reveal(const VmProcess& process,
+                                    std::span<const std::uint64_t> addresses, Bytes unit) override;
+  [[nodiscard]] Result<std::vector<int>> query(const VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
-  [[nodiscard]] Result<migration::MoveResult> move(const placement::VmProcess& process,
+  [[nodiscard]] Result<migration::MoveResult> move(const VmProcess& process,
                                                    std::span<const std::uint64_t> addresses,
-                                                   placement::NodeId node,
+                                                   NodeId node,
                                                    migration::SharedPages shared) override;
-  [[nodiscard]] Result<migration::NodeMemory> node_memory(placement::NodeId node) override;
+  [[nodiscard]] Result<migration::NodeMemory> node_memory(NodeId node) override;
 
  private:
   struct Call;  ///< a page migration call
 
-  [[nodiscard]] Result<SimVm*> find(const placement::VmProcess& process);
+  [[nodiscard]] Result<SimVm*> find(const VmProcess& process);
   /// Number of pages mapped below this cell's.
   [[nodiscard]] std::int64_t pages_below(const SimVm& vm, std::size_t cell) const;
   /// -1 if the address is not the VM's.
@@ -49,7 +47,7 @@ class SimKernel final : public migration::PageMover {
   [[nodiscard]] bool flush(Call& call);
 
   HostState& host_;
-  std::map<placement::NodeId, placement::Bytes> free_told_;
+  std::map<NodeId, Bytes> free_told_;
 };
 
 }  // namespace vmnuma::tools

@@ -8,12 +8,6 @@
 namespace vmnuma::tools {
 
 using migration::DomainRun;
-using placement::CpuId;
-using placement::CpuTime;
-using placement::Microseconds;
-using placement::NodeId;
-using placement::NodeIndex;
-using placement::VmId;
 
 namespace {
 
@@ -49,8 +43,8 @@ Result<std::vector<CpuId>> SimLibvirt::pin_to(const std::vector<CpuId>& cpus) co
     return failure(ErrorCode::kInvalidArgument, "a pin needs at least one CPU");
   }
   std::vector<CpuId> online;
-  for (const placement::Node& node : host_.topology.nodes) {
-    for (const placement::Cpu& own : node.cpus) {
+  for (const Node& node : host_.topology.nodes) {
+    for (const Cpu& own : node.cpus) {
       online.push_back(own.id);
     }
   }
@@ -60,7 +54,7 @@ Result<std::vector<CpuId>> SimLibvirt::pin_to(const std::vector<CpuId>& cpus) co
     const bool exists =
         std::any_of(host_.nodes.begin(), host_.nodes.end(), [cpu](const SimNode& node) {
           return std::any_of(node.cpus.begin(), node.cpus.end(),
-                             [cpu](const placement::Cpu& own) { return own.id == cpu; });
+                             [cpu](const Cpu& own) { return own.id == cpu; });
         });
     if (!exists) {
       return failure(ErrorCode::kInvalidArgument, fmt::format("there is no CPU {}", cpu.value));
@@ -87,8 +81,8 @@ Result<void> SimLibvirt::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
     if (!pin) {
       return tl::unexpected(pin.error());
     }
-    std::vector<placement::Pin>& pins = vm->description.vcpu_pins;
-    const bool same = std::any_of(pins.begin(), pins.end(), [&](const placement::Pin& made) {
+    std::vector<Pin>& pins = vm->description.vcpu_pins;
+    const bool same = std::any_of(pins.begin(), pins.end(), [&](const Pin& made) {
       return made.number == vcpu && made.cpus == *pin;
     });
     if (vm->refuses_pins && vcpu == vm->spec.vcpus - 1 && !same) {
@@ -134,8 +128,7 @@ Result<void> SimLibvirt::pin_io_thread(const DomainRun& run, std::int32_t io_thr
   });
 }
 
-Result<void> SimLibvirt::set_policy(const VmId& id,
-                                    const std::vector<placement::PolicySetting>& settings,
+Result<void> SimLibvirt::set_policy(const VmId& id, const std::vector<PolicySetting>& settings,
                                     bool persistent) {
   return find(id).and_then([&](SimVm* vm) -> Result<void> {
     if (persistent) {
@@ -151,7 +144,7 @@ Result<void> SimLibvirt::set_policy(const VmId& id,
 Result<void> SimLibvirt::widen_memory_nodes(const DomainRun& run,
                                             const std::vector<NodeId>& nodes) {
   const auto vm = find(run);
-  if (vm && (*vm)->description.numatune == placement::NumatuneMode::kNone) {
+  if (vm && (*vm)->description.numatune == NumatuneMode::kNone) {
     pay_for_pin(run.vm);
     return {};  // it may use all
   }
@@ -166,7 +159,6 @@ Result<void> SimLibvirt::widen_memory_nodes(const DomainRun& run,
 }
 
 Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
-  using placement::NumatuneMode;
   pay_for_pin(run.vm);
   return find(run).and_then([&](SimVm* vm) -> Result<void> {
     const NumatuneMode mode = vm->description.numatune;

@@ -22,28 +22,26 @@ class SimLibvirt final : public migration::DomainControl {
   void lose(bool lost) { lost_ = lost; }
 
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<placement::CpuId>& cpus) override;
+                                      const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<placement::CpuId>& cpus) override;
+                                          const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<placement::CpuId>& cpus) override;
+                                           const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
-                                              const std::vector<placement::NodeId>& nodes) override;
-  [[nodiscard]] Result<void> widen_memory_nodes(
-      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override;
+                                              const std::vector<NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
+                                                const std::vector<NodeId>& nodes) override;
   /// There are no jobs.
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& /*run*/) override { return {}; }
-  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
-                                        const std::vector<placement::PolicySetting>& settings,
+  [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) override;
 
  private:
-  [[nodiscard]] Result<SimVm*> find(const placement::VmId& vm);
+  [[nodiscard]] Result<SimVm*> find(const VmId& vm);
   [[nodiscard]] Result<SimVm*> find(const migration::DomainRun& run);
   /// Where a thread may run that is pinned to `cpus`.
-  [[nodiscard]] Result<std::vector<placement::CpuId>> pin_to(
-      const std::vector<placement::CpuId>& cpus) const;
-  void pay_for_pin(const placement::VmId& vm);
+  [[nodiscard]] Result<std::vector<CpuId>> pin_to(const std::vector<CpuId>& cpus) const;
+  void pay_for_pin(const VmId& vm);
 
   HostState& host_;
   bool slow_ = false;

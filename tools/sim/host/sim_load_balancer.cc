@@ -5,11 +5,6 @@
 
 namespace vmnuma::tools {
 
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeIndex;
-using placement::Topology;
-
 namespace {
 
 // Linux 6.1: kernel/sched/topology.c, sd_init
@@ -173,7 +168,7 @@ void SimLoadBalancer::even_out_idle(Host& host) {
 
 void SimLoadBalancer::even_out_busy(Host& host) {
   std::int64_t cpus = 0;
-  for (const placement::Node& node : host.topology.nodes) {
+  for (const Node& node : host.topology.nodes) {
     cpus += node.cpu_count();
   }
   constexpr std::int64_t kMs = 1000;

@@ -37,11 +37,11 @@
 namespace vmnuma::tools {
 
 struct FloatingThread {
-  placement::NodeIndex node = placement::kNoNode;     ///< none: it has just started, or must leave
-  placement::CpuTime wants;                           ///< in this while
-  placement::CpuTime waited;                          ///< since it came to this node
-  std::span<const placement::NodeIndex> nodes;        ///< where it may run
-  placement::NodeIndex prefers = placement::kNoNode;  ///< by NUMA balancing; none: no preference
+  NodeIndex node = kNoNode;          ///< none: it has just started, or must leave
+  CpuTime wants;                     ///< in this while
+  CpuTime waited;                    ///< since it came to this node
+  std::span<const NodeIndex> nodes;  ///< where it may run
+  NodeIndex prefers = kNoNode;       ///< by NUMA balancing; none: no preference
 };
 
 class SimLoadBalancer {
@@ -50,8 +50,8 @@ class SimLoadBalancer {
 
   /// A while of this length begins. Changes `node` of threads that move. `busy` is what all threads
   /// on a node want of it, including those in `threads` that have a node.
-  void pass(placement::CpuTime length, const placement::Topology& topology,
-            std::vector<placement::CpuTime> busy, std::vector<FloatingThread>& threads);
+  void pass(CpuTime length, const Topology& topology, std::vector<CpuTime> busy,
+            std::vector<FloatingThread>& threads);
 
  private:
   struct Host;

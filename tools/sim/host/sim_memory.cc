@@ -9,8 +9,6 @@
 
 namespace vmnuma::tools {
 
-using placement::NodeIndex;
-
 namespace {
 
 /// Cells are as even as possible, larger ones first.

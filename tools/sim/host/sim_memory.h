@@ -46,26 +46,24 @@ class SimMemory {
 
   /// Takes the next `pages` untouched pages of the cell from `near`, or from the nearest of
   /// `allowed` that has one. Takes less if there are no more.
-  void touch(Owner owner, std::size_t cell, std::int64_t pages, placement::NodeIndex near,
-             const std::vector<placement::NodeIndex>& allowed);
+  void touch(Owner owner, std::size_t cell, std::int64_t pages, NodeIndex near,
+             const std::vector<NodeIndex>& allowed);
   /// Moves one page. False if it is on no node, or the target has none free.
-  bool move(Owner owner, std::int64_t page, placement::NodeIndex to);
+  bool move(Owner owner, std::int64_t page, NodeIndex to);
 
   /// All free ordinary pages of the node are taken by something else, until given back.
-  void take_away(placement::NodeIndex node);
-  void give_back(placement::NodeIndex node);
+  void take_away(NodeIndex node);
+  void give_back(NodeIndex node);
 
   [[nodiscard]] std::size_t node_count() const { return nearest_.size(); }
-  [[nodiscard]] std::int64_t free(placement::NodeIndex node,
-                                  SimPool pool = SimPool::kOrdinary) const {
+  [[nodiscard]] std::int64_t free(NodeIndex node, SimPool pool = SimPool::kOrdinary) const {
     return pages_in(pool).free[node];
   }
-  [[nodiscard]] std::int64_t total(placement::NodeIndex node,
-                                   SimPool pool = SimPool::kOrdinary) const {
+  [[nodiscard]] std::int64_t total(NodeIndex node, SimPool pool = SimPool::kOrdinary) const {
     return pages_in(pool).total[node];
   }
   [[nodiscard]] SimPool pool_of(Owner owner) const { return owners_.at(owner).pool; }
-  [[nodiscard]] std::optional<placement::NodeIndex> place(Owner owner, std::int64_t page) const;
+  [[nodiscard]] std::optional<NodeIndex> place(Owner owner, std::int64_t page) const;
   [[nodiscard]] std::int64_t pages(Owner owner) const;
   [[nodiscard]] std::size_t cells(Owner owner) const { return owners_.at(owner).counts.size(); }
   [[nodiscard]] std::int64_t first_page(Owner owner, std::size_t cell) const;
@@ -100,7 +98,7 @@ class SimMemory {
   }
 
   std::array<Pool, 2> pools_;
-  std::vector<std::vector<placement::NodeIndex>> nearest_;  ///< per node, all nodes by distance
+  std::vector<std::vector<NodeIndex>> nearest_;  ///< per node, all nodes by distance
   std::map<Owner, Pages> owners_;
 };
 

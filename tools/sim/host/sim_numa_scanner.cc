@@ -7,9 +7,6 @@
 
 namespace vmnuma::tools {
 
-using placement::CpuTime;
-using placement::NodeIndex;
-
 namespace {
 
 // kernel/sched/fair.c, Linux 6.1

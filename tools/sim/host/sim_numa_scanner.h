@@ -34,7 +34,7 @@ namespace vmnuma::tools {
 /// What a hinting fault costs the vCPU that takes it: an exit for the page that is no longer mapped
 /// and a fault through get_user_pages. Assumed, as it is not published for a page of 2 MiB under
 /// KVM; copying a page that moves comes on top.
-inline constexpr placement::CpuTime kHintingFault{10};
+inline constexpr CpuTime kHintingFault{10};
 
 class SimNumaScanner {
  public:
@@ -43,8 +43,7 @@ class SimNumaScanner {
 
   /// Time passes in which the threads ran for `ran` in total; returns how many pages are unmapped
   /// next.
-  [[nodiscard]] std::int64_t pages_due(placement::CpuTime length, placement::CpuTime ran,
-                                       std::int64_t resident_pages);
+  [[nodiscard]] std::int64_t pages_due(CpuTime length, CpuTime ran, std::int64_t resident_pages);
   /// The next page to unmap; -1 whenever a pass has ended.
   [[nodiscard]] std::int64_t next_page();
 
@@ -54,8 +53,8 @@ class SimNumaScanner {
     std::int64_t memory = 0;
   };
   /// A thread on node `to` uses an unmapped page of node `from`. True if it should move.
-  [[nodiscard]] bool fault(std::int64_t page, std::int32_t thread, placement::NodeIndex from,
-                           placement::NodeIndex to, const std::vector<Share>& nodes);
+  [[nodiscard]] bool fault(std::int64_t page, std::int32_t thread, NodeIndex from, NodeIndex to,
+                           const std::vector<Share>& nodes);
   /// The move failed.
   void move_failed() { ++failed_; }
 

@@ -6,10 +6,6 @@
 
 namespace vmnuma::tools {
 
-using placement::CpuTime;
-using placement::VmId;
-using placement::WakeupSample;
-
 namespace {
 
 constexpr std::int64_t kMillion = 1'000'000;

@@ -30,26 +30,25 @@ inline constexpr std::int64_t kCrossingNs = 1300;
 
 class SimTalks {
  public:
-  void add(const placement::VmId& one, const placement::VmId& other, std::int64_t per_second);
+  void add(const VmId& one, const VmId& other, std::int64_t per_second);
   /// Removes all its talks.
-  void remove(const placement::VmId& vm);
+  void remove(const VmId& vm);
 
   /// How many vCPUs of a VM are on each node; all 0 if it does not want to run.
-  using VcpusOn = std::function<std::vector<std::int32_t>(const placement::VmId&)>;
+  using VcpusOn = std::function<std::vector<std::int32_t>(const VmId&)>;
   /// Time passes; returns what each VM loses in it.
-  [[nodiscard]] std::map<placement::VmId, placement::CpuTime> pass(placement::CpuTime length,
-                                                                   const VcpusOn& vcpus_on);
+  [[nodiscard]] std::map<VmId, CpuTime> pass(CpuTime length, const VcpusOn& vcpus_on);
 
   [[nodiscard]] bool empty() const { return talks_.empty(); }
   /// By a, b.
-  [[nodiscard]] std::vector<placement::WakeupSample> counters() const;
+  [[nodiscard]] std::vector<WakeupSample> counters() const;
 
  private:
   struct Talk {
     std::int64_t per_second = 0;
     std::int64_t millionths = 0;  ///< of wake-ups, so far
   };
-  std::map<std::pair<placement::VmId, placement::VmId>, Talk> talks_;
+  std::map<std::pair<VmId, VmId>, Talk> talks_;
 };
 
 }  // namespace vmnuma::tools

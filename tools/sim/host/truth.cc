@@ -11,15 +11,10 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::Permille;
-
 namespace {
 
-placement::Supply supply_of(const EpochTruth& truth, NodeIndex node) {
-  const placement::Node& cpus = truth.topology.nodes[node];
+Supply supply_of(const EpochTruth& truth, NodeIndex node) {
+  const Node& cpus = truth.topology.nodes[node];
   const CpuTime threads = truth.length * cpus.cpu_count();
   return {truth.length * cpus.core_count(), threads, std::min(truth.others[node], threads),
           kSimSmtGainPct};
@@ -35,20 +30,20 @@ CpuTime wanted_by(const VmTruth& vm) {
 
 /// Every VM's fair share of the host, treated as one large node.
 std::vector<CpuTime> entitlements(const EpochTruth& truth) {
-  placement::Supply host{{}, {}, {}, kSimSmtGainPct};
+  Supply host{{}, {}, {}, kSimSmtGainPct};
   for (NodeIndex node = 0; node < truth.topology.nodes.size(); ++node) {
-    const placement::Supply supply = supply_of(truth, node);
+    const Supply supply = supply_of(truth, node);
     host.cores += supply.cores;
     host.threads += supply.threads;
     host.non_vm += supply.non_vm;
   }
   CpuTime wanted;
-  std::vector<placement::Claim> claims;
+  std::vector<Claim> claims;
   for (const VmTruth& vm : truth.vms) {
     claims.push_back({vm.shares, vm.reserved, wanted_by(vm)});
     wanted += claims.back().ceiling;
   }
-  return placement::fair_shares(service_beside_others(host, wanted), claims);
+  return fair_shares(service_beside_others(host, wanted), claims);
 }
 
 Bytes local_memory(const VmTruth& vm) {
@@ -59,7 +54,7 @@ Bytes local_memory(const VmTruth& vm) {
   std::vector<balancer::MemoryOwner> owners;
   owners.reserve(vcpus_on.size());
   for (const auto& [node, count] : vcpus_on) {
-    owners.push_back({node, placement::kGiB * count});
+    owners.push_back({node, kGiB * count});
   }
   const auto parts = balancer::attribute_memory(vm.memory, owners);
   Bytes local;
@@ -77,23 +72,23 @@ EpochFigures figures_of(const EpochTruth& truth) {
   std::vector<CpuTime> owed_on(truth.topology.nodes.size());
   for (std::size_t v = 0; v < truth.vms.size(); ++v) {
     const VmTruth& vm = truth.vms[v];
-    VmFigures row{.id = vm.id,
-                  .could_use = truth.length * static_cast<std::int64_t>(vm.vcpus.size()),
-                  .wanted = wanted_by(vm),
-                  .served = {},
-                  .entitled = entitled[v],
-                  .owed = {},
-                  .stalled = {},
-                  .local = local_memory(vm),
-                  .resident = {}};
+    VmEpochFigures row{.id = vm.id,
+                       .could_use = truth.length * static_cast<std::int64_t>(vm.vcpus.size()),
+                       .wanted = wanted_by(vm),
+                       .served = {},
+                       .entitled = entitled[v],
+                       .owed = {},
+                       .stalled = {},
+                       .local = local_memory(vm),
+                       .resident = {}};
     for (const Bytes bytes : vm.memory) {
       row.resident += bytes;
     }
-    std::vector<placement::Claim> claims;
+    std::vector<Claim> claims;
     for (const VcpuTruth& vcpu : vm.vcpus) {
       claims.push_back({1, CpuTime{}, vcpu.wanted});
     }
-    const std::vector<CpuTime> parts = placement::fair_shares(entitled[v], claims);
+    const std::vector<CpuTime> parts = fair_shares(entitled[v], claims);
     for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
       const VcpuTruth& vcpu = vm.vcpus[i];
       const CpuTime owed = std::max(parts[i] - vcpu.served, CpuTime{});
@@ -110,7 +105,7 @@ EpochFigures figures_of(const EpochTruth& truth) {
     if (!truth.topology.can_be_home(node)) {
       continue;
     }
-    const CpuTime capacity = std::max(placement::capacity(supply_of(truth, node)), CpuTime{1});
+    const CpuTime capacity = std::max(vmnuma::capacity(supply_of(truth, node)), CpuTime{1});
     const Permille share = permille_of(owed_on[node].value, capacity.value, Permille{});
     most = std::max(most, share);
     least = std::min(least.value_or(share), share);

@@ -18,48 +18,46 @@
 namespace vmnuma::tools {
 
 struct VcpuTruth {
-  placement::NodeIndex node = placement::kNoNode;  ///< where it was last
-  placement::CpuTime wanted;                       ///< at most what the VM's limit leaves it
-  placement::CpuTime ran;                          ///< thread time
-  placement::CpuTime waited;                       ///< as the kernel counts it (run_delay)
-  placement::CpuTime served;                       ///< what `ran` was worth in core time
-  placement::CpuTime
-      stalled;  ///< of `served`, lost to far or busy memory, a crowded cache or far wake-ups
+  NodeIndex node = kNoNode;  ///< where it was last
+  CpuTime wanted;            ///< at most what the VM's limit leaves it
+  CpuTime ran;               ///< thread time
+  CpuTime waited;            ///< as the kernel counts it (run_delay)
+  CpuTime served;            ///< what `ran` was worth in core time
+  CpuTime stalled;  ///< of `served`, lost to far or busy memory, a crowded cache or far wake-ups
 };
 
 struct VmTruth {
-  placement::VmId id;
+  VmId id;
   std::int32_t shares = 0;
-  placement::CpuTime reserved;  ///< by its policy, in an epoch
+  CpuTime reserved;  ///< by its policy, in an epoch
   std::vector<VcpuTruth> vcpus;
-  std::vector<placement::Bytes> memory;  ///< per node, at the end
+  std::vector<Bytes> memory;  ///< per node, at the end
 };
 
 struct EpochTruth {
-  placement::CpuTime length;
-  placement::Topology topology;            ///< at the end
-  std::vector<placement::CpuTime> others;  ///< per node, what no vCPU used
+  CpuTime length;
+  Topology topology;            ///< at the end
+  std::vector<CpuTime> others;  ///< per node, what no vCPU used
   /// Of it, at most what could have been used on any other node.
-  std::vector<placement::CpuTime> roaming;
+  std::vector<CpuTime> roaming;
   std::vector<VmTruth> vms;  ///< ascending id; those that ran at the end
 };
 
-struct VmFigures {
-  placement::VmId id;
-  placement::CpuTime could_use;  ///< vCPUs x epoch
-  placement::CpuTime wanted;
-  placement::CpuTime served;
-  placement::CpuTime entitled;
-  placement::CpuTime owed;
-  placement::CpuTime stalled;
-  placement::Bytes local;  ///< memory on the nodes of its vCPUs, each with its part
-  placement::Bytes resident;
+struct VmEpochFigures {
+  VmId id;
+  CpuTime could_use;  ///< vCPUs x epoch
+  CpuTime wanted;
+  CpuTime served;
+  CpuTime entitled;
+  CpuTime owed;
+  CpuTime stalled;
+  Bytes local;  ///< memory on the nodes of its vCPUs, each with its part
+  Bytes resident;
 };
 
 struct EpochFigures {
-  std::vector<VmFigures> vms;
-  placement::Permille
-      imbalance;  ///< largest difference of owed / capacity between two nodes, at most 1000
+  std::vector<VmEpochFigures> vms;
+  Permille imbalance;  ///< largest difference of owed / capacity between two nodes, at most 1000
 };
 
 [[nodiscard]] EpochFigures figures_of(const EpochTruth& truth);

@@ -15,9 +15,6 @@
 namespace vmnuma::tools {
 
 using migration::DomainRun;
-using placement::Microseconds;
-using placement::VmId;
-using placement::VmProcess;
 
 LiveClock live_clock(const balancer::HostTime& time) {
   return {[time] { return time.now(); },
@@ -115,7 +112,7 @@ balancer::HostReading LiveHost::read(const stats::SampleRequest& request) {
   const std::lock_guard lock(mutex_);
   run_until(request.now - began_);
   balancer::HostReading reading;
-  if (placement::Topology now = host_.firmware_topology(); now != told_topology_) {
+  if (Topology now = host_.firmware_topology(); now != told_topology_) {
     told_topology_ = now;
     reading.topology = std::move(now);
   }
@@ -124,8 +121,8 @@ balancer::HostReading LiveHost::read(const stats::SampleRequest& request) {
   return reading;
 }
 
-Result<std::vector<placement::VmDescription>> LiveHost::refresh() {
-  return act([this]() -> Result<std::vector<placement::VmDescription>> {
+Result<std::vector<VmDescription>> LiveHost::refresh() {
+  return act([this]() -> Result<std::vector<VmDescription>> {
     change_is_told_ = false;
     if (libvirt_is_lost_) {
       return failure(ErrorCode::kUnavailable, "libvirt does not answer");
@@ -145,14 +142,14 @@ Result<std::string> LiveHost::play(const balancer::PlayCommand& command) {
 Result<VmId> LiveHost::find(const std::string& vm) {
   const auto running = host_.refresh().value();  // libvirt is not involved
   std::vector<std::string_view> names;
-  for (const placement::VmDescription& description : running) {
-    if (description.name == vm || placement::to_text(description.id) == vm) {
+  for (const VmDescription& description : running) {
+    if (description.name == vm || to_text(description.id) == vm) {
       return description.id;
     }
     names.push_back(description.name);
   }
   return failure(ErrorCode::kNotFound, fmt::format("no VM '{}' runs on the simulated host{}", vm,
-                                                   placement::did_you_mean(vm, names)));
+                                                   did_you_mean(vm, names)));
 }
 
 namespace {
@@ -172,15 +169,14 @@ constexpr std::int64_t kMostNameBytes = 100;
 }  // namespace
 
 Result<std::string> LiveHost::carry_out(const balancer::SimStartRequest& request) {
-  placement::Bytes most;
-  for (const placement::Node& node : host_.topology().nodes) {
+  Bytes most;
+  for (const Node& node : host_.topology().nodes) {
     most += node.memory;
   }
-  const std::int64_t page_mib = kSimPage.value / placement::kMiB.value;
+  const std::int64_t page_mib = kSimPage.value / kMiB.value;
   return check_range("vcpus", request.vcpus, 1, balancer::kMostVcpus)
       .and_then([&] {
-        return check_range("memory_mib", request.memory_mib, page_mib,
-                           most.value / placement::kMiB.value);
+        return check_range("memory_mib", request.memory_mib, page_mib, most.value / kMiB.value);
       })
       .and_then([&] { return check_range("load_pct", request.load_pct, 0, kWholeCpu); })
       .and_then([&] {
@@ -228,7 +224,7 @@ Result<std::string> LiveHost::carry_out(const balancer::SimLoadRequest& request)
 // ---- how far memory is ----
 
 balancer::FoundLatencies LiveHost::find_latencies(const std::string& /*state_dir*/,
-                                                  const placement::Topology& topology,
+                                                  const Topology& topology,
                                                   const std::vector<stats::MeasuredLatency>&
                                                   /*known*/,
                                                   const std::atomic<bool>& /*stop*/) {
@@ -238,16 +234,16 @@ balancer::FoundLatencies LiveHost::find_latencies(const std::string& /*state_dir
   if (!host_.distances_are_measured()) {
     return found;
   }
-  const placement::Topology& truth = host_.topology();
-  for (placement::NodeIndex cpu = 0; cpu < truth.nodes.size(); ++cpu) {
-    for (placement::NodeIndex memory = 0; memory < truth.nodes.size(); ++memory) {
+  const Topology& truth = host_.topology();
+  for (NodeIndex cpu = 0; cpu < truth.nodes.size(); ++cpu) {
+    for (NodeIndex memory = 0; memory < truth.nodes.size(); ++memory) {
       const auto reader = topology.index_of(truth.nodes[cpu].id);
       const auto read = topology.index_of(truth.nodes[memory].id);
       if (reader && read && topology.nodes[*reader].cpu_count() > 0 &&
-          topology.nodes[*read].memory > placement::Bytes{}) {
+          topology.nodes[*read].memory > Bytes{}) {
         found.latencies.measured.push_back(
             {truth.nodes[cpu].id, truth.nodes[memory].id, stats::LatencyState::kMeasured,
-             placement::kTypicalReadNs * truth.distance(cpu, memory) / placement::kLocalDistance});
+             kTypicalReadNs * truth.distance(cpu, memory) / kLocalDistance});
       }
     }
   }
@@ -257,27 +253,24 @@ balancer::FoundLatencies LiveHost::find_latencies(const std::string& /*state_dir
 // ---- libvirt ----
 
 Result<void> LiveHost::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
-                                const std::vector<placement::CpuId>& cpus) {
+                                const std::vector<CpuId>& cpus) {
   return act([&] { return host_.libvirt().pin_vcpu(run, vcpu, cpus); });
 }
 
-Result<void> LiveHost::pin_emulator(const DomainRun& run,
-                                    const std::vector<placement::CpuId>& cpus) {
+Result<void> LiveHost::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
   return act([&] { return host_.libvirt().pin_emulator(run, cpus); });
 }
 
 Result<void> LiveHost::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
-                                     const std::vector<placement::CpuId>& cpus) {
+                                     const std::vector<CpuId>& cpus) {
   return act([&] { return host_.libvirt().pin_io_thread(run, io_thread, cpus); });
 }
 
-Result<void> LiveHost::set_memory_nodes(const DomainRun& run,
-                                        const std::vector<placement::NodeId>& nodes) {
+Result<void> LiveHost::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
   return act([&] { return host_.libvirt().set_memory_nodes(run, nodes); });
 }
 
-Result<void> LiveHost::widen_memory_nodes(const DomainRun& run,
-                                          const std::vector<placement::NodeId>& nodes) {
+Result<void> LiveHost::widen_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
   return act([&] { return host_.libvirt().widen_memory_nodes(run, nodes); });
 }
 
@@ -285,8 +278,7 @@ Result<void> LiveHost::check_free(const DomainRun& run) {
   return act([&] { return host_.libvirt().check_free(run); });
 }
 
-Result<void> LiveHost::set_policy(const VmId& vm,
-                                  const std::vector<placement::PolicySetting>& settings,
+Result<void> LiveHost::set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                   bool persistent) {
   return act([&] { return host_.libvirt().set_policy(vm, settings, persistent); });
 }
@@ -302,7 +294,7 @@ Result<std::vector<migration::MemoryRange>> LiveHost::find_ranges(const VmProces
 }
 
 Result<void> LiveHost::reveal(const VmProcess& process, std::span<const std::uint64_t> addresses,
-                              placement::Bytes unit) {
+                              Bytes unit) {
   return act([&] { return host_.kernel().reveal(process, addresses, unit); });
 }
 
@@ -312,13 +304,12 @@ Result<std::vector<int>> LiveHost::query(const VmProcess& process,
 }
 
 Result<migration::MoveResult> LiveHost::move(const VmProcess& process,
-                                             std::span<const std::uint64_t> addresses,
-                                             placement::NodeId node,
+                                             std::span<const std::uint64_t> addresses, NodeId node,
                                              migration::SharedPages shared) {
   return act([&] { return host_.kernel().move(process, addresses, node, shared); });
 }
 
-Result<migration::NodeMemory> LiveHost::node_memory(placement::NodeId node) {
+Result<migration::NodeMemory> LiveHost::node_memory(NodeId node) {
   return act([&] { return host_.kernel().node_memory(node); });
 }
 
@@ -332,8 +323,7 @@ tl::unexpected<Error> no_systemd() {
 
 }  // namespace
 
-Result<void> LiveHost::set_memory(const std::string& /*unit*/,
-                                  const placement::MemoryLimits& /*limits*/) {
+Result<void> LiveHost::set_memory(const std::string& /*unit*/, const MemoryLimits& /*limits*/) {
   return no_systemd();
 }
 

@@ -32,8 +32,8 @@ namespace vmnuma::tools {
 
 /// The time of the simulated host, and how to wait for it to pass.
 struct LiveClock {
-  std::function<placement::Microseconds()> now;
-  std::function<void(placement::Microseconds)> wait;
+  std::function<Microseconds()> now;
+  std::function<void(Microseconds)> wait;
 };
 
 /// Most of its functions are the ports of a host, one line each.
@@ -55,21 +55,21 @@ class LiveHost final : public balancer::Host,
 
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::string host_name() const override { return scenario_.name; }
-  [[nodiscard]] const placement::Topology& topology() const override { return found_topology_; }
+  [[nodiscard]] const Topology& topology() const override { return found_topology_; }
   /// There are no files below it.
   [[nodiscard]] const std::string& root() const override { return root_; }
   [[nodiscard]] balancer::HostTime time() const override { return time_; }
   void watch(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
   [[nodiscard]] std::vector<stats::HostLack> lacks() const override { return {}; }
-  void mark_dirty(const placement::VmId& vm) override;
+  void mark_dirty(const VmId& vm) override;
   [[nodiscard]] balancer::HostReading read(const stats::SampleRequest& request) override;
-  [[nodiscard]] Result<std::vector<placement::VmDescription>> refresh() override;
+  [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
   [[nodiscard]] std::vector<std::string> take_notices() override { return {}; }
   /// A started VM must have a unique name; memory that no host of that size has is refused.
   [[nodiscard]] Result<std::string> play(const balancer::PlayCommand& command) override;
   /// The scenario's distances, if the scenario lets them be measured.
   [[nodiscard]] balancer::FoundLatencies find_latencies(
-      const std::string& state_dir, const placement::Topology& topology,
+      const std::string& state_dir, const Topology& topology,
       const std::vector<stats::MeasuredLatency>& known, const std::atomic<bool>& stop) override;
   [[nodiscard]] migration::DomainControl& control() override { return *this; }
   [[nodiscard]] migration::PageMover& mover() override { return *this; }
@@ -77,36 +77,34 @@ class LiveHost final : public balancer::Host,
 
  private:
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<placement::CpuId>& cpus) override;
+                                      const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<placement::CpuId>& cpus) override;
+                                          const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<placement::CpuId>& cpus) override;
+                                           const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
-                                              const std::vector<placement::NodeId>& nodes) override;
-  [[nodiscard]] Result<void> widen_memory_nodes(
-      const migration::DomainRun& run, const std::vector<placement::NodeId>& nodes) override;
+                                              const std::vector<NodeId>& nodes) override;
+  [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
+                                                const std::vector<NodeId>& nodes) override;
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& run) override;
-  [[nodiscard]] Result<void> set_policy(const placement::VmId& vm,
-                                        const std::vector<placement::PolicySetting>& settings,
+  [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) override;
 
-  [[nodiscard]] Result<void> check(const placement::VmProcess& process) override;
+  [[nodiscard]] Result<void> check(const VmProcess& process) override;
   [[nodiscard]] Result<std::vector<migration::MemoryRange>> find_ranges(
-      const placement::VmProcess& process) override;
-  [[nodiscard]] Result<void> reveal(const placement::VmProcess& process,
-                                    std::span<const std::uint64_t> addresses,
-                                    placement::Bytes unit) override;
-  [[nodiscard]] Result<std::vector<int>> query(const placement::VmProcess& process,
+      const VmProcess& process) override;
+  [[nodiscard]] Result<void> reveal(const VmProcess& process,
+                                    std::span<const std::uint64_t> addresses, Bytes unit) override;
+  [[nodiscard]] Result<std::vector<int>> query(const VmProcess& process,
                                                std::span<const std::uint64_t> addresses) override;
-  [[nodiscard]] Result<migration::MoveResult> move(const placement::VmProcess& process,
+  [[nodiscard]] Result<migration::MoveResult> move(const VmProcess& process,
                                                    std::span<const std::uint64_t> addresses,
-                                                   placement::NodeId node,
+                                                   NodeId node,
                                                    migration::SharedPages shared) override;
-  [[nodiscard]] Result<migration::NodeMemory> node_memory(placement::NodeId node) override;
+  [[nodiscard]] Result<migration::NodeMemory> node_memory(NodeId node) override;
 
   [[nodiscard]] Result<void> set_memory(const std::string& unit,
-                                        const placement::MemoryLimits& limits) override;
+                                        const MemoryLimits& limits) override;
   [[nodiscard]] Result<bool> has_memory_settings(const std::string& unit) override;
   [[nodiscard]] Result<void> remove_memory_settings(const std::string& unit) override;
 
@@ -115,11 +113,11 @@ class LiveHost final : public balancer::Host,
   template <class Call>
   auto act(Call call);
   // With the lock held.
-  [[nodiscard]] placement::Microseconds whole_whiles(placement::Microseconds time) const;
-  void run_until(placement::Microseconds time);
+  [[nodiscard]] Microseconds whole_whiles(Microseconds time) const;
+  void run_until(Microseconds time);
   void begin_epoch();
   void tell_changes();
-  [[nodiscard]] Result<placement::VmId> find(const std::string& vm);
+  [[nodiscard]] Result<VmId> find(const std::string& vm);
   [[nodiscard]] Result<std::string> carry_out(const balancer::SimStartRequest& request);
   [[nodiscard]] Result<std::string> carry_out(const balancer::SimStopRequest& request);
   [[nodiscard]] Result<std::string> carry_out(const balancer::SimLoadRequest& request);
@@ -131,17 +129,17 @@ class LiveHost final : public balancer::Host,
   const LiveClock clock_;
   const std::function<void(const std::string&)> say_;
   const std::string root_ = "/nonexistent";
-  const placement::Microseconds began_;
-  placement::Topology found_topology_;
+  const Microseconds began_;
+  Topology found_topology_;
   std::function<void()> on_change_;
 
   std::mutex mutex_;     // guards everything below
   SimClock work_clock_;  ///< of the call that is being made
   SimHost host_;
   ScenarioCourse course_;
-  placement::Topology told_topology_;
-  placement::Microseconds at_;  ///< how far the host has run, since its start
-  std::int64_t epoch_ = 0;      ///< the current one
+  Topology told_topology_;
+  Microseconds at_;         ///< how far the host has run, since its start
+  std::int64_t epoch_ = 0;  ///< the current one
   bool libvirt_is_lost_ = false;
   bool change_is_told_ = false;
 };

@@ -6,11 +6,6 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::CpuTime;
-using placement::kNoNode;
-using placement::NodeIndex;
-
 namespace {
 
 constexpr std::int64_t kImbalancePct = 10;
@@ -25,7 +20,7 @@ constexpr std::int64_t kCorePct = 90;
 constexpr Bytes kPagesPerSecond{32'000LL * 4096};
 constexpr std::int64_t kLoadStepPct = 10;
 
-PolicyVm* policy_vm(PolicyHost& host, const placement::VmId& id) {
+PolicyVm* policy_vm(PolicyHost& host, const VmId& id) {
   const auto found = std::find_if(host.vms().begin(), host.vms().end(),
                                   [&](const PolicyVm& vm) { return vm.id == id; });
   return found == host.vms().end() ? nullptr : &*found;

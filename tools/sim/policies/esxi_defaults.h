@@ -31,13 +31,13 @@ class EsxiPolicy final : public Policy {
 
  private:
   struct Client {
-    placement::VmId vm;
+    VmId vm;
     std::int32_t first_vcpu = 0;
     std::int32_t vcpus = 0;
-    placement::NodeIndex home = placement::kNoNode;
-    placement::CpuTime demand;
-    placement::CpuTime owed;
-    std::vector<placement::CpuTime> owed_before;  ///< newest first
+    NodeIndex home = kNoNode;
+    CpuTime demand;
+    CpuTime owed;
+    std::vector<CpuTime> owed_before;  ///< newest first
     std::int64_t swapped_at = -1'000;
   };
   void meet(PolicyHost& host, PolicyVm& vm);
@@ -48,16 +48,15 @@ class EsxiPolicy final : public Policy {
   bool swap_two(PolicyHost& host);
   void follow_memory(PolicyHost& host);
   void move_pages(PolicyHost& host) const;
-  void rehome(PolicyHost& host, Client& client, placement::NodeIndex node);
-  [[nodiscard]] placement::CpuTime capacity(const PolicyHost& host,
-                                            placement::NodeIndex node) const;
-  [[nodiscard]] placement::CpuTime demand_on(placement::NodeIndex node) const;
+  void rehome(PolicyHost& host, Client& client, NodeIndex node);
+  [[nodiscard]] CpuTime capacity(const PolicyHost& host, NodeIndex node) const;
+  [[nodiscard]] CpuTime demand_on(NodeIndex node) const;
   [[nodiscard]] std::int64_t imbalance_pct(const PolicyHost& host,
-                                           const std::vector<placement::CpuTime>& owed) const;
+                                           const std::vector<CpuTime>& owed) const;
 
   std::vector<Client> clients_;
-  std::map<placement::NodeIndex, std::int64_t> load_pct_;
-  placement::NodeIndex next_ = 0;
+  std::map<NodeIndex, std::int64_t> load_pct_;
+  NodeIndex next_ = 0;
 };
 
 }  // namespace vmnuma::tools

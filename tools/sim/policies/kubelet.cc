@@ -5,8 +5,6 @@
 
 namespace vmnuma::tools {
 
-using placement::NodeIndex;
-
 namespace {
 
 /// Sets of nodes by size, then by number: the order in which the topology manager tries its bit
@@ -35,7 +33,7 @@ KubeletPolicy::Share KubeletPolicy::choose(const PolicyHost& host, const PolicyV
                                            const Share& left) const {
   for (const std::vector<NodeIndex>& set : sets_of(host.homes())) {
     std::int32_t cpus = 0;
-    placement::Bytes memory;
+    Bytes memory;
     for (const NodeIndex node : set) {
       cpus += left[node];
       memory += host.free(node) + vm.memory[node];
@@ -60,7 +58,7 @@ void KubeletPolicy::epoch(PolicyHost& host) {
                         [&](const PolicyVm& vm) { return vm.id == entry.first; });
   });
   Share left;
-  for (const placement::Node& node : host.topology().nodes) {
+  for (const Node& node : host.topology().nodes) {
     left.push_back(node.cpu_count());
   }
   for (const auto& [vm, share] : given_) {

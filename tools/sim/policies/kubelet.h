@@ -25,7 +25,7 @@ class KubeletPolicy final : public Policy {
   using Share = std::vector<std::int32_t>;  ///< CPUs per node
   [[nodiscard]] Share choose(const PolicyHost& host, const PolicyVm& vm, const Share& left) const;
 
-  std::map<placement::VmId, Share> given_;
+  std::map<VmId, Share> given_;
 };
 
 }  // namespace vmnuma::tools

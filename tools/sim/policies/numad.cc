@@ -5,9 +5,6 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::NodeIndex;
-
 namespace {
 
 constexpr std::int64_t kIdleMs = 15'000;
@@ -44,7 +41,7 @@ std::vector<NodeSpace> spaces_for(const PolicyHost& host, const PolicyVm& vm, bo
   const std::int64_t credit = bound ? 20 : 17;  // sixteenths
   std::vector<NodeSpace> spaces;
   for (const NodeIndex index : host.homes()) {
-    const placement::Node& node = host.topology().nodes[index];
+    const Node& node = host.topology().nodes[index];
     const std::int64_t cpus =
         node.core_count() * 100 + (node.cpu_count() - node.core_count()) * kSecondThreadPct;
     const std::int64_t own = used_pct * vm.vcpus_on[index] / std::max(vm.vcpus, 1) * credit / 16;

@@ -38,7 +38,7 @@ class NumadPolicy final : public Policy {
 
   std::int64_t now_ms_ = 0;
   std::int64_t next_look_ms_ = 15'000;
-  std::map<placement::VmId, Process> processes_;
+  std::map<VmId, Process> processes_;
 };
 
 }  // namespace vmnuma::tools

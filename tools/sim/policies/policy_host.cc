@@ -7,12 +7,6 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::CpuId;
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::VmId;
-
 namespace {
 
 constexpr std::size_t kPagesPerCall = 64;
@@ -38,7 +32,7 @@ std::vector<CpuId> PolicyHost::cpus_of(const std::vector<NodeIndex>& nodes) cons
   std::vector<CpuId> cpus;
   for (NodeIndex node = 0; node < topology().nodes.size(); ++node) {
     if (nodes.empty() || std::find(nodes.begin(), nodes.end(), node) != nodes.end()) {
-      for (const placement::Cpu& cpu : topology().nodes[node].cpus) {
+      for (const Cpu& cpu : topology().nodes[node].cpus) {
         cpus.push_back(cpu.id);
       }
     }
@@ -57,7 +51,7 @@ std::vector<NodeIndex> PolicyHost::homes() const {
   return homes;
 }
 
-void PolicyHost::read(placement::Sample sample) {
+void PolicyHost::read(Sample sample) {
   ++epoch_;
   asked_at_ = sample.taken_at;
   const std::size_t nodes = topology().nodes.size();
@@ -68,7 +62,7 @@ void PolicyHost::read(placement::Sample sample) {
     if (const auto* row = find(sample.nodes, topology().nodes[node].id)) {
       free_[node] = row->free;
     }
-    for (const placement::Cpu& cpu : topology().nodes[node].cpus) {
+    for (const Cpu& cpu : topology().nodes[node].cpus) {
       const auto* now = find(sample.cpus, cpu.id);
       const auto* then = last_ ? find(last_->cpus, cpu.id) : nullptr;
       busy_[node] +=
@@ -77,8 +71,8 @@ void PolicyHost::read(placement::Sample sample) {
   }
   std::vector<PolicyVm> vms;
   processes_.clear();
-  for (const placement::VmSample& row : sample.vms) {
-    const placement::VmDescription& description = host_.description(row.id);
+  for (const VmSample& row : sample.vms) {
+    const VmDescription& description = host_.description(row.id);
     PolicyVm vm;
     const auto* before = find(vms_, row.id);
     if (before != nullptr) {
@@ -90,10 +84,10 @@ void PolicyHost::read(placement::Sample sample) {
     vm.weight = row.weight;
     vm.size = description.memory;
     vm.memory = row.memory.value_or(std::vector<Bytes>(nodes));
-    vm.memory_moves = description.numatune == placement::NumatuneMode::kNone ||
-                      description.numatune == placement::NumatuneMode::kRestrictive;
+    vm.memory_moves = description.numatune == NumatuneMode::kNone ||
+                      description.numatune == NumatuneMode::kRestrictive;
     vm.vcpus_on = host_.vcpus_on(row.id);
-    for (const placement::Pin& pin : description.vcpu_pins) {
+    for (const vmnuma::Pin& pin : description.vcpu_pins) {
       for (NodeIndex node = 0; before == nullptr && node < nodes; ++node) {
         const bool is_there = pin.cpus == cpus_of({node});
         const bool is_new =
@@ -117,7 +111,7 @@ void PolicyHost::read(placement::Sample sample) {
 }
 
 void PolicyHost::start_pinned(PolicyVm& vm, const std::vector<NodeIndex>& nodes) {
-  const placement::Microseconds now = clock_.now;
+  const Microseconds now = clock_.now;
   (void)host_.kernel().bind(vm.id, cpus_of(nodes));  // what cannot be pinned stays where it is
   clock_.now = now;
   vm.on = nodes;
@@ -125,7 +119,7 @@ void PolicyHost::start_pinned(PolicyVm& vm, const std::vector<NodeIndex>& nodes)
 
 void PolicyHost::start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t count,
                               NodeIndex node) {
-  const placement::Microseconds now = clock_.now;
+  const Microseconds now = clock_.now;
   for (std::int32_t vcpu = first; vcpu < first + count; ++vcpu) {
     (void)host_.libvirt().pin_vcpu({vm.id}, vcpu, cpus_of({node}));  // as above
   }
@@ -159,7 +153,7 @@ void PolicyHost::move_memory(const PolicyVm& vm, const std::vector<NodeIndex>& n
   changes_.emplace_back(Move{vm.id, nodes, most, std::nullopt});
 }
 
-void PolicyHost::work(placement::Microseconds until) {
+void PolicyHost::work(Microseconds until) {
   while (!changes_.empty() && std::max(asked_at_, free_at_) < until) {
     clock_.now = std::max(asked_at_, free_at_);
     const bool done = std::visit([this](auto& change) { return step(change); }, changes_.front());

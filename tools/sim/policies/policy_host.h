@@ -30,21 +30,21 @@ namespace vmnuma::tools {
 
 /// A VM in the last epoch.
 struct PolicyVm {
-  placement::VmId id;
+  VmId id;
   std::int32_t vcpus = 0;
   std::int64_t weight = 100;
-  placement::CpuTime used;   ///< ran; nothing in its first epoch
-  placement::CpuTime ready;  ///< waited
-  placement::Bytes size;
-  std::vector<placement::Bytes> memory;        ///< per node
-  std::vector<placement::NodeIndex> on;        ///< nodes it is pinned to; empty: anywhere
-  std::vector<placement::NodeIndex> found_on;  ///< nodes it was pinned to when it started
-  std::vector<std::int32_t> vcpus_on;          ///< per node, where they last ran
-  bool memory_moves = true;                    ///< not bound by its definition
-  std::int64_t age = 0;                        ///< epochs since it was first seen
+  CpuTime used;   ///< ran; nothing in its first epoch
+  CpuTime ready;  ///< waited
+  Bytes size;
+  std::vector<Bytes> memory;           ///< per node
+  std::vector<NodeIndex> on;           ///< nodes it is pinned to; empty: anywhere
+  std::vector<NodeIndex> found_on;     ///< nodes it was pinned to when it started
+  std::vector<std::int32_t> vcpus_on;  ///< per node, where they last ran
+  bool memory_moves = true;            ///< not bound by its definition
+  std::int64_t age = 0;                ///< epochs since it was first seen
 
-  [[nodiscard]] placement::CpuTime demand() const { return used + ready; }
-  [[nodiscard]] placement::Bytes resident() const;
+  [[nodiscard]] CpuTime demand() const { return used + ready; }
+  [[nodiscard]] Bytes resident() const;
 };
 
 class PolicyHost {
@@ -52,57 +52,54 @@ class PolicyHost {
   PolicyHost(SimHost& host, SimClock& clock) : host_(host), clock_(clock) {}
 
   /// Takes the epoch's readings.
-  void read(placement::Sample sample);
+  void read(Sample sample);
 
-  [[nodiscard]] const placement::Topology& topology() const { return host_.topology(); }
+  [[nodiscard]] const Topology& topology() const { return host_.topology(); }
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
-  [[nodiscard]] placement::CpuTime epoch_length() const { return length_; }
+  [[nodiscard]] CpuTime epoch_length() const { return length_; }
   [[nodiscard]] std::vector<PolicyVm>& vms() { return vms_; }  ///< ascending id
-  [[nodiscard]] placement::Bytes free(placement::NodeIndex node) const { return free_[node]; }
+  [[nodiscard]] Bytes free(NodeIndex node) const { return free_[node]; }
   /// Time that the node's CPUs were busy with anything.
-  [[nodiscard]] placement::CpuTime busy(placement::NodeIndex node) const { return busy_[node]; }
+  [[nodiscard]] CpuTime busy(NodeIndex node) const { return busy_[node]; }
   /// Nodes with CPUs and memory.
-  [[nodiscard]] std::vector<placement::NodeIndex> homes() const;
+  [[nodiscard]] std::vector<NodeIndex> homes() const;
 
   /// The VM was started with its threads pinned to these nodes, or to none of them. Takes effect at
   /// once and costs nothing; only for a VM of age 0.
-  void start_pinned(PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes);
+  void start_pinned(PolicyVm& vm, const std::vector<NodeIndex>& nodes);
   /// The same for the vCPUs first .. first + count - 1.
-  void start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t count,
-                    placement::NodeIndex node);
+  void start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t count, NodeIndex node);
   /// Pins the vCPUs first .. first + count - 1 to one node, one after the other through libvirt.
-  void pin_vcpus(PolicyVm& vm, std::int32_t first, std::int32_t count, placement::NodeIndex node);
+  void pin_vcpus(PolicyVm& vm, std::int32_t first, std::int32_t count, NodeIndex node);
   /// Writes these nodes' CPUs into the cpuset of the VM, bypassing libvirt: one write for all
   /// threads.
-  void bind(PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes);
+  void bind(PolicyVm& vm, const std::vector<NodeIndex>& nodes);
   /// Moves pages that are then on none of the nodes to them, at most that many bytes.
-  void move_memory(const PolicyVm& vm, const std::vector<placement::NodeIndex>& nodes,
-                   placement::Bytes most);
+  void move_memory(const PolicyVm& vm, const std::vector<NodeIndex>& nodes, Bytes most);
   /// From now on the kernel's automatic NUMA balancing is on for the VM.
   void balance_by_kernel(const PolicyVm& vm) { host_.balance_numa(vm.id); }
   /// Not all requested changes have been made.
   [[nodiscard]] bool has_work() const { return !changes_.empty(); }
 
   /// Makes all changes that begin before `until`.
-  void work(placement::Microseconds until);
+  void work(Microseconds until);
 
  private:
-  [[nodiscard]] std::vector<placement::CpuId> cpus_of(
-      const std::vector<placement::NodeIndex>& nodes) const;
+  [[nodiscard]] std::vector<CpuId> cpus_of(const std::vector<NodeIndex>& nodes) const;
 
   struct Pin {
-    placement::VmId vm;
+    VmId vm;
     std::int32_t vcpu = 0;
-    std::vector<placement::CpuId> cpus;
+    std::vector<CpuId> cpus;
   };
   struct Bind {
-    placement::VmId vm;
-    std::vector<placement::CpuId> cpus;
+    VmId vm;
+    std::vector<CpuId> cpus;
   };
   struct Move {
-    placement::VmId vm;
-    std::vector<placement::NodeIndex> nodes;
-    placement::Bytes most;
+    VmId vm;
+    std::vector<NodeIndex> nodes;
+    Bytes most;
     std::optional<std::vector<std::uint64_t>> addresses;  ///< of far pages, once it has begun
     std::size_t next = 0;
     std::size_t turn = 0;
@@ -117,15 +114,15 @@ class PolicyHost {
   SimHost& host_;
   SimClock& clock_;
   std::deque<Change> changes_;
-  placement::Microseconds asked_at_;  ///< beginning of the last epoch
-  placement::Microseconds free_at_;   ///< when the last change ended
+  Microseconds asked_at_;  ///< beginning of the last epoch
+  Microseconds free_at_;   ///< when the last change ended
   std::int64_t epoch_ = 0;
-  placement::CpuTime length_;
-  std::optional<placement::Sample> last_;
+  CpuTime length_;
+  std::optional<Sample> last_;
   std::vector<PolicyVm> vms_;
-  std::map<placement::VmId, placement::VmProcess> processes_;
-  std::vector<placement::Bytes> free_;
-  std::vector<placement::CpuTime> busy_;
+  std::map<VmId, VmProcess> processes_;
+  std::vector<Bytes> free_;
+  std::vector<CpuTime> busy_;
 };
 
 }  // namespace vmnuma::tools

@@ -77,7 +77,7 @@ Result<Scenario> find_scenario(const std::string& name, const std::string& direc
   }
   return failure(ErrorCode::kNotFound,
                  fmt::format("there is neither a file nor a scenario named '{}'{}", name,
-                             placement::did_you_mean(name, {names.begin(), names.end()})));
+                             did_you_mean(name, {names.begin(), names.end()})));
 }
 
 }  // namespace vmnuma::tools

@@ -8,7 +8,7 @@ namespace vmnuma::tools {
 
 bool has_huge_pages(const ScenarioHost& host) {
   return std::any_of(host.nodes.begin(), host.nodes.end(),
-                     [](const ScenarioNode& node) { return node.huge_pages > placement::Bytes{}; });
+                     [](const ScenarioNode& node) { return node.huge_pages > Bytes{}; });
 }
 
 std::int64_t known_epochs(const Scenario& scenario) {

@@ -21,21 +21,21 @@
 namespace vmnuma::tools {
 
 /// The unit in which simulated memory is placed and moved: a transparent huge page of x86.
-inline constexpr placement::Bytes kSimPage = placement::kMiB * 2;
+inline constexpr Bytes kSimPage = kMiB * 2;
 
 struct ScenarioNode {
-  placement::NodeId id;
+  NodeId id;
   std::int32_t cores = 0;  ///< 0: a node without CPUs
   std::int32_t threads_per_core = 1;
-  placement::Bytes memory;      ///< 0: a node without memory
-  placement::Bytes huge_pages;  ///< part of it that is set aside as huge pages of 2 MiB
-  std::int32_t caches = 1;      ///< last-level ones, each of equally many cores
+  Bytes memory;             ///< 0: a node without memory
+  Bytes huge_pages;         ///< part of it that is set aside as huge pages of 2 MiB
+  std::int32_t caches = 1;  ///< last-level ones, each of equally many cores
   bool operator==(const ScenarioNode&) const = default;
 };
 
 /// CPU time that no VM uses: polling threads, backups, the host itself.
 struct OtherLoad {
-  std::optional<placement::NodeId> node;  ///< none: in each while where most CPU time is idle
+  std::optional<NodeId> node;  ///< none: in each while where most CPU time is idle
   std::int64_t from = 0;
   std::optional<std::int64_t> until;  ///< first epoch without it
   std::int64_t pct = 0;               ///< of one CPU: 250 keeps two and a half CPUs busy
@@ -67,7 +67,7 @@ struct LoadStep {
 struct ScenarioVm {
   std::string name;
   std::int32_t vcpus = 0;
-  placement::Bytes memory;
+  Bytes memory;
   std::int64_t start = 0;
   std::optional<std::int64_t> stop;  ///< first epoch without it
   std::int32_t shares = 1024;
@@ -75,15 +75,15 @@ struct ScenarioVm {
   std::vector<LoadStep> load;             ///< ascending `from`
   std::int64_t load_repeats = 0;          ///< epochs after which it starts again; 0: never
   std::int64_t noise_pct = 0;             ///< by how much the load varies from epoch to epoch
-  placement::Permille stall{300};
-  placement::Permille qemu{15};                 ///< what QEMU's own threads use besides its vCPUs
-  std::int32_t cells = 0;                       ///< guest NUMA cells of equal size; 0 = none
-  bool huge_pages = false;                      ///< all its memory is on these
-  std::vector<placement::NodeId> pinned_on;     ///< found pinned there, client by client
-  std::vector<placement::NodeId> placed_on;     ///< all its memory is there at its start
-  std::vector<migration::NodeBytes> memory_on;  ///< or that much of it
-  placement::NumatuneMode numatune = placement::NumatuneMode::kNone;
-  placement::VmPolicy policy;
+  Permille stall{300};
+  Permille qemu{15};                 ///< what QEMU's own threads use besides its vCPUs
+  std::int32_t cells = 0;            ///< guest NUMA cells of equal size; 0 = none
+  bool huge_pages = false;           ///< all its memory is on these
+  std::vector<NodeId> pinned_on;     ///< found pinned there, client by client
+  std::vector<NodeId> placed_on;     ///< all its memory is there at its start
+  std::vector<NodeBytes> memory_on;  ///< or that much of it
+  NumatuneMode numatune = NumatuneMode::kNone;
+  VmPolicy policy;
   bool operator==(const ScenarioVm&) const = default;
 };
 
@@ -108,7 +108,7 @@ struct Fault {
   std::int64_t epoch = 0;
   FaultKind kind{};
   std::optional<std::size_t> vm;  ///< index in Scenario::vms
-  std::optional<placement::NodeId> node;
+  std::optional<NodeId> node;
   std::int64_t epochs = 0;  ///< how long it lasts
   std::int32_t cores = 0;   ///< for kNodeOffline: that many of the node's cores; 0: all
   bool operator==(const Fault&) const = default;
@@ -128,9 +128,9 @@ struct Scenario {
   std::uint64_t seed = 1;
   std::int64_t epochs = 0;
   ScenarioHost host;
-  placement::Options options;
+  Options options;
   /// For VMs without a strategy in their policy.
-  placement::PlacementStrategy strategy = placement::PlacementStrategy::kLeastLostTime;
+  PlacementStrategy strategy = PlacementStrategy::kLeastLostTime;
   std::int64_t known_minutes = 0;  ///< of the VMs' loads before the start, as in a history
   std::vector<ScenarioVm> vms;
   std::vector<ScenarioTalk> talks;

@@ -18,9 +18,6 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::NodeId;
-
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{1024} * 1024;
@@ -56,8 +53,8 @@ class ScenarioParser {
     if (const toml::table* host = top.table("host")) {
       read_host(*host);
     }
-    scenario_.options = options_of(
-        choice(top, "preset", placement::Preset::kVmnuma).value_or(placement::Preset::kVmnuma));
+    scenario_.options =
+        options_of(choice(top, "preset", Preset::kVmnuma).value_or(Preset::kVmnuma));
     if (const toml::table* options = top.table("options")) {
       read_options(*options);
     }
@@ -88,8 +85,8 @@ class ScenarioParser {
     return word ? std::optional(static_cast<Enum>(from + *word)) : std::nullopt;
   }
 
-  static std::optional<placement::PlacementStrategy> read_strategy(const TableReader& reader) {
-    return choice(reader, "strategy", placement::PlacementStrategy::kLeastLostTime);
+  static std::optional<PlacementStrategy> read_strategy(const TableReader& reader) {
+    return choice(reader, "strategy", PlacementStrategy::kLeastLostTime);
   }
 
   void read_host(const toml::table& table) {
@@ -163,7 +160,7 @@ class ScenarioParser {
       distances = read_matrix(host, "distances");
     } else {
       for (std::size_t i = 0; i < count * count; ++i) {
-        distances.push_back(i % (count + 1) == 0 ? placement::kLocalDistance : kRemoteDistance);
+        distances.push_back(i % (count + 1) == 0 ? kLocalDistance : kRemoteDistance);
       }
     }
     if (host.has("firmware_distances")) {
@@ -192,9 +189,9 @@ class ScenarioParser {
       for (const toml::node& element : *row.as_array()) {
         const bool diagonal = distances.size() % (count + 1) == 0;
         const std::optional<std::int32_t> value = element.value<std::int32_t>();
-        const bool fits = element.is_integer() && value &&
-                          (diagonal ? *value == placement::kLocalDistance
-                                    : *value >= placement::kLocalDistance && *value <= 254);
+        const bool fits =
+            element.is_integer() && value &&
+            (diagonal ? *value == kLocalDistance : *value >= kLocalDistance && *value <= 254);
         if (!fits) {
           host.complain(
               key, fmt::format("'{}' must have 10 on the diagonal and 10 to 254 elsewhere", key));
@@ -236,12 +233,12 @@ class ScenarioParser {
 
   void read_option(const std::string& name, const toml::key& key, const toml::node& node) {
     const std::uint32_t line = key.source().begin.line;
-    if (!node.is_integer() && placement::find_option(name) != nullptr) {
+    if (!node.is_integer() && find_option(name) != nullptr) {
       problems_.add(line, fmt::format("'{}' is {}, but must be an integer", name, kind_of(node)));
       return;
     }
     const std::int64_t value = node.is_integer() ? node.as_integer()->get() : 0;
-    if (const auto set = placement::set_option(scenario_.options, name, value); !set) {
+    if (const auto set = set_option(scenario_.options, name, value); !set) {
       problems_.add(line, set.error().message);
     }
   }
@@ -437,8 +434,6 @@ class ScenarioParser {
     for (const NodeId node : vm.policy.nodes) {
       (void)check_node(reader, "nodes", node);  // complains itself
     }
-    using placement::MemoryMode;
-    using placement::NumatuneMode;
     if (const auto mode = choice(reader, "numatune", NumatuneMode::kStrict)) {
       vm.numatune = *mode;
       if (vm.memory_on.empty()) {
@@ -461,8 +456,8 @@ class ScenarioParser {
     }
   }
 
-  static void set_policy(const TableReader& reader, placement::VmPolicy& policy,
-                         std::string_view key, const std::string& value) {
+  static void set_policy(const TableReader& reader, VmPolicy& policy, std::string_view key,
+                         const std::string& value) {
     if (const auto set = balancer::set_policy_key(policy, key, value); !set) {
       reader.complain(key, set.error().message);
     }
@@ -514,8 +509,8 @@ class ScenarioParser {
         for (const ScenarioVm& vm : scenario_.vms) {
           names.push_back(vm.name);
         }
-        reader.complain("vm", fmt::format("there is no VM named '{}'{}", *name,
-                                          placement::did_you_mean(*name, names)));
+        reader.complain(
+            "vm", fmt::format("there is no VM named '{}'{}", *name, did_you_mean(*name, names)));
       }
     }
     if (const auto node = reader.integer("node", {0, 1023})) {

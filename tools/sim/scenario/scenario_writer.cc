@@ -11,9 +11,6 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::NodeId;
-
 namespace {
 
 /// A basic string of TOML 1.0.
@@ -34,9 +31,9 @@ std::string toml_string(std::string_view text) {
 }
 
 std::string size_text(Bytes bytes) {
-  const bool whole = bytes.value % placement::kGiB.value == 0;
-  return whole ? fmt::format("\"{}GiB\"", bytes.value / placement::kGiB.value)
-               : fmt::format("\"{}MiB\"", bytes.value / placement::kMiB.value);
+  const bool whole = bytes.value % kGiB.value == 0;
+  return whole ? fmt::format("\"{}GiB\"", bytes.value / kGiB.value)
+               : fmt::format("\"{}MiB\"", bytes.value / kMiB.value);
 }
 
 std::string list_text(const std::vector<NodeId>& nodes) {
@@ -79,7 +76,7 @@ std::string matrix_text(const std::vector<std::int32_t>& distances, std::size_t 
 bool are_standard(const std::vector<std::int32_t>& distances, std::size_t count) {
   constexpr std::int32_t kRemote = 21;
   for (std::size_t i = 0; i < distances.size(); ++i) {
-    if (distances[i] != (i % (count + 1) == 0 ? placement::kLocalDistance : kRemote)) {
+    if (distances[i] != (i % (count + 1) == 0 ? kLocalDistance : kRemote)) {
       return false;
     }
   }
@@ -147,12 +144,12 @@ std::string text_of(const ScenarioHost& host) {
   return text;
 }
 
-std::string text_of(const placement::Options& options) {
+std::string text_of(const Options& options) {
   Lines lines("\n[options]\n");
   bool any = false;
-  for (const placement::OptionInfo& option : placement::option_table()) {
+  for (const OptionRow& option : option_table()) {
     const std::int64_t value = options.*option.value;
-    if (value != placement::Options{}.*option.value) {
+    if (value != Options{}.*option.value) {
       lines.add(toml_string(option.name), std::to_string(value));
       any = true;
     }
@@ -160,7 +157,7 @@ std::string text_of(const placement::Options& options) {
   return any ? lines.text() : "";
 }
 
-void add_policy(Lines& lines, const placement::VmPolicy& policy) {
+void add_policy(Lines& lines, const VmPolicy& policy) {
   if (!policy.anti_affinity_group.empty()) {
     lines.add("group", toml_string(policy.anti_affinity_group));
     lines.add("anti_affinity", toml_string(policy.anti_affinity_hard ? "hard" : "soft"));
@@ -176,7 +173,7 @@ void add_policy(Lines& lines, const placement::VmPolicy& policy) {
         "class", "reservation", "locality_weight"}) {
     const auto* const key = balancer::find_key(balancer::policy_keys(), name);
     const std::string value = key->get(policy);
-    if (value != key->get(placement::VmPolicy{})) {
+    if (value != key->get(VmPolicy{})) {
       lines.add(name, key->kind == balancer::KeyKind::kText ? toml_string(value) : value);
     }
   }
@@ -223,7 +220,7 @@ std::string text_of(const ScenarioVm& vm) {
   }
   if (!vm.memory_on.empty()) {
     std::vector<std::string> parts;
-    for (const migration::NodeBytes& part : vm.memory_on) {
+    for (const NodeBytes& part : vm.memory_on) {
       parts.push_back(fmt::format("\"{}\" = {}", part.node.value, size_text(part.bytes)));
     }
     lines.add("memory_on", fmt::format("{{ {} }}", fmt::join(parts, ", ")));

@@ -12,12 +12,10 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-
 Result<Bytes> parse_size(std::string_view text) {
   constexpr std::pair<std::string_view, Bytes> kUnits[] = {
-      {"MiB", placement::kMiB}, {"GiB", placement::kGiB}, {"TiB", placement::kGiB * 1024}};
-  constexpr Bytes kMost = placement::kGiB * 1024 * 64;
+      {"MiB", kMiB}, {"GiB", kGiB}, {"TiB", kGiB * 1024}};
+  constexpr Bytes kMost = kGiB * 1024 * 64;
   std::int64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
@@ -40,9 +38,8 @@ TableReader::TableReader(Problems& problems, const toml::table& table, std::stri
     : problems_(problems), table_(table), where_(std::move(where)) {
   for (const auto& [key, node] : table_) {
     if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
-      problems_.add(key.source().begin.line,
-                    fmt::format("there is no key '{}'{}{}", key.str(), where_,
-                                placement::did_you_mean(key.str(), keys)));
+      problems_.add(key.source().begin.line, fmt::format("there is no key '{}'{}{}", key.str(),
+                                                         where_, did_you_mean(key.str(), keys)));
     }
   }
 }
@@ -108,7 +105,7 @@ bool TableReader::truth(std::string_view key) const {
   return node->as_boolean()->get();
 }
 
-std::optional<placement::Permille> TableReader::share(std::string_view key) const {
+std::optional<Permille> TableReader::share(std::string_view key) const {
   const toml::node* node = table_.get(key);
   if (node == nullptr) {
     return std::nullopt;
@@ -122,7 +119,7 @@ std::optional<placement::Permille> TableReader::share(std::string_view key) cons
     complain(key, fmt::format("'{}' is out of range, it goes from 0 to 1", key));
     return std::nullopt;
   }
-  return placement::Permille{std::llround(*value * 1000)};
+  return Permille{std::llround(*value * 1000)};
 }
 
 std::optional<Bytes> TableReader::size(std::string_view key) const {
@@ -142,8 +139,8 @@ std::optional<Bytes> TableReader::size(std::string_view key) const {
   return *bytes;
 }
 
-std::vector<placement::NodeId> TableReader::nodes(std::string_view key) const {
-  std::vector<placement::NodeId> nodes;
+std::vector<NodeId> TableReader::nodes(std::string_view key) const {
+  std::vector<NodeId> nodes;
   const toml::array* list = array(key);
   if (list == nullptr) {
     return nodes;
@@ -168,7 +165,7 @@ std::optional<std::size_t> TableReader::word(std::string_view key,
   const auto found = std::find(words.begin(), words.end(), *written);
   if (found == words.end()) {
     complain(key, fmt::format("'{}' = '{}' must be one of {}{}", key, *written,
-                              fmt::join(words, ", "), placement::did_you_mean(*written, words)));
+                              fmt::join(words, ", "), did_you_mean(*written, words)));
     return std::nullopt;
   }
   return static_cast<std::size_t>(found - words.begin());

@@ -54,10 +54,10 @@ class TableReader {
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] bool truth(std::string_view key) const;  ///< false if missing
   /// A share from 0 to 1, in thousandths.
-  [[nodiscard]] std::optional<placement::Permille> share(std::string_view key) const;
+  [[nodiscard]] std::optional<Permille> share(std::string_view key) const;
   /// "32GiB", a multiple of the simulated page.
-  [[nodiscard]] std::optional<placement::Bytes> size(std::string_view key) const;
-  [[nodiscard]] std::vector<placement::NodeId> nodes(std::string_view key) const;
+  [[nodiscard]] std::optional<Bytes> size(std::string_view key) const;
+  [[nodiscard]] std::vector<NodeId> nodes(std::string_view key) const;
   /// One of the words; its index.
   [[nodiscard]] std::optional<std::size_t> word(std::string_view key,
                                                 const std::vector<std::string_view>& words) const;
@@ -76,6 +76,6 @@ class TableReader {
 };
 
 /// Reads "32GiB", "512MiB"; at most 64 TiB. Error: invalid-argument.
-[[nodiscard]] Result<placement::Bytes> parse_size(std::string_view text);
+[[nodiscard]] Result<Bytes> parse_size(std::string_view text);
 
 }  // namespace vmnuma::tools

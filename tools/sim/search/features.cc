@@ -8,9 +8,6 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::NodeId;
-
 namespace {
 
 template <FaultKind kKind>
@@ -41,13 +38,13 @@ void make_standard(Scenario& scenario) {
 template <auto kMember>
 bool any_policy_differs(const Scenario& scenario) {
   return std::any_of(scenario.vms.begin(), scenario.vms.end(), [](const ScenarioVm& vm) {
-    return !(vm.policy.*kMember == placement::VmPolicy{}.*kMember);
+    return !(vm.policy.*kMember == VmPolicy{}.*kMember);
   });
 }
 template <auto kMember>
 void make_policy_standard(Scenario& scenario) {
   for (ScenarioVm& vm : scenario.vms) {
-    vm.policy.*kMember = placement::VmPolicy{}.*kMember;
+    vm.policy.*kMember = VmPolicy{}.*kMember;
   }
 }
 
@@ -58,14 +55,14 @@ bool shares_differ(const Scenario& scenario) {
 }
 
 bool is_bound(const ScenarioVm& vm) {
-  return vm.numatune != placement::NumatuneMode::kNone;
+  return vm.numatune != NumatuneMode::kNone;
 }
 bool is_found_far(const ScenarioVm& vm) {
   return !is_bound(vm) && !vm.memory_on.empty();
 }
 void free_memory(Scenario& scenario) {
   for (ScenarioVm& vm : scenario.vms) {
-    vm.numatune = placement::NumatuneMode::kNone;
+    vm.numatune = NumatuneMode::kNone;
   }
 }
 void find_no_memory(Scenario& scenario) {
@@ -81,7 +78,7 @@ bool sets_huge_pages_aside(const Scenario& scenario) {
 }
 void set_no_huge_pages_aside(Scenario& scenario) {
   for (ScenarioNode& node : scenario.host.nodes) {
-    node.huge_pages = placement::Bytes{};
+    node.huge_pages = Bytes{};
   }
   make_standard<&ScenarioVm::huge_pages>(scenario);
 }
@@ -182,7 +179,7 @@ const ScenarioNode& complete_node(const Scenario& scenario) {
       scenario.host.nodes.begin(), scenario.host.nodes.end(),
       [](const ScenarioNode& node) { return !is_memoryless(node) && !is_cpuless(node); });
 }
-ScenarioNode as_node(placement::NodeId id, ScenarioNode like) {
+ScenarioNode as_node(NodeId id, ScenarioNode like) {
   like.id = id;
   return like;
 }
@@ -250,7 +247,7 @@ void make_distances_alike(Scenario& scenario) {
   constexpr std::int32_t kRemote = 21;
   const std::size_t count = scenario.host.nodes.size();
   for (std::size_t i = 0; i < scenario.host.distances.size(); ++i) {
-    scenario.host.distances[i] = i % (count + 1) == 0 ? placement::kLocalDistance : kRemote;
+    scenario.host.distances[i] = i % (count + 1) == 0 ? kLocalDistance : kRemote;
   }
 }
 
@@ -300,11 +297,11 @@ void forget_history(Scenario& scenario) {
 }
 bool has_strategy(const Scenario& scenario) {
   return scenario.strategy != Scenario{}.strategy ||
-         any_policy_differs<&placement::VmPolicy::strategy>(scenario);
+         any_policy_differs<&VmPolicy::strategy>(scenario);
 }
 void drop_strategy(Scenario& scenario) {
   scenario.strategy = Scenario{}.strategy;
-  make_policy_standard<&placement::VmPolicy::strategy>(scenario);
+  make_policy_standard<&VmPolicy::strategy>(scenario);
 }
 bool has_gaps(const Scenario& scenario) {
   std::int32_t next = 0;
@@ -331,7 +328,7 @@ void number_nodes_from_0(Scenario& scenario) {
     renumber_all(vm.placed_on);
     renumber_all(vm.pinned_on);
     renumber_all(vm.policy.nodes);
-    for (migration::NodeBytes& part : vm.memory_on) {
+    for (NodeBytes& part : vm.memory_on) {
       renumber(part.node);
     }
   }
@@ -380,37 +377,37 @@ constexpr Feature kTable[] = {
     {"huge pages", sets_huge_pages_aside, set_no_huge_pages_aside},
     {"unequal shares", shares_differ, make_standard<&ScenarioVm::shares>},
     {"CPU quotas", has_quota, make_standard<&ScenarioVm::limit_pct>},
-    {"reserved CPU time", any_policy_differs<&placement::VmPolicy::reservation_permille>,
-     make_policy_standard<&placement::VmPolicy::reservation_permille>},
+    {"reserved CPU time", any_policy_differs<&VmPolicy::reservation_permille>,
+     make_policy_standard<&VmPolicy::reservation_permille>},
     {"another use by QEMU than 0.015", any_differs<&ScenarioVm::qemu>,
      make_standard<&ScenarioVm::qemu>},
-    {"a price of remote memory", any_policy_differs<&placement::VmPolicy::locality_weight_pct>,
-     make_policy_standard<&placement::VmPolicy::locality_weight_pct>},
+    {"a price of remote memory", any_policy_differs<&VmPolicy::locality_weight_pct>,
+     make_policy_standard<&VmPolicy::locality_weight_pct>},
     {"counted reads", counts_reads, count_no_reads},
     {"a known history", has_history, forget_history},
     {"another stall than 0.3", any_differs<&ScenarioVm::stall>, make_standard<&ScenarioVm::stall>},
     {"guest cells", any_differs<&ScenarioVm::cells>, make_standard<&ScenarioVm::cells>},
-    {"a group that belongs together", any_policy_differs<&placement::VmPolicy::affinity_group>,
-     make_policy_standard<&placement::VmPolicy::affinity_group>},
-    {"a group that belongs apart", any_policy_differs<&placement::VmPolicy::anti_affinity_group>,
-     make_policy_standard<&placement::VmPolicy::anti_affinity_group>},
-    {"a hard group", any_policy_differs<&placement::VmPolicy::anti_affinity_hard>,
-     make_policy_standard<&placement::VmPolicy::anti_affinity_hard>},
-    {"VMs with a mask of nodes", any_policy_differs<&placement::VmPolicy::nodes>,
-     make_policy_standard<&placement::VmPolicy::nodes>},
-    {"VMs that must not move", any_policy_differs<&placement::VmPolicy::do_not_move>,
-     make_policy_standard<&placement::VmPolicy::do_not_move>},
-    {"a memory mode", any_policy_differs<&placement::VmPolicy::memory_mode>,
-     make_policy_standard<&placement::VmPolicy::memory_mode>},
-    {"VMs split by memory", any_policy_differs<&placement::VmPolicy::consolidate>,
-     make_policy_standard<&placement::VmPolicy::consolidate>},
+    {"a group that belongs together", any_policy_differs<&VmPolicy::affinity_group>,
+     make_policy_standard<&VmPolicy::affinity_group>},
+    {"a group that belongs apart", any_policy_differs<&VmPolicy::anti_affinity_group>,
+     make_policy_standard<&VmPolicy::anti_affinity_group>},
+    {"a hard group", any_policy_differs<&VmPolicy::anti_affinity_hard>,
+     make_policy_standard<&VmPolicy::anti_affinity_hard>},
+    {"VMs with a mask of nodes", any_policy_differs<&VmPolicy::nodes>,
+     make_policy_standard<&VmPolicy::nodes>},
+    {"VMs that must not move", any_policy_differs<&VmPolicy::do_not_move>,
+     make_policy_standard<&VmPolicy::do_not_move>},
+    {"a memory mode", any_policy_differs<&VmPolicy::memory_mode>,
+     make_policy_standard<&VmPolicy::memory_mode>},
+    {"VMs split by memory", any_policy_differs<&VmPolicy::consolidate>,
+     make_policy_standard<&VmPolicy::consolidate>},
     {"a strategy", has_strategy, drop_strategy},
-    {"a CPU binding", any_policy_differs<&placement::VmPolicy::cpu_binding>,
-     make_policy_standard<&placement::VmPolicy::cpu_binding>},
-    {"a CPU policy", any_policy_differs<&placement::VmPolicy::cpu_policy>,
-     make_policy_standard<&placement::VmPolicy::cpu_policy>},
-    {"a class of CPU time", any_policy_differs<&placement::VmPolicy::cpu_class>,
-     make_policy_standard<&placement::VmPolicy::cpu_class>},
+    {"a CPU binding", any_policy_differs<&VmPolicy::cpu_binding>,
+     make_policy_standard<&VmPolicy::cpu_binding>},
+    {"a CPU policy", any_policy_differs<&VmPolicy::cpu_policy>,
+     make_policy_standard<&VmPolicy::cpu_policy>},
+    {"a class of CPU time", any_policy_differs<&VmPolicy::cpu_class>,
+     make_policy_standard<&VmPolicy::cpu_class>},
     {"a memoryless node", any_node<is_memoryless>, complete<is_memoryless>},
     {"a node without CPUs", any_node<is_cpuless>, complete<is_cpuless>},
     {"uneven nodes", nodes_differ, make_nodes_alike},

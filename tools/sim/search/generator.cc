@@ -10,17 +10,12 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
-using placement::NodeId;
-
 namespace {
 
 std::vector<std::int32_t> flat(std::size_t nodes, std::int32_t remote) {
   std::vector<std::int32_t> distances;
   for (std::size_t i = 0; i < nodes * nodes; ++i) {
-    distances.push_back(i % (nodes + 1) == 0 ? placement::kLocalDistance : remote);
+    distances.push_back(i % (nodes + 1) == 0 ? kLocalDistance : remote);
   }
   return distances;
 }
@@ -229,7 +224,6 @@ std::int32_t true_locality_weight(const ScenarioVm& vm) {
 }
 
 void draw_trait(ScenarioVm& vm, const ScenarioHost& host, Random& random) {
-  using placement::NumatuneMode;
   const NodeId node = random_node(host, random);
   switch (random.below(14)) {
     case 0:
@@ -292,7 +286,7 @@ void draw_trait(ScenarioVm& vm, const ScenarioHost& host, Random& random) {
 namespace {
 
 void draw_rule(ScenarioVm& vm, const ScenarioHost& host, Random& random) {
-  placement::VmPolicy& policy = vm.policy;
+  VmPolicy& policy = vm.policy;
   switch (random.below(11)) {
     case 0:
     case 1: {
@@ -313,28 +307,24 @@ void draw_rule(ScenarioVm& vm, const ScenarioHost& host, Random& random) {
       break;
     case 4:
       policy.memory_mode =
-          one_of(random, {placement::MemoryMode::kMask, placement::MemoryMode::kMask,
-                          placement::MemoryMode::kHandsOff});
+          one_of(random, {MemoryMode::kMask, MemoryMode::kMask, MemoryMode::kHandsOff});
       break;
     case 5:
       policy.consolidate = false;
       break;
     case 6:
-      policy.strategy = one_of(random, {placement::PlacementStrategy::kMostAllocated,
-                                        placement::PlacementStrategy::kLeastAllocated,
-                                        placement::PlacementStrategy::kDistributeEvenly});
+      policy.strategy =
+          one_of(random, {PlacementStrategy::kMostAllocated, PlacementStrategy::kLeastAllocated,
+                          PlacementStrategy::kDistributeEvenly});
       break;
     case 7:
     case 8:
-      policy.cpu_binding =
-          one_of(random, {placement::CpuBinding::kShare, placement::CpuBinding::kExclusive});
+      policy.cpu_binding = one_of(random, {CpuBinding::kShare, CpuBinding::kExclusive});
       policy.cpu_policy =
-          one_of(random, {placement::CpuPolicy::kNone, placement::CpuPolicy::kFullPCPUs,
-                          placement::CpuPolicy::kSpreadByPCPUs});
+          one_of(random, {CpuPolicy::kNone, CpuPolicy::kFullPCPUs, CpuPolicy::kSpreadByPCPUs});
       break;
     case 9:
-      policy.cpu_class =
-          one_of(random, {placement::CpuClass::kLatency, placement::CpuClass::kBatch});
+      policy.cpu_class = one_of(random, {CpuClass::kLatency, CpuClass::kBatch});
       break;
     default:
       vm.pinned_on = {random_node(host, random)};
@@ -352,9 +342,9 @@ Scenario with_rules(Scenario scenario, Random& random) {
     }
   }
   if (chance(random, 20)) {
-    scenario.strategy = one_of(random, {placement::PlacementStrategy::kMostAllocated,
-                                        placement::PlacementStrategy::kLeastAllocated,
-                                        placement::PlacementStrategy::kDistributeEvenly});
+    scenario.strategy =
+        one_of(random, {PlacementStrategy::kMostAllocated, PlacementStrategy::kLeastAllocated,
+                        PlacementStrategy::kDistributeEvenly});
   }
   scenario.host.distances_are_measured = !chance(random, 20);
   repair(scenario);

@@ -6,8 +6,6 @@
 
 namespace vmnuma::tools {
 
-using placement::kGiB;
-
 namespace {
 
 constexpr std::size_t kMostMutatedVms = 16;
@@ -56,7 +54,7 @@ void mutate_host(Scenario& scenario, Random& random) {
       const std::int32_t remote = one_of(random, {12, 21, 32});
       const std::size_t count = host.nodes.size();
       for (std::size_t i = 0; i < host.distances.size(); ++i) {
-        host.distances[i] = i % (count + 1) == 0 ? placement::kLocalDistance : remote;
+        host.distances[i] = i % (count + 1) == 0 ? kLocalDistance : remote;
       }
       break;
     }
@@ -85,7 +83,7 @@ void mutate_vm(ScenarioVm& vm, std::size_t which, const Scenario& scenario, Rand
     case 6:
       vm.limit_pct.reset();
       vm.policy.reservation_permille = 0;
-      vm.policy.locality_weight_pct = placement::VmPolicy{}.locality_weight_pct;
+      vm.policy.locality_weight_pct = VmPolicy{}.locality_weight_pct;
       break;
     default:
       draw_trait(vm, scenario.host, random);

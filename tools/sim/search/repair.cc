@@ -9,9 +9,6 @@
 
 namespace vmnuma::tools {
 
-using placement::Bytes;
-using placement::NodeId;
-
 namespace {
 
 constexpr std::int64_t kFullestPct = 97;
@@ -39,7 +36,7 @@ void repair_host(ScenarioHost& host) {
                   [](const ScenarioNode& node) { return node.cores > 0 && node.memory > Bytes{}; });
   if (!has_home) {
     host.nodes.front().cores = std::max(host.nodes.front().cores, 2);
-    host.nodes.front().memory = std::max(host.nodes.front().memory, placement::kGiB * 2);
+    host.nodes.front().memory = std::max(host.nodes.front().memory, kGiB * 2);
   }
   for (ScenarioNode& node : host.nodes) {
     const Bytes most = node.memory / 4 * 3;
@@ -85,19 +82,18 @@ void repair_places(ScenarioVm& vm, const ScenarioHost& host) {
     return node == nullptr || node->cores == 0;
   });
   std::erase_if(vm.policy.nodes, [&](NodeId id) { return find_node(host, id) == nullptr; });
-  std::erase_if(vm.memory_on, [&](const migration::NodeBytes& part) {
+  std::erase_if(vm.memory_on, [&](const NodeBytes& part) {
     const ScenarioNode* const node = find_node(host, part.node);
     return node == nullptr || node->memory == Bytes{};
   });
   Bytes left = vm.memory;
-  for (migration::NodeBytes& part : vm.memory_on) {
+  for (NodeBytes& part : vm.memory_on) {
     part.bytes = kSimPage * (std::min(part.bytes, left).value / kSimPage.value);
     left -= part.bytes;
   }
-  std::erase_if(vm.memory_on,
-                [](const migration::NodeBytes& part) { return part.bytes == Bytes{}; });
+  std::erase_if(vm.memory_on, [](const NodeBytes& part) { return part.bytes == Bytes{}; });
   if (vm.memory_on.empty()) {
-    vm.numatune = placement::NumatuneMode::kNone;
+    vm.numatune = NumatuneMode::kNone;
   }
 }
 
@@ -105,15 +101,15 @@ void repair_places(ScenarioVm& vm, const ScenarioHost& host) {
 void repair_bound_memory(Scenario& scenario) {
   std::map<NodeId, Bytes> bound;
   for (ScenarioVm& vm : scenario.vms) {
-    if (vm.numatune == placement::NumatuneMode::kNone) {
+    if (vm.numatune == NumatuneMode::kNone) {
       continue;
     }
-    for (const migration::NodeBytes& part : vm.memory_on) {
+    for (const NodeBytes& part : vm.memory_on) {
       const ScenarioNode& node = *find_node(scenario.host, part.node);
       const Bytes most = vm.huge_pages ? node.huge_pages : node.memory - node.huge_pages;
       Bytes& taken = bound[part.node];
       if (taken + part.bytes > most / 100 * kFullestPct) {
-        vm.numatune = placement::NumatuneMode::kNone;
+        vm.numatune = NumatuneMode::kNone;
         break;
       }
       taken += part.bytes;
@@ -145,7 +141,7 @@ void repair_cpu_time(ScenarioVm& vm) {
     vm.policy.reservation_permille = std::min(
         vm.policy.reservation_permille, static_cast<std::int32_t>(*vm.limit_pct * 1000 / whole));
   }
-  if (vm.policy.locality_weight_pct != placement::VmPolicy{}.locality_weight_pct) {
+  if (vm.policy.locality_weight_pct != VmPolicy{}.locality_weight_pct) {
     vm.policy.locality_weight_pct = true_locality_weight(vm);
   }
   vm.policy.anti_affinity_hard =

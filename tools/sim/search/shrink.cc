@@ -137,7 +137,7 @@ class Shrinker {
     for (std::size_t vm = 0; vm < scenario_.vms.size(); ++vm) {
       attempt([&](Scenario& scenario) {
         ScenarioVm& one = scenario.vms[vm];
-        one.memory = placement::kGiB * std::max<std::int64_t>(one.memory.value >> 30U, 1);
+        one.memory = kGiB * std::max<std::int64_t>(one.memory.value >> 30U, 1);
       });
       attempt([&](Scenario& scenario) { scenario.vms[vm].vcpus /= 2; });
       attempt([&](Scenario& scenario) {

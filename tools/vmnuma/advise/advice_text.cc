@@ -15,10 +15,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kIndent = 4;
 
-Json cells_json(const placement::Advice& advice) {
+Json cells_json(const Advice& advice) {
   Json cells = Json::array();
   for (std::size_t i = 0; i < advice.cells.size(); ++i) {
-    const placement::GuestCell& cell = advice.cells[i];
+    const GuestCell& cell = advice.cells[i];
     Json json = {{"id", cell.id}, {"vcpus", cell.vcpus}, {"memory_bytes", cell.memory.value}};
     Json distances = Json::array();
     for (std::size_t to = 0; to < advice.cells.size() && !advice.distances.empty(); ++to) {
@@ -37,14 +37,14 @@ std::string advice_text(const AdvisedVm& vm) {
   std::string text =
       printable(vm.name) + (vm.before == vm.after ? ": its definition is as advised\n"
                                                   : ": its definition should have\n");
-  for (const placement::AdviceLine& line : vm.advice.lines) {
+  for (const AdviceLine& line : vm.advice.lines) {
     text += fmt::format("\n{}: {}\n", name_of(line.about), line.what);
     text += wrapped(line.reason + ".", kIndent);
     text += wrapped("Rule: " + line.rule + ".", kIndent);
   }
   if (!vm.warnings.empty()) {
     text += vm.is_new ? "\nEven as advised:\n" : "\nAs it is now:\n";
-    for (const placement::AdviceWarned& warned : vm.warnings) {
+    for (const AdviceWarned& warned : vm.warnings) {
       text += wrapped(printable(fmt::format("{}: {}.", name_of(warned.kind), warned.text)), 0);
     }
   }
@@ -52,7 +52,7 @@ std::string advice_text(const AdvisedVm& vm) {
 }
 
 std::string advice_json(const AdvisedVm& vm) {
-  const placement::Advice& advice = vm.advice;
+  const Advice& advice = vm.advice;
   Json json = {{"vm", vm.name},
                {"changes", vm.before != vm.after},
                {"topology",
@@ -62,18 +62,18 @@ std::string advice_json(const AdvisedVm& vm) {
                  {"threads", advice.threads}}},
                {"cells", cells_json(advice)}};
   json["devices"] = Json::array();
-  for (const placement::AdvisedDevice& device : advice.devices) {
+  for (const AdvisedDevice& device : advice.devices) {
     json["devices"].push_back({{"address", device.address}, {"instead_of", device.instead_of}});
   }
   json["advice"] = Json::array();
-  for (const placement::AdviceLine& line : advice.lines) {
+  for (const AdviceLine& line : advice.lines) {
     json["advice"].push_back({{"about", name_of(line.about)},
                               {"what", line.what},
                               {"reason", line.reason},
                               {"rule", line.rule}});
   }
   json["warnings"] = Json::array();
-  for (const placement::AdviceWarned& warned : vm.warnings) {
+  for (const AdviceWarned& warned : vm.warnings) {
     json["warnings"].push_back({{"kind", name_of(warned.kind)}, {"text", warned.text}});
   }
   json["xml"] = vm.after;

@@ -12,12 +12,12 @@ namespace vmnuma::tools {
 
 /// Everything that `vmnuma advise` has to say about one VM.
 struct AdvisedVm {
-  placement::VmId id;
+  VmId id;
   std::string name;
-  placement::Advice advice;
-  std::vector<placement::AdviceWarned> warnings;  ///< of its present definition, if it has one
-  std::string before;                             ///< its definition
-  std::string after;                              ///< the definition as advised
+  Advice advice;
+  std::vector<AdviceWarned> warnings;  ///< of its present definition, if it has one
+  std::string before;                  ///< its definition
+  std::string after;                   ///< the definition as advised
   bool is_new = false;  ///< `before` was made up, and warnings are of the definition as advised
 };
 

@@ -36,12 +36,8 @@ namespace vmnuma::tools {
 
 namespace {
 
-using placement::AdviceHost;
-using placement::AdviceRequest;
-using placement::Bytes;
-
 /// On x86; if the host does not say.
-constexpr Bytes kUsualHugePage = placement::kMiB * 2;
+constexpr Bytes kUsualHugePage = kMiB * 2;
 
 tl::unexpected<Error> wrong(std::string message) {
   return failure(ErrorCode::kInvalidArgument, std::move(message));
@@ -62,12 +58,12 @@ Result<std::string> new_vm(const AdviseRun& run) {
     backing = fmt::format(
         "  <memoryBacking>\n    <hugepages>\n      <page size='{}' unit='KiB'/>\n"
         "    </hugepages>\n  </memoryBacking>\n",
-        *page / placement::kKiB.value);
+        *page / kKiB.value);
   }
   return fmt::format(
       "<domain type='kvm'>\n  <name>guest</name>\n  <memory unit='KiB'>{}</memory>\n{}"
       "  <vcpu>{}</vcpu>\n  <os>\n    <type arch='x86_64'>hvm</type>\n  </os>\n</domain>\n",
-      *memory / placement::kKiB.value, backing, *run.vcpus);
+      *memory / kKiB.value, backing, *run.vcpus);
 }
 
 /// The definition to advise on.
@@ -105,14 +101,14 @@ Result<AdviceHost> host_of(const AdviseRun& run, const balancer::Config& config)
     }
     hosts.push_back(std::move(*host));
   }
-  return hosts.size() == 1 ? std::move(hosts.front()) : placement::common_host(hosts);
+  return hosts.size() == 1 ? std::move(hosts.front()) : common_host(hosts);
 }
 
 /// As for the daemon: from the configuration, the metadata, and the command line.
-Result<placement::VmPolicy> policy_of(const AdviseRun& run, const balancer::Config& config,
-                                      const placement::VmDescription& vm) {
-  const placement::VmPolicy* of_file = config.policy_of(vm.id, vm.name);
-  placement::VmPolicy policy = of_file == nullptr ? placement::VmPolicy{} : *of_file;
+Result<VmPolicy> policy_of(const AdviseRun& run, const balancer::Config& config,
+                           const VmDescription& vm) {
+  const VmPolicy* of_file = config.policy_of(vm.id, vm.name);
+  VmPolicy policy = of_file == nullptr ? VmPolicy{} : *of_file;
   if (config.metadata_wins) {
     auto of_metadata = balancer::with_settings(policy, vm.own_policy);
     if (!of_metadata) {
@@ -147,9 +143,9 @@ Result<void> read_pools(const AdviseRun& run, const balancer::Config& config,
     return {};
   }
   stats::HostDevices devices(root);
-  for (const placement::DevicePool& pool : config.device_pools) {
-    placement::DevicePool there{pool.name, {}};
-    for (const placement::PciDevice& device : pool.devices) {
+  for (const DevicePool& pool : config.device_pools) {
+    DevicePool there{pool.name, {}};
+    for (const PciDevice& device : pool.devices) {
       if (const auto carriers = devices.of(device); !carriers.empty()) {
         there.devices.push_back({device.address, stats::common_node(carriers)});
       }

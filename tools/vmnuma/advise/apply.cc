@@ -104,7 +104,7 @@ int undo_advice(const AdviseRun& run, const Invocation& invocation, Surroundings
   if (!now) {
     return fail(invocation, surroundings, now.error(), kExitRefused);
   }
-  const auto described = balancer::read_advice_request(*now, placement::kMiB);
+  const auto described = balancer::read_advice_request(*now, kMiB);
   if (!described) {
     return fail(invocation, surroundings, described.error(), kExitRefused);
   }
@@ -133,14 +133,13 @@ int list_undo(const AdviseRun& run, const Invocation& invocation, Surroundings& 
   Table table({{"VM"}, {"UUID"}, {"kept"}, {"file"}});
   nlohmann::ordered_json json = {{"kept", nlohmann::ordered_json::array()}};
   for (const KeptFile& file : *kept) {
-    const std::string uuid = placement::to_text(file.vm);
-    const std::string name =
-        files::read_file(file.path, kMostXml)
-            .and_then([](const std::string& xml) {
-              return balancer::read_advice_request(xml, placement::kMiB);
-            })
-            .map([](const placement::AdviceRequest& request) { return request.vm.name; })
-            .value_or("-");
+    const std::string uuid = to_text(file.vm);
+    const std::string name = files::read_file(file.path, kMostXml)
+                                 .and_then([](const std::string& xml) {
+                                   return balancer::read_advice_request(xml, kMiB);
+                                 })
+                                 .map([](const AdviceRequest& request) { return request.vm.name; })
+                                 .value_or("-");
     table.add_row({name, uuid, local_time_text(file.kept_unix_s), file.path});
     json["kept"].push_back(
         {{"vm", name}, {"uuid", uuid}, {"kept_unix_s", file.kept_unix_s}, {"file", file.path}});

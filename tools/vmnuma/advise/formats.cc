@@ -15,28 +15,22 @@ namespace vmnuma::tools {
 
 namespace {
 
-using placement::Advice;
-using placement::AdviceAbout;
-using placement::AdvisedBinding;
-using placement::Bytes;
-using placement::GuestCell;
-
 /// Formats that take whole MiB get no less than was advised.
 std::int64_t mib_of(Bytes bytes) {
-  return (bytes.value + placement::kMiB.value - 1) / placement::kMiB.value;
+  return (bytes.value + kMiB.value - 1) / kMiB.value;
 }
 
 std::int64_t kib_of(Bytes bytes) {
-  return bytes.value / placement::kKiB.value;
+  return bytes.value / kKiB.value;
 }
 
 /// "0-5,12".
 std::string cpus_of(const GuestCell& cell) {
-  std::vector<placement::CpuId> ids;
+  std::vector<CpuId> ids;
   for (const std::int32_t vcpu : cell.vcpus) {
     ids.push_back({vcpu});
   }
-  return placement::to_list(ids);
+  return to_list(ids);
 }
 
 // ---- what a format cannot express ----
@@ -55,8 +49,8 @@ std::string values_in(AdviceAbout about, const Advice& advice) {
       numbers.push_back(fmt::format("{}", fmt::join(row, row + cells, " ")));
     }
   } else if (about == AdviceAbout::kIoThreadPins) {
-    for (const placement::Pin& pin : advice.io_thread_pins) {
-      numbers.push_back(fmt::format("{} to {}", pin.number, placement::to_list(pin.cpus)));
+    for (const Pin& pin : advice.io_thread_pins) {
+      numbers.push_back(fmt::format("{} to {}", pin.number, to_list(pin.cpus)));
     }
   }
   return numbers.empty() ? "" : fmt::format(" ({})", fmt::join(numbers, ", "));
@@ -65,7 +59,7 @@ std::string values_in(AdviceAbout about, const Advice& advice) {
 /// A comment for each piece that the format cannot express according to `lacking`.
 std::string comments(const Advice& advice, Lacking (*lacking)(AdviceAbout, const Advice&)) {
   std::string text;
-  for (const placement::AdviceLine& line : advice.lines) {
+  for (const AdviceLine& line : advice.lines) {
     if (line.about == AdviceAbout::kCache && !advice.shows_cache) {
       continue;  // nothing to say
     }
@@ -219,7 +213,7 @@ std::string virt_install_arguments(const Advice& advice) {
       break;
     case AdvisedBinding::kNodes:
       lines.push_back(fmt::format("--numatune memory.mode=restrictive,memory.nodeset={}",
-                                  placement::to_list(advice.nodes)));
+                                  to_list(advice.nodes)));
       break;
     case AdvisedBinding::kCells: {
       std::string bound;
@@ -239,14 +233,13 @@ std::string virt_install_arguments(const Advice& advice) {
   std::string pins;
   for (std::size_t i = 0; i < advice.io_thread_pins.size(); ++i) {
     // A new VM's I/O threads are numbered from 1.
-    pins +=
-        fmt::format("{0}iothreadpin{1}.iothread={2},iothreadpin{1}.cpuset={3}", i == 0 ? "" : ",",
-                    i, i + 1, placement::to_list(advice.io_thread_pins[i].cpus));
+    pins += fmt::format("{0}iothreadpin{1}.iothread={2},iothreadpin{1}.cpuset={3}",
+                        i == 0 ? "" : ",", i, i + 1, to_list(advice.io_thread_pins[i].cpus));
   }
   if (!pins.empty()) {
     lines.push_back("--cputune " + pins);
   }
-  for (const placement::AdvisedDevice& device : advice.devices) {
+  for (const AdvisedDevice& device : advice.devices) {
     lines.push_back("--hostdev " + device.address);
   }
   std::string text;

@@ -19,10 +19,6 @@ namespace vmnuma::tools {
 
 namespace {
 
-using placement::AdviceHost;
-using placement::Bytes;
-using placement::HugePagePool;
-using placement::Node;
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kVersion = 1;
@@ -46,7 +42,7 @@ Json node_json(const AdviceHost& host, std::size_t index) {
     json["free_bytes"] = host.free[index].value;
   }
   json["cpus"] = Json::array();
-  for (const placement::Cpu& cpu : node.cpus) {
+  for (const Cpu& cpu : node.cpus) {
     json["cpus"].push_back(
         {{"cpu", cpu.id.value}, {"core", cpu.core}, {"cache", cpu.last_level_cache}});
   }
@@ -102,7 +98,7 @@ void read_node(const Json& json, Reader& reader, AdviceHost& host) {
   node.id = {reader.small(json, "node", 0, kMostId)};
   node.package = reader.small(json, "socket", -1, kMostId);
   node.memory = {reader.number(json, "memory_bytes", 0, kMost)};
-  std::set<placement::CpuId> cpus;
+  std::set<CpuId> cpus;
   for (const Json& cpu : reader.list(json, "cpus")) {
     node.cpus.push_back({{reader.small(cpu, "cpu", 0, kMostId)},
                          reader.small(cpu, "core", 0, kMostId),
@@ -147,9 +143,9 @@ void read_distances(const Json& json, Reader& reader, AdviceHost& host) {
     }
     for (const Json& value : row) {
       const auto distance = text::integer_of(value).value_or(0);
-      if (distance < placement::kLocalDistance || distance > kFarthest) {
-        reader.complain(fmt::format("a distance is not a number from {} to {}",
-                                    placement::kLocalDistance, kFarthest));
+      if (distance < kLocalDistance || distance > kFarthest) {
+        reader.complain(
+            fmt::format("a distance is not a number from {} to {}", kLocalDistance, kFarthest));
       }
       host.topology.distances.push_back(static_cast<std::int32_t>(distance));
     }
@@ -240,7 +236,7 @@ Result<AdviceHost> read_advice_host(const std::string& root_path) {
     for (const HugePagePool& pool : node.huge_pages) {
       if (const auto pages =
               read_number(*root, fmt::format("{}/hugepages/hugepages-{}kB/free_hugepages", folder,
-                                             pool.page_size.value / placement::kKiB.value))) {
+                                             pool.page_size.value / kKiB.value))) {
         free.push_back({pool.page_size, *pages});
       }
     }

@@ -25,17 +25,16 @@
 namespace vmnuma::tools {
 
 /// Ends with a line end. `indent` as in text::json_text().
-[[nodiscard]] std::string host_file_text(const placement::AdviceHost& host, const std::string& name,
+[[nodiscard]] std::string host_file_text(const AdviceHost& host, const std::string& name,
                                          int indent);
 
 /// `file` is its name in messages. Error: corrupt.
-[[nodiscard]] Result<placement::AdviceHost> parse_host_file(std::string_view text,
-                                                            std::string_view file);
+[[nodiscard]] Result<AdviceHost> parse_host_file(std::string_view text, std::string_view file);
 /// Errors: as parse_host_file(), and those of reading.
-[[nodiscard]] Result<placement::AdviceHost> read_host_file(const std::string& path);
+[[nodiscard]] Result<AdviceHost> read_host_file(const std::string& path);
 
 /// This host, from its files; `root` is its root directory. Free memory and pages are left out if
 /// either cannot be read. Errors: as stats::read_topology().
-[[nodiscard]] Result<placement::AdviceHost> read_advice_host(const std::string& root);
+[[nodiscard]] Result<AdviceHost> read_advice_host(const std::string& root);
 
 }  // namespace vmnuma::tools

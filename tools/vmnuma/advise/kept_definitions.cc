@@ -39,7 +39,7 @@ Result<void> check_folder(const std::string& folder) {
 }
 
 struct FileName {
-  placement::VmId vm;
+  VmId vm;
   std::int64_t number = 0;
 };
 
@@ -51,7 +51,7 @@ std::optional<FileName> parse_name(std::string_view name) {
       name.size() <= dot + 1 + kEnd.size()) {
     return std::nullopt;
   }
-  const auto vm = placement::parse_vm_id(name.substr(0, dot));
+  const auto vm = parse_vm_id(name.substr(0, dot));
   const std::string_view text = name.substr(dot + 1, name.size() - dot - 1 - kEnd.size());
   const auto number = whole_number<std::int64_t>(text);
   return vm && number ? std::optional(FileName{*vm, *number}) : std::nullopt;
@@ -73,7 +73,7 @@ Result<std::vector<FileName>> kept_names(const std::string& folder) {
 }
 
 /// The numbers in the names of the files of this VM, ascending.
-Result<std::vector<std::int64_t>> numbers_of(const std::string& folder, const placement::VmId& vm) {
+Result<std::vector<std::int64_t>> numbers_of(const std::string& folder, const VmId& vm) {
   return kept_names(folder).map([&](const std::vector<FileName>& kept) {
     std::vector<std::int64_t> numbers;
     for (const FileName& name : kept) {
@@ -86,13 +86,13 @@ Result<std::vector<std::int64_t>> numbers_of(const std::string& folder, const pl
   });
 }
 
-std::string path_of(const std::string& folder, const placement::VmId& vm, std::int64_t number) {
-  return fmt::format("{}/{}.{}.xml", folder, placement::to_text(vm), number);
+std::string path_of(const std::string& folder, const VmId& vm, std::int64_t number) {
+  return fmt::format("{}/{}.{}.xml", folder, to_text(vm), number);
 }
 
 }  // namespace
 
-Result<std::string> keep_definition(const std::string& folder, const placement::VmId& vm,
+Result<std::string> keep_definition(const std::string& folder, const VmId& vm,
                                     const std::string& xml) {
   if (mkdir(folder.c_str(), kOwnersOnly) != 0 && errno != EEXIST) {
     return tl::unexpected(files::system_error(errno, fmt::format("cannot make '{}'", folder)));
@@ -106,11 +106,11 @@ Result<std::string> keep_definition(const std::string& folder, const placement::
   });
 }
 
-Result<KeptDefinition> newest_definition(const std::string& folder, const placement::VmId& vm) {
+Result<KeptDefinition> newest_definition(const std::string& folder, const VmId& vm) {
   const auto none = [&] {
-    return failure(ErrorCode::kNotFound,
-                   fmt::format("no earlier definition of VM {} is kept in '{}'",
-                               placement::to_text(vm), folder));
+    return failure(
+        ErrorCode::kNotFound,
+        fmt::format("no earlier definition of VM {} is kept in '{}'", to_text(vm), folder));
   };
   if (auto checked = check_folder(folder); !checked) {
     return checked.error().code == ErrorCode::kNotFound ? none() : tl::unexpected(checked.error());

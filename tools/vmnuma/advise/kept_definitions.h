@@ -30,16 +30,14 @@ struct KeptDefinition {
 
 /// Keeps `xml`; returns the path of its file. Creates the folder if there is none. Errors:
 /// permission-denied (the folder belongs to another user, or is open to others), those of files.
-[[nodiscard]] Result<std::string> keep_definition(const std::string& folder,
-                                                  const placement::VmId& vm,
+[[nodiscard]] Result<std::string> keep_definition(const std::string& folder, const VmId& vm,
                                                   const std::string& xml);
 
 /// The newest definition kept for this VM. Errors: not-found, and as keep_definition().
-[[nodiscard]] Result<KeptDefinition> newest_definition(const std::string& folder,
-                                                       const placement::VmId& vm);
+[[nodiscard]] Result<KeptDefinition> newest_definition(const std::string& folder, const VmId& vm);
 
 struct KeptFile {
-  placement::VmId vm;
+  VmId vm;
   std::string path;
   std::int64_t kept_unix_s = 0;
 };

@@ -134,7 +134,7 @@ template <class T, class Value>
                                                      const std::vector<std::string_view>& known) {
   const auto found = std::find(known.begin(), known.end(), text);
   if (found == known.end()) {
-    std::string hint = placement::did_you_mean(text, known);
+    std::string hint = did_you_mean(text, known);
     const std::string all = fmt::format("{}", fmt::join(known, ", "));
     if (hint.empty() && all.size() <= kLongestShown) {
       hint = "; there are " + all;

@@ -629,9 +629,8 @@ class CommandLine {
               return read_one("--hugepages", reserve_.huge_pages, parse_memory,
                               request.huge_page_bytes);
             })
-            .and_then([&] {
-              return read_one("--on", reserve_.nodes, placement::parse_node_list, request.nodes);
-            })
+            .and_then(
+                [&] { return read_one("--on", reserve_.nodes, parse_node_list, request.nodes); })
             .and_then([&] {
               return read_one("--until", reserve_.until, parse_when, request.until_unix_s);
             })
@@ -689,7 +688,7 @@ class CommandLine {
       }
     }
     if (node_) {
-      history_.node = placement::NodeId{*node_};
+      history_.node = NodeId{*node_};
     }
     return Command(history_);
   }
@@ -723,7 +722,7 @@ class CommandLine {
       known.push_back(command->get_name());
     }
     return fmt::format("there is no {} '{}'{}", known.empty() ? "argument" : "command", word,
-                       placement::did_you_mean(word, {known.begin(), known.end()}));
+                       did_you_mean(word, {known.begin(), known.end()}));
   }
 
   /// The command that was understood, or the program itself.

@@ -116,15 +116,14 @@ Report shaped(const Report& report, const ReportShape& shape) {
 Result<void> check_shape(const ReportShape& shape, const std::string& type) {
   const auto table = empty_table(type);
   if (!table) {
-    return failure(ErrorCode::kNotFound,
-                   fmt::format("there is no table '{}'{}", type,
-                               placement::did_you_mean(type, stats::report_types())));
+    return failure(ErrorCode::kNotFound, fmt::format("there is no table '{}'{}", type,
+                                                     did_you_mean(type, stats::report_types())));
   }
   const std::vector<std::string_view> known(table->columns.begin(), table->columns.end());
   for (const std::string& name : shape.columns) {
     if (!column_of(*table, name)) {
-      return failure(ErrorCode::kNotFound, fmt::format("{} has no column '{}'{}", type, name,
-                                                       placement::did_you_mean(name, known)));
+      return failure(ErrorCode::kNotFound,
+                     fmt::format("{} has no column '{}'{}", type, name, did_you_mean(name, known)));
     }
   }
   if (!shape.ids.empty() && !id_column(*table)) {

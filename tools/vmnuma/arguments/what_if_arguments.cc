@@ -81,8 +81,7 @@ Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text) {
     } else if (key.empty()) {
       return bad_argument(fmt::format("'{}' is not KEY=VALUE; write vcpus=32,memory=128GiB", part));
     } else {
-      return bad_argument(
-          fmt::format("'{}' has no '{}'{}", text, key, placement::did_you_mean(key, known)));
+      return bad_argument(fmt::format("'{}' has no '{}'{}", text, key, did_you_mean(key, known)));
     }
     if (!understood) {
       return bad_argument(fmt::format(
@@ -105,7 +104,7 @@ Result<balancer::MoveRequest> parse_move(std::string_view text) {
   move.vm = who.substr(0, slash);
   const auto number = whole_number<std::int32_t>(node);
   bool understood = !move.vm.empty() && number && *number >= 0;
-  move.node = placement::NodeId{number.value_or(-1)};
+  move.node = NodeId{number.value_or(-1)};
   if (slash != std::string_view::npos) {
     move.client = whole_number<std::int32_t>(who.substr(slash + 1));
     understood = understood && move.client && *move.client >= 0;

@@ -28,8 +28,6 @@ namespace vmnuma::tools {
 
 namespace {
 
-using placement::kPredictorKinds;
-using placement::PredictorKind;
 using Json = nlohmann::ordered_json;
 
 /// Everything that is shown.
@@ -40,16 +38,16 @@ struct ForecastShown {
 };
 
 /// The trained predictor, and what to say about it.
-std::pair<std::unique_ptr<placement::TrainedPredictor>, std::string> trained(
+std::pair<std::unique_ptr<TrainedPredictor>, std::string> trained(
     const std::filesystem::path& path) {
-  Result<placement::TreeModel> model = stats::read_model(path);
+  Result<TreeModel> model = stats::read_model(path);
   if (!model) {
     return {nullptr, model.error().code == ErrorCode::kNotFound ? "no model has been trained"
                                                                 : model.error().message};
   }
   std::string state =
       fmt::format("it knows the minutes before {}", local_time_text(model->trained_until * 60));
-  return {std::make_unique<placement::TrainedPredictor>(std::move(*model)), std::move(state)};
+  return {std::make_unique<TrainedPredictor>(std::move(*model)), std::move(state)};
 }
 
 Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
@@ -68,10 +66,10 @@ Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
                    fmt::format("the history '{}' has no VM '{}' that was seen for a whole minute",
                                history.string(), asked.vm));
   }
-  const placement::HistogramPredictor histogram;
-  const placement::LastMaximumPredictor last_maximum;
+  const HistogramPredictor histogram;
+  const LastMaximumPredictor last_maximum;
   auto [predictor, model] = trained(model_or_default("", history));
-  std::vector<const placement::Predictor*> chain{&histogram, &last_maximum};
+  std::vector<const Predictor*> chain{&histogram, &last_maximum};
   if (predictor) {
     chain.insert(chain.begin(), predictor.get());
   }
@@ -100,7 +98,7 @@ std::string loss_text(std::int64_t millionths) {
 
 std::string forecast_text(const ForecastShown& shown) {
   const stats::VmForecast& forecast = shown.forecast;
-  const placement::VmFacts& vm = shown.vm.facts;
+  const VmFacts& vm = shown.vm.facts;
   std::string out = wrapped(
       fmt::format("VM {} with {} vCPUs, {} MiB and {} shares{}, known for {} minutes until {}.",
                   printable(vm.name), vm.vcpus, vm.memory_mib, vm.shares,
@@ -136,7 +134,7 @@ std::string forecast_json(const ForecastShown& shown) {
   const stats::VmForecast& forecast = shown.forecast;
   Json json;
   json["vm"] = shown.vm.facts.name;
-  json["vm_uuid"] = placement::to_text(shown.vm.vm);
+  json["vm_uuid"] = to_text(shown.vm.vm);
   json["vcpus"] = shown.vm.facts.vcpus;
   json["memory_mib"] = shown.vm.facts.memory_mib;
   json["shares"] = shown.vm.facts.shares;

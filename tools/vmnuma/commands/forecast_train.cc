@@ -34,9 +34,6 @@ namespace vmnuma::tools {
 
 namespace {
 
-using placement::ForecastScore;
-using placement::LoadPast;
-using placement::Permille;
 using stats::Example;
 
 /// From a few VMs over two days.
@@ -56,7 +53,7 @@ Result<Taught> read_examples(const std::filesystem::path& history) {
   stats::TrainingSet set;
   const Result<std::int64_t> read =
       stats::read_vm_loads(history, /*vm=*/"", [&](const stats::VmLoads& loads) {
-        placement::KnownLoad known;
+        KnownLoad known;
         for (const stats::MinuteLoad& load : loads.minutes) {
           set.add(loads.facts, known, load.minute, load.load);
           taught.last_minute = std::max(taught.last_minute, load.minute);
@@ -71,8 +68,8 @@ Result<Taught> read_examples(const std::filesystem::path& history) {
   for (const Example& example : set.examples()) {
     // An example ends ten minutes after its own minute.
     const bool is_late = example.minute > taught.last_minute - LoadPast::kDay;
-    const bool is_between = !is_late && example.minute + placement::kForecastMinutes >
-                                            taught.last_minute - LoadPast::kDay;
+    const bool is_between =
+        !is_late && example.minute + kForecastMinutes > taught.last_minute - LoadPast::kDay;
     if (!is_between) {
       (is_late ? taught.judged : taught.examples).push_back(example);
     }
@@ -85,7 +82,7 @@ Result<Taught> read_examples(const std::filesystem::path& history) {
   return taught;
 }
 
-ForecastScore score(const std::vector<Example>& examples, const placement::TreeModel& model) {
+ForecastScore score(const std::vector<Example>& examples, const TreeModel& model) {
   ForecastScore score;
   for (const Example& example : examples) {
     const Permille forecast = corrected(model, example.at);
@@ -118,12 +115,11 @@ int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundin
         taught->examples.size(), taught->vms, kLeastExamples);
     return kExitOk;
   }
-  Result<std::vector<placement::Tree>> trees =
-      stats::train_trees(taught->examples, stats::TrainerOptions{});
+  Result<std::vector<Tree>> trees = stats::train_trees(taught->examples, stats::TrainerOptions{});
   if (!trees) {
     return fail(invocation, surroundings, trees.error(), kExitRefused);
   }
-  const placement::TreeModel model{std::move(*trees), taught->last_minute - LoadPast::kDay + 1};
+  const TreeModel model{std::move(*trees), taught->last_minute - LoadPast::kDay + 1};
   const ForecastScore ours = score(taught->judged, model);
   const ForecastScore histogram = score(taught->judged, {});
   surroundings.out << fmt::format(

@@ -31,7 +31,7 @@ using Json = nlohmann::ordered_json;
 struct Row {
   std::string vm;
   std::string vm_uuid;
-  std::vector<placement::NodeId> homes;  ///< ascending
+  std::vector<NodeId> homes;  ///< ascending
   std::int64_t vcpus = 0;
   std::int64_t moves = 0;
   Figure load_pct;  ///< what it wants, of its vCPUs' time
@@ -39,20 +39,19 @@ struct Row {
   Figure memory_bytes;
   Figure locality_pct;
   std::string state;
-  placement::VmFigures figures = {};
+  VmFigures figures = {};
 };
 
 /// Figures that have a column here.
-std::vector<placement::VmFigureInfo> shown_figures() {
-  std::vector<placement::VmFigureInfo> shown;
-  std::copy_if(placement::kVmFigures.begin(), placement::kVmFigures.end(),
-               std::back_inserter(shown),
-               [](const placement::VmFigureInfo& info) { return !info.list_title.empty(); });
+std::vector<VmFigureInfo> shown_figures() {
+  std::vector<VmFigureInfo> shown;
+  std::copy_if(kVmFigures.begin(), kVmFigures.end(), std::back_inserter(shown),
+               [](const VmFigureInfo& info) { return !info.list_title.empty(); });
   return shown;
 }
 
-Figure permille_figure(const Row& row, const placement::VmFigureInfo& info) {
-  const std::optional<placement::Permille>& share = row.figures.*info.value;
+Figure permille_figure(const Row& row, const VmFigureInfo& info) {
+  const std::optional<Permille>& share = row.figures.*info.value;
   return share ? Figure(share->value) : Figure();
 }
 
@@ -138,7 +137,7 @@ Listing table_of(const std::vector<Row>& rows) {
                      {"owed_pct", "OWED%", Align::kRight},
                      {"memory_bytes", "MEMORY", Align::kRight},
                      {"locality_pct", "LOCAL%", Align::kRight}};
-  for (const placement::VmFigureInfo& info : shown_figures()) {
+  for (const VmFigureInfo& info : shown_figures()) {
     const bool is_known = std::any_of(rows.begin(), rows.end(), [&info](const Row& row) {
       return (row.figures.*info.value).has_value();
     });
@@ -154,7 +153,7 @@ Listing table_of(const std::vector<Row>& rows) {
     cells = {cell(row.vm),          cell(nodes_text(row.homes)), cell(row.vcpus),
              cell(row.load_pct),    cell(row.owed_pct),          bytes_cell(row.memory_bytes),
              cell(row.locality_pct)};
-    for (const placement::VmFigureInfo& info : shown_figures()) {
+    for (const VmFigureInfo& info : shown_figures()) {
       cells.push_back(permille_cell(permille_figure(row, info)));
     }
     cells.insert(cells.end(), {cell(row.moves), cell(row.vm_uuid), cell(row.state)});
@@ -167,7 +166,7 @@ std::string rows_json(const std::vector<Row>& rows) {
   Json vms = Json::array();
   for (const Row& row : rows) {
     Json homes = Json::array();
-    for (const placement::NodeId home : row.homes) {
+    for (const NodeId home : row.homes) {
       homes.push_back(home.value);
     }
     vms.push_back({{"vm", row.vm},
@@ -180,7 +179,7 @@ std::string rows_json(const std::vector<Row>& rows) {
                    {"locality_pct", number(row.locality_pct)},
                    {"moves", row.moves},
                    {"state", row.state}});
-    for (const placement::VmFigureInfo& info : shown_figures()) {
+    for (const VmFigureInfo& info : shown_figures()) {
       vms.back()[std::string(info.name)] = number(permille_figure(row, info));
     }
   }

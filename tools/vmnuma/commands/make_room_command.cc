@@ -45,8 +45,6 @@ using balancer::Outlook;
 using balancer::RoomMade;
 using balancer::RoomWanted;
 using nlohmann::ordered_json;
-using placement::Bytes;
-using placement::NodeId;
 
 /// Memory that has left a node shows in the next reading or the one after it.
 constexpr int kPollsForRoom = 12;
@@ -62,7 +60,7 @@ struct Asked {
 
 /// Error: invalid-argument, corrupt or what reading the device gives.
 Result<NodeId> node_of_device(const std::string& address, const std::string& root) {
-  if (!placement::is_pci_address(address)) {
+  if (!is_pci_address(address)) {
     return failure(ErrorCode::kInvalidArgument,
                    fmt::format("--device: '{}' is no PCI address such as 0000:3b:00.0", address));
   }
@@ -70,7 +68,7 @@ Result<NodeId> node_of_device(const std::string& address, const std::string& roo
   if (!directory) {
     return tl::unexpected(directory.error());
   }
-  const auto carriers = stats::HostDevices(*directory).of(placement::PciDevice{address, NodeId{}});
+  const auto carriers = stats::HostDevices(*directory).of(PciDevice{address, NodeId{}});
   if (carriers.empty()) {
     return failure(ErrorCode::kNotFound,
                    fmt::format("--device: this host has no PCI device {}", address));
@@ -98,7 +96,7 @@ Result<Asked> asked_by(const MakeRoomRun& run) {
     asked.memory = asked.page_size * ((*memory + *page - 1) / *page);
   }
   if (!run.on.empty()) {
-    auto nodes = placement::parse_node_list(run.on);
+    auto nodes = parse_node_list(run.on);
     if (!nodes || nodes->empty()) {
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("--on: '{}' is no list of nodes such as 0-1", run.on));
@@ -120,8 +118,8 @@ Result<Asked> asked_by(const MakeRoomRun& run) {
 /// The request in terms of this host.
 RoomWanted wanted_on(const Outlook& outlook, const Asked& asked) {
   RoomWanted wanted{asked.vcpus, asked.memory, asked.page_size, {}};
-  const placement::Topology& topology = outlook.snapshot.topology;
-  for (placement::NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+  const Topology& topology = outlook.snapshot.topology;
+  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
     const auto is_it = [id = topology.nodes[node].id](NodeId one) { return one == id; };
     if ((asked.nodes.empty() || std::any_of(asked.nodes.begin(), asked.nodes.end(), is_it)) &&
         std::all_of(asked.devices.begin(), asked.devices.end(), is_it)) {
@@ -236,30 +234,30 @@ class RoomCommand {
           }
           if (!has_pages) {
             return wrong(fmt::format("--hugepages: this host has no huge pages of {} KiB",
-                                     asked.page_size.value / placement::kKiB.value));
+                                     asked.page_size.value / kKiB.value));
           }
           return {};
         });
   }
 
   [[nodiscard]] tl::expected<std::string, Refusal> find(const Asked& asked) const {
-    return make_apart(invocation_,
-                      {run_.seconds, run_.memory_mib,
-                       [&](const Outlook& outlook) {
-                         const RoomWanted wanted = wanted_on(outlook, asked);
-                         const placement::Arrangement now(outlook.snapshot, outlook.options,
-                                                          placement::Arrangement::Basis::kDemand);
-                         return shown(make_room(now, outlook.free, wanted,
-                                                static_cast<double>(run_.seconds), seconds_now),
-                                      wanted, outlook);
-                       },
-                       [&](const Outlook& outlook, const std::string& trouble) {
-                         RoomMade none;
-                         none.is_cheapest = false;
-                         none.refused = "the search did not finish: " + trouble;
-                         return shown(none, wanted_on(outlook, asked), outlook);
-                       }},
-                      surroundings_);
+    return make_apart(
+        invocation_,
+        {run_.seconds, run_.memory_mib,
+         [&](const Outlook& outlook) {
+           const RoomWanted wanted = wanted_on(outlook, asked);
+           const Arrangement now(outlook.snapshot, outlook.options, Arrangement::Basis::kDemand);
+           return shown(
+               make_room(now, outlook.free, wanted, static_cast<double>(run_.seconds), seconds_now),
+               wanted, outlook);
+         },
+         [&](const Outlook& outlook, const std::string& trouble) {
+           RoomMade none;
+           none.is_cheapest = false;
+           none.refused = "the search did not finish: " + trouble;
+           return shown(none, wanted_on(outlook, asked), outlook);
+         }},
+        surroundings_);
   }
 
   [[nodiscard]] int carry_out() {

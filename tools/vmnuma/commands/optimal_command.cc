@@ -24,8 +24,7 @@ tl::expected<std::string, Refusal> find_optimal_plan(const Invocation& invocatio
        [&](const Outlook& outlook) {
          return shown(
              plan_repack(outlook.snapshot, outlook.options, outlook.circumstances,
-                         {static_cast<double>(search.seconds), placement::Permille{search.gap}},
-                         seconds_now),
+                         {static_cast<double>(search.seconds), Permille{search.gap}}, seconds_now),
              outlook);
        },
        [&](const Outlook& outlook, const std::string& trouble) {

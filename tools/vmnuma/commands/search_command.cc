@@ -48,7 +48,7 @@ int search_scenarios(const SimSearchRequest& request, const Effort& effort,
     return fail(invocation, surroundings,
                 {ErrorCode::kInvalidArgument, 0,
                  fmt::format("--against: there is no policy '{}'{}", request.against,
-                             placement::did_you_mean(request.against, known))},
+                             did_you_mean(request.against, known))},
                 kExitUsage);
   }
   SearchPlan plan;

@@ -74,7 +74,7 @@ std::string vm_table(const SimulationResult& result) {
                {"MOVES", Table::Align::kRight}});
   for (const VmResult& vm : result.vms) {
     std::string homes;
-    for (const placement::NodeId home : vm.homes) {
+    for (const NodeId home : vm.homes) {
       homes += (homes.empty() ? "" : ",") + node_text(home);
     }
     table.add_row({vm.name, homes.empty() ? "-" : homes, percentage_text(vm.used),
@@ -189,7 +189,7 @@ Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request, 
     known.push_back(kOurs);
     return failure(ErrorCode::kInvalidArgument,
                    fmt::format("--policy: there is no policy '{}'{}", request.policy,
-                               placement::did_you_mean(request.policy, known)));
+                               did_you_mean(request.policy, known)));
   }
   if (policy && (request.record || request.explain || watch)) {
     return failure(ErrorCode::kInvalidArgument,

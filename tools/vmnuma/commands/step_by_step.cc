@@ -83,10 +83,9 @@ std::vector<MoveTogetherRequest> steps_from(const ordered_json& steps) {
   for (const ordered_json& step : steps) {
     MoveTogetherRequest& request = requests.emplace_back();
     for (const ordered_json& move : step.at("relocations")) {
-      request.moves.push_back({move.at("vm").get<std::string>(),
-                               move.at("client").get<std::int32_t>(),
-                               placement::NodeId{move.at("from").get<std::int32_t>()},
-                               placement::NodeId{move.at("to").get<std::int32_t>()}});
+      request.moves.push_back(
+          {move.at("vm").get<std::string>(), move.at("client").get<std::int32_t>(),
+           NodeId{move.at("from").get<std::int32_t>()}, NodeId{move.at("to").get<std::int32_t>()}});
     }
   }
   return requests;

@@ -19,8 +19,6 @@ namespace vmnuma::tools {
 namespace {
 
 using files::Directory;
-using placement::CpuId;
-using placement::NodeId;
 
 /// The exits of guests' traffic: bridges, the datapath of Open vSwitch, macvtaps and vDPA devices.
 std::set<std::string> ways_out(const files::Directory& root) {
@@ -100,7 +98,7 @@ Finding finding_on(const UsedDevice& device, const stats::FiringInterrupts& firi
           "Run irqbalance, or let them fire there (irqbalance, if it runs, leaves alone what is "
           "named with --banirq):",
           {fmt::format("for irq in {}; do echo {} > /proc/irq/$irq/smp_affinity_list; done",
-                       fmt::join(firing.numbers, " "), placement::to_list(cpus))}};
+                       fmt::join(firing.numbers, " "), to_list(cpus))}};
 }
 
 }  // namespace
@@ -110,11 +108,10 @@ std::vector<Finding> check_interrupts(const files::Directory& root,
   stats::HostDevices devices(root);
   std::vector<UsedDevice> used;
   for (const std::string& address : stats::pci_addresses_of_vfio(root)) {
-    used.push_back(passed_through(address, devices.of(placement::PciDevice{address, {}}), host));
+    used.push_back(passed_through(address, devices.of(PciDevice{address, {}}), host));
   }
   for (const std::string& name : ways_out(root)) {
-    used.push_back(
-        shared_device("the adapter below " + name, devices.of(placement::HostInterface{name, {}})));
+    used.push_back(shared_device("the adapter below " + name, devices.of(HostInterface{name, {}})));
   }
   const std::map<CpuId, NodeId> cpu_nodes = stats::read_cpu_nodes(root);
   std::vector<Finding> findings;

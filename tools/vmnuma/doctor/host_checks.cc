@@ -23,13 +23,12 @@ namespace vmnuma::tools {
 namespace {
 
 using files::Directory;
-using placement::NodeId;
 
 constexpr std::string_view kNodes = "sys/devices/system/node/";
 
 Result<std::vector<NodeId>> node_list(const files::Directory& root, std::string_view name) {
   return root.read(std::string(kNodes) + std::string(name)).and_then([](const std::string& text) {
-    return placement::parse_node_list(text);
+    return parse_node_list(text);
   });
 }
 
@@ -72,12 +71,12 @@ Finding check_nodes(const files::Directory& root) {
   }
   const std::vector<NodeId> cpuless = without(*online, *with_cpus);
   const std::vector<NodeId> memoryless = without(*online, *with_memory);
-  std::string what = fmt::format("{} nodes: {}", online->size(), placement::to_list(*online));
+  std::string what = fmt::format("{} nodes: {}", online->size(), to_list(*online));
   if (!memoryless.empty()) {
-    what += fmt::format("; without memory: {}", placement::to_list(memoryless));
+    what += fmt::format("; without memory: {}", to_list(memoryless));
   }
   if (!cpuless.empty()) {
-    what += fmt::format("; without CPUs: {}", placement::to_list(cpuless));
+    what += fmt::format("; without CPUs: {}", to_list(cpuless));
   }
   const bool is_whole = cpuless.empty() && memoryless.empty();
   if (!is_whole) {
@@ -130,7 +129,7 @@ Finding check_topology(const files::Directory& root) {
             {}};
   }
   std::vector<std::string> left_out;
-  for (const placement::MissingSource& missing : reading->left_out) {
+  for (const MissingSource& missing : reading->left_out) {
     left_out.push_back(fmt::format("{}: {}", missing.source, missing.reason));
   }
   if (!left_out.empty()) {

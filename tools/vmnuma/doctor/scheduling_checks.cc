@@ -21,8 +21,6 @@ namespace vmnuma::tools {
 namespace {
 
 using files::Directory;
-using placement::CacheScheduling;
-using placement::CpuId;
 
 /// The value of kernel.numa_balancing; "0" also for a kernel without it.
 std::string numa_balancing(const Directory& root) {
@@ -35,9 +33,9 @@ std::string numa_balancing(const Directory& root) {
 bool has_nodes_of_several_caches(const Directory& root) {
   const auto reading = stats::read_topology(root);
   return reading && std::any_of(reading->topology.nodes.begin(), reading->topology.nodes.end(),
-                                [](const placement::Node& node) {
+                                [](const Node& node) {
                                   std::set<std::int32_t> caches;
-                                  for (const placement::Cpu& cpu : node.cpus) {
+                                  for (const Cpu& cpu : node.cpus) {
                                     caches.insert(cpu.last_level_cache);
                                   }
                                   return caches.size() > 1;
@@ -46,7 +44,7 @@ bool has_nodes_of_several_caches(const Directory& root) {
 
 /// "CPU 3", "CPUs 3-5".
 std::string named_cpus(const std::vector<CpuId>& cpus) {
-  return (cpus.size() == 1 ? "CPU " : "CPUs ") + placement::to_list(cpus);
+  return (cpus.size() == 1 ? "CPU " : "CPUs ") + to_list(cpus);
 }
 
 /// Those in the list file for which `is_meant` holds. A file that is missing, or that the kernel
@@ -54,7 +52,7 @@ std::string named_cpus(const std::vector<CpuId>& cpus) {
 template <class Predicate>
 std::vector<CpuId> cpus_in(const Directory& root, std::string_view path, Predicate is_meant) {
   std::vector<CpuId> cpus =
-      files::read_parsed(root, path, placement::parse_cpu_list).value_or(std::vector<CpuId>{});
+      files::read_parsed(root, path, parse_cpu_list).value_or(std::vector<CpuId>{});
   std::erase_if(cpus, [&](CpuId cpu) { return !is_meant(cpu); });
   return cpus;
 }

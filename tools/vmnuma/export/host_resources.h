@@ -21,12 +21,12 @@ namespace vmnuma::tools {
 struct VfioDevice {
   std::string address;  ///< "0000:3b:00.0"
   std::string kind;     ///< vendor and device as in lspci -n, in lower case: "10de-1eb8"
-  placement::NodeId node;
+  NodeId node;
 };
 
 struct HostResources {
   /// Bytes, by node and page size in bytes; unreadable ones are absent.
-  std::map<std::pair<placement::NodeId, std::int64_t>, std::int64_t> free_huge_pages;
+  std::map<std::pair<NodeId, std::int64_t>, std::int64_t> free_huge_pages;
   std::vector<VfioDevice> devices;  ///< by address; those without a known node are left out
 };
 

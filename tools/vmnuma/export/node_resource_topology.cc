@@ -124,8 +124,8 @@ Json attribute(const char* name, std::string_view value) {
 /// What a VM without a policy of its own gets, in the kubelet's terms; other VMs may request
 /// otherwise.
 Json attributes_of(const HostView& host) {
-  const placement::VmPolicy unasked;
-  const bool whole = unasked.topology_scope == placement::TopologyScope::kVm;
+  const VmPolicy unasked;
+  const bool whole = unasked.topology_scope == TopologyScope::kVm;
   return {attribute("topologyManagerPolicy", name_of(unasked.topology_policy)),
           attribute("topologyManagerScope", whole ? "pod" : "container"),
           attribute("vmnuma.admission", host.admission),

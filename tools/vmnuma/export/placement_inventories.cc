@@ -15,7 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20U;
 /// placement/db/constants.py, MAX_INT.
 constexpr std::int64_t kMostOfAClass = std::numeric_limits<std::int32_t>::max();
 
@@ -31,11 +30,11 @@ Json inventories_of(const balancer::NodeView& node) {
   if (node.cpus > 0) {
     inventories["VCPU"] = inventory(node.cpus, node.known ? 0 : node.cpus);
   }
-  const std::int64_t memory = std::min(node.memory_bytes / kMiB, kMostOfAClass);
+  const std::int64_t memory = std::min(node.memory_bytes / kMiB.value, kMostOfAClass);
   if (memory > 0) {
     const bool offered = node.known && node.reserve_bytes;
     inventories["MEMORY_MB"] =
-        inventory(memory, offered ? (*node.reserve_bytes + kMiB - 1) / kMiB : memory);
+        inventory(memory, offered ? (*node.reserve_bytes + kMiB.value - 1) / kMiB.value : memory);
   }
   return inventories;
 }

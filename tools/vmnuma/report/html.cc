@@ -189,21 +189,20 @@ std::string charts_html(const HostReport& report) {
          chart_html(locality_chart(report));
 }
 
-std::string lost_text(placement::CpuTime before, placement::CpuTime after) {
+std::string lost_text(CpuTime before, CpuTime after) {
   return fmt::format("{} to {} ms", before.value / 1000, after.value / 1000);
 }
 
-std::string locality_text(const std::optional<placement::Permille>& before,
-                          const std::optional<placement::Permille>& after) {
+std::string locality_text(const std::optional<Permille>& before,
+                          const std::optional<Permille>& after) {
   return before && after ? fmt::format(", {} to {} local", whole_percent(before->value),
                                        whole_percent(after->value))
                          : "";
 }
 
 std::string promised_text(const stats::ActionRow& action) {
-  const placement::Prediction& predicted = action.predicted;
-  const placement::PredictedFigures figures =
-      placement::predicted_figures(action.reason, predicted.known);
+  const Prediction& predicted = action.predicted;
+  const PredictedFigures figures = predicted_figures(action.reason, predicted.known);
   std::string text =
       figures.lost_time ? lost_text(predicted.lost_before, predicted.lost_after) : "-";
   if (figures.locality_before && figures.locality_after) {

@@ -11,11 +11,10 @@
 namespace vmnuma::tools {
 
 using balancer::Figure;
-using placement::CpuTime;
 
 namespace {
 
-std::int64_t whole_ms(placement::CpuTime time) {
+std::int64_t whole_ms(CpuTime time) {
   return time.value / 1000;
 }
 
@@ -73,9 +72,9 @@ void count(ReasonSummary& summary, const stats::PastAction& action) {
       break;
   }
   if (action.outcome) {
-    const placement::Prediction& predicted = action.action.predicted;
+    const Prediction& predicted = action.action.predicted;
     ++summary.measured;
-    if (placement::predicted_figures(action.action.reason, predicted.known).lost_time) {
+    if (predicted_figures(action.action.reason, predicted.known).lost_time) {
       summary.promised_ms =
           summary.promised_ms.value_or(0) + whole_ms(predicted.lost_before - predicted.lost_after);
     }

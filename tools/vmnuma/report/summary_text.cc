@@ -27,15 +27,15 @@ std::string nodes_table(const ReportSummary& summary) {
   return table.empty() ? "No samples.\n" : table.text();
 }
 
-balancer::Figure permille(const std::optional<placement::Permille>& share) {
+balancer::Figure permille(const std::optional<Permille>& share) {
   return share ? balancer::Figure(share->value) : std::nullopt;
 }
 
 /// VMs with tasks that waited at all.
 std::string waits_table(const std::vector<stats::VmPast>& vms) {
-  std::vector<placement::VmFigureInfo> waits;
+  std::vector<VmFigureInfo> waits;
   std::vector<Table::Column> columns{{"VM"}};
-  for (const placement::VmFigureInfo& info : placement::kVmFigures) {
+  for (const VmFigureInfo& info : kVmFigures) {
     if (!info.report_title.empty()) {
       waits.push_back(info);
       columns.push_back({std::string(info.report_title), Align::kRight});
@@ -45,7 +45,7 @@ std::string waits_table(const std::vector<stats::VmPast>& vms) {
   for (const stats::VmPast& vm : vms) {
     std::vector<std::string> cells{vm.name};
     bool waited = false;
-    for (const placement::VmFigureInfo& info : waits) {
+    for (const VmFigureInfo& info : waits) {
       const balancer::Figure share = permille(vm.figures.*info.value);
       cells.push_back(permille_text(share));
       waited = waited || share.value_or(0) > 0;
@@ -132,7 +132,7 @@ std::string report_json(const HostReport& report) {
   json["vms"] = nlohmann::ordered_json::array();
   for (const stats::VmPast& vm : report.past.vms) {
     nlohmann::ordered_json row{{"vm", vm.name}, {"vm_uuid", vm.uuid}};
-    for (const placement::VmFigureInfo& info : placement::kVmFigures) {
+    for (const VmFigureInfo& info : kVmFigures) {
       row[std::string(info.name)] = optional(permille(vm.figures.*info.value));
     }
     json["vms"].push_back(std::move(row));

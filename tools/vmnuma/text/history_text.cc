@@ -42,7 +42,7 @@ ActionFigures action_figures(const HistoryRowView& row) {
   return figures;
 }
 
-Figure number(placement::NodeId node) {
+Figure number(NodeId node) {
   return node.value < 0 ? std::nullopt : Figure(node.value);
 }
 

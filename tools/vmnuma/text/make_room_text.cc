@@ -22,10 +22,6 @@ using balancer::Outlook;
 using balancer::RoomMade;
 using balancer::RoomWanted;
 using nlohmann::ordered_json;
-using placement::Bytes;
-using placement::ClientId;
-using placement::NodeIndex;
-using placement::Relocation;
 
 constexpr std::int64_t kSmallPage = 4096;
 
@@ -34,12 +30,12 @@ std::string name_of_client(const Outlook& outlook, const ClientId& client) {
 }
 
 std::string_view name_of_vm(const Outlook& outlook, const ClientId& client) {
-  const placement::ClientState* state = find_client(outlook.snapshot, client);
+  const ClientState* state = find_client(outlook.snapshot, client);
   return state == nullptr ? std::string_view() : outlook.snapshot.vms[state->vm].name;
 }
 
 std::int32_t priority_of(const Outlook& outlook, const ClientId& client) {
-  const placement::ClientState* state = find_client(outlook.snapshot, client);
+  const ClientState* state = find_client(outlook.snapshot, client);
   return state == nullptr ? 0 : outlook.snapshot.vms[state->vm].policy.priority;
 }
 
@@ -99,7 +95,7 @@ std::string steps_text(const RoomMade& room, const Outlook& outlook) {
 }  // namespace
 
 std::optional<std::int64_t> seconds_to_move(const std::vector<Relocation>& relocations,
-                                            const placement::Options& options) {
+                                            const Options& options) {
   const auto takes = [](Bytes memory, std::int64_t pages_per_second) {
     const std::int64_t rate = pages_per_second * kSmallPage;
     return rate > 0 ? (memory.value + rate - 1) / rate : 0;
@@ -119,7 +115,7 @@ std::optional<std::int64_t> seconds_to_move(const std::vector<Relocation>& reloc
 
 std::string text_of(const RoomMade& room, const RoomWanted& wanted, const Outlook& outlook) {
   std::string out;
-  if (room.node == placement::kNoNode) {
+  if (room.node == kNoNode) {
     out += wrapped(
         fmt::format("No moves make room on one node for {}: {}", wanted_text(wanted), room.refused),
         /*indent=*/0);
@@ -181,7 +177,7 @@ std::string json_of(const RoomMade& room, const RoomWanted& wanted, const Outloo
                           {"guard", name_of(one.because)},
                           {"because", why(one, outlook)}});
   }
-  const bool is_possible = room.node != placement::kNoNode;
+  const bool is_possible = room.node != kNoNode;
   const ordered_json json = {
       {"epoch", outlook.snapshot.epoch},
       {"vcpus", wanted.vcpus},

@@ -15,7 +15,7 @@ namespace vmnuma::tools {
 /// How long the memory of clients that move at the same time takes at the permitted rates, rounded
 /// up. Nothing without such a rate, or if no memory moves.
 [[nodiscard]] std::optional<std::int64_t> seconds_to_move(
-    const std::vector<placement::Relocation>& relocations, const placement::Options& options);
+    const std::vector<Relocation>& relocations, const Options& options);
 
 /// What is to be done and what it costs, or why nothing helps and which VMs are in the way.
 [[nodiscard]] std::string text_of(const balancer::RoomMade& room,

@@ -19,10 +19,6 @@ using balancer::Assignment;
 using balancer::Outlook;
 using balancer::Repack;
 using nlohmann::ordered_json;
-using placement::ClientId;
-using placement::CpuTime;
-using placement::NodeIndex;
-using placement::Snapshot;
 
 std::int64_t rounded_ms(CpuTime time) {
   return (time.value + (time.value < 0 ? -500 : 500)) / 1000;
@@ -46,12 +42,12 @@ std::int64_t moves(const Repack& repack, const Assignment& homes) {
 }
 
 std::string_view vm_name(const Snapshot& snapshot, const ClientId& client) {
-  const placement::VmState* const vm = find_vm(snapshot, client.vm);
+  const VmState* const vm = find_vm(snapshot, client.vm);
   return vm == nullptr ? std::string_view() : std::string_view(vm->name);
 }
 
-placement::NodeId node_id(const Snapshot& snapshot, NodeIndex node) {
-  return node == placement::kNoNode ? placement::NodeId{} : snapshot.topology.nodes[node].id;
+NodeId node_id(const Snapshot& snapshot, NodeIndex node) {
+  return node == kNoNode ? NodeId{} : snapshot.topology.nodes[node].id;
 }
 
 std::string row(std::string_view name, const Repack& repack, const Assignment& homes) {
@@ -64,7 +60,7 @@ std::string row(std::string_view name, const Repack& repack, const Assignment& h
 std::string step_text(std::size_t number, const balancer::Step& step, const Snapshot& snapshot) {
   std::string out = fmt::format("{:>3}. {}\n", number,
                                 step.relocations.size() > 1 ? "at the same time" : "one client");
-  for (const placement::Relocation& relocation : step.relocations) {
+  for (const Relocation& relocation : step.relocations) {
     out += wrapped(fmt::format("{} client {}: node {} to {}, {} of memory",
                                vm_name(snapshot, relocation.client), relocation.client.index,
                                node_text(node_id(snapshot, relocation.from)),
@@ -88,7 +84,7 @@ ordered_json json_of_homes(const Repack& repack, const Assignment& homes) {
 
 ordered_json json_of_step(const balancer::Step& step, const Snapshot& snapshot) {
   ordered_json relocations = ordered_json::array();
-  for (const placement::Relocation& relocation : step.relocations) {
+  for (const Relocation& relocation : step.relocations) {
     relocations.push_back({{"vm", vm_name(snapshot, relocation.client)},
                            {"vm_uuid", to_text(relocation.client.vm)},
                            {"client", relocation.client.index},

@@ -85,7 +85,7 @@ Listing listing_of(const balancer::ReservationsView& view) {
                      {"served", "SERVED", Align::kRight, Shown::kWide},
                      {"memory", "MEMORY BY NODE", Align::kLeft, Shown::kWide}};
   for (const ReservationView& row : view.reservations) {
-    std::vector<placement::NodeId> nodes = row.homes;
+    std::vector<NodeId> nodes = row.homes;
     for (const ReservedMemoryView& part : row.memory) {
       nodes.push_back(part.node);
     }

@@ -5,12 +5,10 @@
 
 namespace vmnuma::tools {
 
-using placement::CacheScheduling;
-
 /// Linux 6.12: kernel/sched/ext.c refuses to run a thread where its affinity forbids it, leaves
 /// weights and quotas of cgroups to the program (ops.cgroup_set_weight), and NUMA balancing scans
 /// start only in kernel/sched/fair.c (task_tick_fair).
-std::string sched_ext_text(const placement::SchedExt& scheduler) {
+std::string sched_ext_text(const SchedExt& scheduler) {
   if (!scheduler.takes_all) {
     return fmt::format(
         "the sched_ext scheduler '{}' runs only threads that ask for it, which those of VMs do not",

@@ -9,10 +9,9 @@
 
 namespace vmnuma::tools {
 
-[[nodiscard]] std::string sched_ext_text(const placement::SchedExt& scheduler);
+[[nodiscard]] std::string sched_ext_text(const SchedExt& scheduler);
 
 /// Empty if the kernel does not have it. `is_numa_balancing`: kernel.numa_balancing is not 0.
-[[nodiscard]] std::string cache_scheduling_text(placement::CacheScheduling state,
-                                                bool is_numa_balancing);
+[[nodiscard]] std::string cache_scheduling_text(CacheScheduling state, bool is_numa_balancing);
 
 }  // namespace vmnuma::tools

@@ -178,7 +178,7 @@ std::string text_of(const balancer::StatusView& view) {
   out += kernel_lines(view);
   if (!view.isolated_cpus.empty()) {
     out += field("Isolated", fmt::format("CPUs {} are kept from VMs ('vmnuma doctor' says why)",
-                                         placement::to_list(view.isolated_cpus)));
+                                         to_list(view.isolated_cpus)));
   }
   if (view.wants_wakeups || view.wakeup_pairs) {
     out += field("Wake-ups", wakeups_text(view.wakeup_pairs));

@@ -104,21 +104,21 @@ std::string permille_text(const std::optional<std::int64_t>& permille, std::stri
                   : "-";
 }
 
-std::string node_text(placement::NodeId node) {
+std::string node_text(NodeId node) {
   return node.value < 0 ? "-" : std::to_string(node.value);
 }
 
-std::string nodes_text(const std::vector<placement::NodeId>& nodes) {
-  return nodes.empty() ? "-" : placement::to_list(nodes);
+std::string nodes_text(const std::vector<NodeId>& nodes) {
+  return nodes.empty() ? "-" : to_list(nodes);
 }
 
 std::string numbers_text(const std::vector<std::int32_t>& numbers) {
-  std::vector<placement::CpuId> as_cpus;
+  std::vector<CpuId> as_cpus;
   as_cpus.reserve(numbers.size());
   for (const std::int32_t number : numbers) {
     as_cpus.push_back({number});
   }
-  return as_cpus.empty() ? "-" : placement::to_list(as_cpus);
+  return as_cpus.empty() ? "-" : to_list(as_cpus);
 }
 
 std::string local_time_text(std::int64_t unix_s) {

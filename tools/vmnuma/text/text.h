@@ -47,9 +47,9 @@ using text::printable;
                                         std::string_view unit = "");
 
 /// "1", or "-" for no node.
-[[nodiscard]] std::string node_text(placement::NodeId node);
+[[nodiscard]] std::string node_text(NodeId node);
 /// "0-1,3", or "-" for none.
-[[nodiscard]] std::string nodes_text(const std::vector<placement::NodeId>& nodes);
+[[nodiscard]] std::string nodes_text(const std::vector<NodeId>& nodes);
 /// "0-3,5" for numbers in ascending order, or "-" for none.
 [[nodiscard]] std::string numbers_text(const std::vector<std::int32_t>& numbers);
 

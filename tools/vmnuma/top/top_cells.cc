@@ -121,7 +121,7 @@ std::string shown_name(const balancer::TransferView& transfer) {
   return fmt::format("> {}/{}", printable(transfer.vm), transfer.client);
 }
 
-const TopNode* find_node(const TopHost& host, placement::NodeId id) {
+const TopNode* find_node(const TopHost& host, NodeId id) {
   for (const TopNode& node : host.nodes) {
     if (node.node == id) {
       return &node;
@@ -131,7 +131,7 @@ const TopNode* find_node(const TopHost& host, placement::NodeId id) {
 }
 
 /// For the memory of the clients that live on the node.
-Figure locality_on(const TopHost& host, placement::NodeId node) {
+Figure locality_on(const TopHost& host, NodeId node) {
   std::int64_t local = 0;
   std::int64_t all = 0;
   for (const TopClient& client : host.clients) {

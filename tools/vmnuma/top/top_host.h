@@ -12,7 +12,7 @@ namespace vmnuma::tools {
 
 /// Times are those of the last epoch.
 struct TopNode {
-  placement::NodeId node;
+  NodeId node;
   std::int64_t cpus = 0;
   balancer::Figure vcpus;        ///< homed here
   balancer::Figure vm_load_pct;  ///< these two as in NodeView
@@ -28,7 +28,7 @@ struct TopClient {
   std::string vm_uuid;
   std::int32_t client = 0;
   std::int64_t vcpus = 0;
-  placement::NodeId home;
+  NodeId home;
   bool moving = false;
   balancer::Figure demand_ms;
   balancer::Figure entitled_ms;

@@ -14,7 +14,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::NodeId;
 using testing::HasSubstr;
 
 TEST(HostDevicesTest, ReadsTheKernelsNumber) {
@@ -37,7 +36,7 @@ TEST(HostDevicesTest, FillsInTheNodesOfAVmsDevices) {
   host.write("sys/bus/pci/devices/0000:3b:00.2/numa_node", "near\n");
   const auto root = files::Directory::open(host.path());
   ASSERT_TRUE(root);
-  std::vector<placement::VmDescription> vms(2);
+  std::vector<VmDescription> vms(2);
   // The last has gone; it keeps no node that it had before.
   vms[1].pci_devices = {{"0000:3b:00.0", {}},
                         {"0000:3b:00.1", {}},
@@ -61,7 +60,7 @@ class InterfaceNodeTest : public testing::Test {
   }
   [[nodiscard]] NodeId node_of(const std::string& name, bool is_open_vswitch = false) const {
     const auto root = files::Directory::open(host_.path()).value();
-    return common_node(HostDevices(root).of(placement::HostInterface{name, {}, is_open_vswitch}));
+    return common_node(HostDevices(root).of(HostInterface{name, {}, is_open_vswitch}));
   }
 
   tests::FakeHost host_;
@@ -145,8 +144,8 @@ TEST_F(InterfaceNodeTest, OpenVSwitchIsAskedOnceForAllVms) {
   adapter("eth1", 1);
   adapter("eth2", 0);
   adapter("eth3", 0);
-  std::vector<placement::VmDescription> vms(3);
-  for (placement::VmDescription& vm : vms) {
+  std::vector<VmDescription> vms(3);
+  for (VmDescription& vm : vms) {
     vm.host_interfaces = {{"br-int", {}, true}, {"br-bond", {}, true}};
   }
   read_device_nodes(files::Directory::open(host_.path()).value(), vms);
@@ -188,7 +187,7 @@ class DiskNodeTest : public testing::Test {
   }
   [[nodiscard]] NodeId node_of(const std::string& name) const {
     const auto root = files::Directory::open(host_.path()).value();
-    return common_node(HostDevices(root).of(placement::HostDisk{name, {}}));
+    return common_node(HostDevices(root).of(HostDisk{name, {}}));
   }
   static std::string last_of(const std::string& way) { return way.substr(way.rfind('/') + 1); }
 
@@ -259,7 +258,7 @@ TEST(HostDevicesTest, AMediatedDeviceHasItsParentsNode) {
   host.write("sys/devices/pci0000:3a/0000:3b:00.0/numa_node", "1\n");
   host.write("sys/devices/pci0000:3a/0000:3b:00.0/" + uuid + "/remove", "");
   host.link("sys/bus/mdev/devices/" + uuid, "../../../devices/pci0000:3a/0000:3b:00.0/" + uuid);
-  std::vector<placement::VmDescription> vms(1);
+  std::vector<VmDescription> vms(1);
   vms[0].mediated_devices = {{uuid, {}}, {"83b8f4f2-509f-382f-3c1e-e6bfe0fa1001", NodeId{0}}};
   read_device_nodes(files::Directory::open(host.path()).value(), vms);
   EXPECT_EQ(vms[0].mediated_devices[0].node, NodeId{1});
@@ -269,12 +268,12 @@ TEST(HostDevicesTest, AMediatedDeviceHasItsParentsNode) {
 TEST_F(InterfaceNodeTest, EachVmOfABridgeIsTold) {
   adapter("eth0", 1);
   above("br0", "eth0");
-  std::vector<placement::VmDescription> vms(3);
-  for (placement::VmDescription& vm : vms) {
+  std::vector<VmDescription> vms(3);
+  for (VmDescription& vm : vms) {
     vm.host_interfaces = {{"br0", {}}, {"br1", NodeId{2}}};
   }
   read_device_nodes(files::Directory::open(host_.path()).value(), vms);
-  for (const placement::VmDescription& vm : vms) {
+  for (const VmDescription& vm : vms) {
     EXPECT_EQ(vm.host_interfaces[0].node, NodeId{1});
     EXPECT_EQ(vm.host_interfaces[1].node, NodeId{});
   }

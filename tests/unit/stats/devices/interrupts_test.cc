@@ -12,8 +12,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::CpuId;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -22,7 +20,7 @@ const std::string kDevice = "sys/bus/pci/devices/0000:3b:00.0";
 class InterruptsTest : public testing::Test {
  protected:
   InterruptsTest() {
-    host_.set_nodes(tests::regular_nodes(2, 4, 1, placement::kGiB));  // CPUs 0-3 and 4-7
+    host_.set_nodes(tests::regular_nodes(2, 4, 1, kGiB));  // CPUs 0-3 and 4-7
     host_.write(kDevice + "/numa_node", "1\n");
   }
   void message(std::int32_t number, const std::string& handler, const std::string& cpus,
@@ -40,8 +38,7 @@ class InterruptsTest : public testing::Test {
   [[nodiscard]] std::vector<FiringInterrupts> read() const {
     const auto root = files::Directory::open(host_.path()).value();
     const HostDevices devices(root);
-    return read_interrupts(root, devices.of(placement::PciDevice{"0000:3b:00.0", {}}),
-                           read_cpu_nodes(root));
+    return read_interrupts(root, devices.of(PciDevice{"0000:3b:00.0", {}}), read_cpu_nodes(root));
   }
 
   tests::FakeHost host_;

@@ -11,9 +11,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::NodeBytes;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

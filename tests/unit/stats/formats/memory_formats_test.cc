@@ -11,8 +11,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::Permille;
 using testing::HasSubstr;
 
 TEST(MemoryFormatsTest, ReadsLimits) {

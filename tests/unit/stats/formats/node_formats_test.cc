@@ -12,9 +12,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::kKiB;
-using placement::NodeId;
 using testing::ElementsAre;
 
 TEST(NodeMeminfoTest, ReadsTotalAndFree) {
@@ -50,9 +47,7 @@ TEST(NodeMeminfoTest, NeedsNoFreeMemoryForTheTotal) {
 }
 
 TEST(CpuMapTest, ReadsWordsFromTheHighestToTheLowest) {
-  const auto cpus = [](std::string_view text) {
-    return placement::to_list(parse_cpu_map(text).value());
-  };
+  const auto cpus = [](std::string_view text) { return to_list(parse_cpu_map(text).value()); };
   EXPECT_EQ(cpus("0\n"), "");
   EXPECT_EQ(cpus("01\n"), "0");
   EXPECT_EQ(cpus("F0f0\n"), "4-7,12-15");
@@ -95,7 +90,7 @@ TEST(NodeDistancesTest, RejectsAnythingElse) {
 
 TEST(HugePagePoolNameTest, HoldsThePageSize) {
   EXPECT_EQ(page_size_of_pool_name("hugepages-2048kB"), kKiB * 2048);
-  EXPECT_EQ(page_size_of_pool_name("hugepages-1048576kB"), placement::kGiB);
+  EXPECT_EQ(page_size_of_pool_name("hugepages-1048576kB"), kGiB);
   EXPECT_EQ(page_size_of_pool_name("hugepages-kB"), std::nullopt);
   EXPECT_EQ(page_size_of_pool_name("hugepages-2048"), std::nullopt);
   EXPECT_EQ(page_size_of_pool_name("uevent"), std::nullopt);

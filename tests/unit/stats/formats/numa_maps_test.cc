@@ -9,11 +9,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::kKiB;
-using placement::kMiB;
-using placement::NodeBytes;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

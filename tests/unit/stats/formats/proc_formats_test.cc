@@ -11,8 +11,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::CpuId;
-using placement::CpuSample;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -115,11 +113,11 @@ TEST(DefaultHugePageSizeTest, IsInMeminfo) {
   EXPECT_EQ(
       parse_default_huge_page_size("MemTotal: 8 kB\nHugepagesize:    2048 kB\nHugetlb: 0 kB\n")
           .value(),
-      placement::kMiB * 2);
+      kMiB * 2);
 }
 
 TEST(DefaultHugePageSizeTest, IsZeroWithoutHugePages) {
-  EXPECT_EQ(parse_default_huge_page_size("MemTotal: 8 kB\n").value(), placement::Bytes{});
+  EXPECT_EQ(parse_default_huge_page_size("MemTotal: 8 kB\n").value(), Bytes{});
 }
 
 TEST(DefaultHugePageSizeTest, RejectsAnythingElse) {
@@ -177,8 +175,8 @@ class CommandLineTest : public testing::Test {
     }
     return text;
   }
-  placement::VmId id_{{0xc7, 0xa5, 0xfd, 0xbd, 0xed, 0xaf, 0x94, 0x55, 0x92, 0x6a, 0xd6, 0x5c, 0x16,
-                       0xdb, 0x18, 0x09}};
+  VmId id_{{0xc7, 0xa5, 0xfd, 0xbd, 0xed, 0xaf, 0x94, 0x55, 0x92, 0x6a, 0xd6, 0x5c, 0x16, 0xdb,
+            0x18, 0x09}};
 };
 
 TEST_F(CommandLineTest, RecognisesTheUuid) {

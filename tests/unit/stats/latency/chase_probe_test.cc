@@ -24,8 +24,8 @@ class ChaseProbeTest : public testing::Test {
     auto reading = read_topology(files::Directory::open("/").value());
     ASSERT_TRUE(reading) << reading.error().message;
     topology_ = std::move(reading->topology);
-    for (const placement::Node& node : topology_.nodes) {
-      if (!node.cpus.empty() && node.memory > placement::Bytes{}) {
+    for (const Node& node : topology_.nodes) {
+      if (!node.cpus.empty() && node.memory > Bytes{}) {
         node_ = node;
         return;
       }
@@ -38,8 +38,8 @@ class ChaseProbeTest : public testing::Test {
     std::thread(body).join();
   }
 
-  placement::Topology topology_;
-  placement::Node node_;
+  Topology topology_;
+  Node node_;
 };
 
 TEST_F(ChaseProbeTest, ReadsEveryLineOfMemoryOnTheNode) {
@@ -78,7 +78,7 @@ TEST_F(ChaseProbeTest, ANodeThatIsNotThereIsAnError) {
   aside([&] {
     ChaseProbe probe;
     EXPECT_FALSE(probe.prepare(node_, {1023}));
-    placement::Node elsewhere = node_;
+    Node elsewhere = node_;
     elsewhere.cpus = {{{8191}, 8191, 8191}};
     EXPECT_FALSE(probe.prepare(elsewhere, node_.id));
     EXPECT_TRUE(probe.prepare(node_, node_.id));  // after an error, too

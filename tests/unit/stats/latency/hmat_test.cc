@@ -9,7 +9,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -36,7 +35,7 @@ class HmatTest : public testing::Test {
   }
 
   tests::FakeHost host_;
-  placement::Topology topology_;
+  Topology topology_;
 };
 
 TEST_F(HmatTest, TellsOfTheBestInitiatorsOnly) {

@@ -7,8 +7,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::kGiB;
-using placement::NodeId;
 using testing::HasSubstr;
 
 KeptLatencies kept() {
@@ -19,10 +17,10 @@ KeptLatencies kept() {
            {{4}, {4}, LatencyState::kMeasured, 82}}};
 }
 
-placement::Topology topology() {
-  placement::Topology made;
+Topology topology() {
+  Topology made;
   for (const std::int32_t id : {0, 4}) {
-    placement::Node node{.id = {id}};
+    Node node{.id = {id}};
     node.cpus = {{{id}, id, id}};
     node.memory = kGiB;
     made.nodes.push_back(node);
@@ -67,7 +65,7 @@ TEST(LatencyTextTest, HoldForTheirBootAndTheirNodesOnly) {
   KeptLatencies without_boot = kept();
   without_boot.boot_id.clear();
   EXPECT_FALSE(still_hold(without_boot, "", topology()));
-  placement::Topology changed = topology();
+  Topology changed = topology();
   changed.nodes[1].id = NodeId{5};
   EXPECT_FALSE(still_hold(kept(), kept().boot_id, changed));
   changed = topology();

@@ -9,18 +9,13 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Cpu;
-using placement::kGiB;
-using placement::Node;
-using placement::NodeId;
-using placement::Topology;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 using tests::FakeLatencyProbe;
 
-Node node(std::int32_t id, std::int32_t cpus, placement::Bytes memory) {
+Node node(std::int32_t id, std::int32_t cpus, Bytes memory) {
   Node made{.id = {id}};
   for (std::int32_t cpu = 0; cpu < cpus; ++cpu) {
     made.cpus.push_back({{id * 10 + cpu}, id * 10 + cpu, id});

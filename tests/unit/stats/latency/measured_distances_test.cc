@@ -9,14 +9,13 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::kGiB;
 using testing::ElementsAre;
 
 /// Nodes 0 and 4, and node 5 with memory only; the firmware says that all are as far.
-placement::Topology flat() {
-  placement::Topology made;
+Topology flat() {
+  Topology made;
   for (const std::int32_t id : {0, 4, 5}) {
-    placement::Node node{.id = {id}};
+    Node node{.id = {id}};
     if (id != 5) {
       node.cpus = {{{id}, id, id}};
     }
@@ -62,12 +61,12 @@ TEST(MeasuredDistancesTest, LocalReadsAreKnownOnceAllHomesAreMeasured) {
 }
 
 TEST(MeasuredDistancesTest, AVmThatReadsSlowerMemoryWaitsForMoreOfTheTime) {
-  EXPECT_EQ(stall_pct(30, placement::kTypicalReadNs), 30);
+  EXPECT_EQ(stall_pct(30, kTypicalReadNs), 30);
   EXPECT_EQ(stall_pct(30, 180), 46);  // 60 of 130 parts
   EXPECT_EQ(stall_pct(30, 45), 18);   // 15 of 85
   EXPECT_EQ(stall_pct(0, 500), 0);
-  EXPECT_EQ(stall_pct(30, 5), stall_pct(30, placement::kShortestReadNs));
-  EXPECT_EQ(stall_pct(30, 5'000), stall_pct(30, placement::kLongestReadNs));
+  EXPECT_EQ(stall_pct(30, 5), stall_pct(30, kShortestReadNs));
+  EXPECT_EQ(stall_pct(30, 5'000), stall_pct(30, kLongestReadNs));
 }
 
 }  // namespace

@@ -12,17 +12,12 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kKiB;
-using placement::kMiB;
-using placement::NodeId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-placement::Topology two_nodes() {
-  placement::Topology topology;
+Topology two_nodes() {
+  Topology topology;
   topology.nodes.resize(2);
   topology.nodes[0].id = NodeId{0};
   topology.nodes[1].id = NodeId{4};
@@ -42,7 +37,7 @@ constexpr const char* kNumaMaps =
     "7f0f38000000 default\n"
     "7f0f40000000 default heap anon=16 dirty=16 N0=16 kernelpagesize_kB=4\n";
 
-std::vector<placement::GuestCell> two_cells() {
+std::vector<GuestCell> two_cells() {
   return {{0, {0, 1}, kMiB * 64}, {1, {2, 3}, kMiB * 64}};
 }
 
@@ -53,7 +48,7 @@ TEST(CellMemoryTest, TellsWhereEachCellLies) {
 }
 
 TEST(CellMemoryTest, CellsThatCannotBeToldApartAreUnsupported) {
-  std::vector<placement::GuestCell> cells = two_cells();
+  std::vector<GuestCell> cells = two_cells();
   cells.push_back({2, {4}, kMiB * 64});
   const auto told = parse_cell_memory(kMaps, kNumaMaps, cells, two_nodes());
   ASSERT_FALSE(told);
@@ -86,8 +81,8 @@ class CellMemoryOfAProcess : public testing::Test {
   }
 
   tests::TempDirectory folder_;
-  placement::VmDescription vm_;
-  placement::Topology topology_ = two_nodes();
+  VmDescription vm_;
+  Topology topology_ = two_nodes();
   CellMemory memory_;
 };
 

@@ -11,9 +11,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::CacheScheduling;
-using placement::SchedExt;
-
 class KernelSchedulingTest : public testing::Test {
  protected:
   [[nodiscard]] files::Directory root() const {

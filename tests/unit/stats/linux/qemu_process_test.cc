@@ -33,7 +33,7 @@ class QemuProcessTest : public testing::Test {
 TEST_F(QemuProcessTest, IsFoundByItsPidFile) {
   const auto process = find();
   ASSERT_TRUE(process.has_value());
-  EXPECT_EQ(process->identity, (placement::VmProcess{500, 4242}));
+  EXPECT_EQ(process->identity, (VmProcess{500, 4242}));
   EXPECT_TRUE(check_alive(*process).has_value());
 }
 

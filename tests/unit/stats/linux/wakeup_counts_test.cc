@@ -7,7 +7,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Microseconds;
 using testing::HasSubstr;
 
 const WakeupCounts kCounts{Microseconds{8'123'456'789},

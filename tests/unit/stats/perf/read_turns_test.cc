@@ -8,11 +8,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::CpuTime;
-using placement::MemoryReads;
-using placement::Sample;
-using placement::VmSample;
-
 constexpr std::int64_t kEpoch = 2'000'000;
 constexpr std::int64_t kEpochNs = kEpoch * 1000;
 constexpr std::int64_t kThreadsPerVm = 1000;
@@ -39,7 +34,7 @@ class ReadTurnsTest : public testing::Test {
     ++epoch_;
     Sample sample{.sequence = epoch_, .taken_at = {epoch_ * kEpoch}};
     for (const VmSample& vm : vms_) {
-      for (const placement::VcpuSample& vcpu : vm.vcpus) {
+      for (const VcpuSample& vcpu : vm.vcpus) {
         counters_.run(vcpu.tid, kEpochNs, vm.id.uuid[15] * kEpoch / 1000);
       }
     }

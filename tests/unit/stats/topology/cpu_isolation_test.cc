@@ -14,8 +14,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::CpuId;
-using placement::kGiB;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -39,13 +37,13 @@ class CpuIsolationTest : public testing::Test {
     EXPECT_THAT(reading->left_out, IsEmpty());
     std::string used;
     std::string kept;
-    for (const placement::Node& node : reading->topology.nodes) {
+    for (const Node& node : reading->topology.nodes) {
       std::vector<CpuId> cpus;
-      for (const placement::Cpu& cpu : node.cpus) {
+      for (const Cpu& cpu : node.cpus) {
         cpus.push_back(cpu.id);
       }
-      used += placement::to_list(cpus) + " ";
-      kept += " " + placement::to_list(node.isolated_cpus);
+      used += to_list(cpus) + " ";
+      kept += " " + to_list(node.isolated_cpus);
     }
     return used + "|" + kept;
   }

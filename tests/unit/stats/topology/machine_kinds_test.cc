@@ -16,11 +16,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::kGiB;
-using placement::kMiB;
-using placement::MissingSource;
-using placement::NodeId;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
@@ -43,21 +38,21 @@ class MachineKindsTest : public testing::Test {
     }
     return reading.value_or(TopologyReading{});
   }
-  [[nodiscard]] static std::string cpus_of(const placement::Node& node) {
-    std::vector<placement::CpuId> ids;
-    for (const placement::Cpu& cpu : node.cpus) {
+  [[nodiscard]] static std::string cpus_of(const Node& node) {
+    std::vector<CpuId> ids;
+    for (const Cpu& cpu : node.cpus) {
       ids.push_back(cpu.id);
     }
-    return placement::to_list(ids);
+    return to_list(ids);
   }
-  [[nodiscard]] static std::string homes_of(const placement::Topology& topology) {
+  [[nodiscard]] static std::string homes_of(const Topology& topology) {
     std::vector<NodeId> homes;
-    for (placement::NodeIndex node = 0; node < topology.nodes.size(); ++node) {
+    for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
       if (topology.can_be_home(node)) {
         homes.push_back(topology.nodes[node].id);
       }
     }
-    return placement::to_list(homes);
+    return to_list(homes);
   }
   /// The file, below /sys/devices/system/node, and what is said of it.
   static auto is_left_out(const std::string& file, const std::string& reason) {

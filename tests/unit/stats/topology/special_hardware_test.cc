@@ -13,7 +13,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::kGiB;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using tests::FakeNode;
@@ -25,7 +24,7 @@ class SpecialHardwareTest : public testing::Test {
     const files::Directory root = files::Directory::open(host_.path()).value();
     return special_hardware(root, read_topology(root).value().topology);
   }
-  static FakeNode node_without_cpus(std::int32_t id, placement::Bytes memory) {
+  static FakeNode node_without_cpus(std::int32_t id, Bytes memory) {
     return {.id = id, .cpus = {}, .memory = memory, .huge_pages = {}};
   }
 

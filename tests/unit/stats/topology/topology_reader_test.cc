@@ -15,14 +15,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::Bytes;
-using placement::Cpu;
-using placement::CpuId;
-using placement::HugePagePool;
-using placement::kGiB;
-using placement::kMiB;
-using placement::NodeId;
-using placement::Topology;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using tests::FakeNode;
@@ -38,7 +30,7 @@ class TopologyReaderTest : public testing::Test {
         });
   }
 
-  static std::vector<CpuId> cpus_of(const placement::Node& node) {
+  static std::vector<CpuId> cpus_of(const Node& node) {
     std::vector<CpuId> ids;
     for (const Cpu& cpu : node.cpus) {
       ids.push_back(cpu.id);

@@ -13,7 +13,6 @@
 namespace vmnuma::stats {
 namespace {
 
-using placement::kGiB;
 using tests::FakeNode;
 using tests::regular_nodes;
 
@@ -55,7 +54,7 @@ TEST_F(TopologyWatchTest, TellsOfASliceThatIsConfinedToOtherCpus) {
   host_.write("sys/fs/cgroup/machine.slice/cpuset.cpus.effective", "0-1\n");
   const auto changed = watch.look();
   ASSERT_TRUE(changed.has_value());
-  EXPECT_EQ(changed->topology.only_home(), placement::NodeIndex{0});
+  EXPECT_EQ(changed->topology.only_home(), NodeIndex{0});
 }
 
 TEST_F(TopologyWatchTest, NoticesAlsoWhatChangedBeforeItsFirstLook) {
