@@ -3,12 +3,12 @@
 ///
 /// Problem: a thread that wakes one on another node sends an interrupt there, and the data it
 /// passes on travels from cache to cache; two VMs that do this all the time are better off
-/// together. But weighed without a limit, talk outweighs CPU time: VMs that all talk to each other
-/// pile up on one node, the known fault of ESXi's action affinity. Approach: every wake-up between
-/// clients on different nodes loses Numa.LocalityWeightActionAffinity x 10 ns, which is our reading
-/// of ESXi's unit: at 100 a microsecond. A client can lose no more than Numa.ActionAffinityMax of
-/// its vCPUs' time, shared out among the clients it talks to: one that talks to many has little to
-/// gain from any of them. The wake-ups of a wide VM are divided evenly over its clients.
+/// together. But without a limit, talk outweighs CPU time: VMs that all talk to each other pile up
+/// on one node, the known flaw of ESXi's action affinity. Approach: every wake-up between clients
+/// on different nodes loses Numa.LocalityWeightActionAffinity x 10 ns, which is our reading of
+/// ESXi's unit: a microsecond at 100. A client can lose no more than Numa.ActionAffinityMax of its
+/// vCPUs' time, shared out among the clients it talks to: a client that talks to many has little to
+/// gain from any one of them. The wake-ups of a wide VM are divided evenly over its clients.
 /// Terms: *talk* - one client's part of a chat (placement/model/snapshot.h) with one client of
 /// another VM.
 /// Properties:
@@ -25,7 +25,7 @@
 
 namespace vmnuma {
 
-/// The client talked to, and what is lost per epoch while the two live on different nodes.
+/// The client talked to, and the time lost per epoch while the two live on different nodes.
 struct Talk {
   ClientIndex with = kNoClient;
   CpuTime lost_apart;

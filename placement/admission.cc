@@ -16,11 +16,12 @@
 namespace vmnuma {
 namespace {
 
-/// Index in what request_of() makes. The resources of memory_by_page_size() follow, in its order.
+/// Indices of the first resources that request_of() makes. The resources of memory_by_page_size()
+/// follow, in its order.
 constexpr std::size_t kCpus = 0;
 constexpr std::size_t kMemory = 1;
 
-/// The fewest of `amounts` that add up to `asked`; nothing if all together do not.
+/// Returns how many of `amounts`, largest first, add up to `asked`; nothing if all together do not.
 std::optional<std::size_t> fewest(std::vector<std::int64_t> amounts, std::int64_t asked) {
   std::sort(amounts.rbegin(), amounts.rend());
   std::size_t count = 0;
@@ -54,8 +55,8 @@ class Search {
  public:
   Search(const Topology& topology, const AdmissionRequest& request)
       : topology_(topology), request_(request), nodes_(request.allowed) {
-    // Device nodes come first, as they are in every set. Then the least loaded, and the next in
-    // turn: of equally good sets the first that is found is kept.
+    // Device nodes come first, because they are in every set. Then the least loaded, and the next
+    // in turn: of equally good sets the first one found is kept.
     std::sort(nodes_.begin(), nodes_.end(), [this](NodeIndex a, NodeIndex b) {
       return std::tuple(!is_device(a), load_of(a), turn_of(a)) <
              std::tuple(!is_device(b), load_of(b), turn_of(b));
@@ -73,7 +74,7 @@ class Search {
     }
   }
 
-  /// The fewest nodes that may be enough; nothing if all of them are not.
+  /// Returns the fewest nodes that may be enough; nothing if all of them are not.
   [[nodiscard]] std::optional<std::size_t> smallest() const {
     std::size_t size = std::max<std::size_t>(must_, 1);
     if (asks_for_too_many_) {
@@ -121,7 +122,7 @@ class Search {
     return request_.last == kNoNode ? node : (node + count - request_.last % count - 1) % count;
   }
 
-  /// [from][count]: the most that `count` of the nodes from `from` on have together.
+  /// [from][count]: the most that any `count` of the nodes starting at `from` have together.
   static std::vector<std::vector<std::int64_t>> best_sums(
       const std::vector<std::int64_t>& amounts) {
     std::vector<std::vector<std::int64_t>> sums(amounts.size() + 1);
@@ -140,7 +141,8 @@ class Search {
     return sums;
   }
 
-  /// Whether a set that is enough, and better than the best so far, may lie below.
+  /// Returns true if a set that is enough, and better than the best so far, may lie below this
+  /// branch.
   [[nodiscard]] bool is_worth_it(std::size_t from, const Amounts& missing, Rank rank) const {
     const std::size_t left = size_ - chosen_.size();
     if (left > nodes_.size() - from) {
@@ -203,7 +205,8 @@ class Search {
   std::int64_t steps_ = 0;
 };
 
-/// What is admitted together: the VM, or each of its clients with its part of everything.
+/// The parts that are admitted one by one: the whole VM, or each of its clients with its share of
+/// everything.
 std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& topology,
                                     bool prefer_ht) {
   if (vm.policy.topology_scope == TopologyScope::kVm) {
@@ -230,12 +233,12 @@ std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& top
   return parts;
 }
 
-/// For huge pages that were given without their size.
+/// Returns the page size, even of huge pages that were passed without one.
 Bytes size_of(const FreeHugePages& pages, const VmDescription& vm) {
   return pages.page_size > Bytes{} ? pages.page_size : vm.huge_page_size;
 }
 
-/// Takes `asked` from what is available on these nodes, from each as much as it has.
+/// Takes `asked` from what is available on these nodes, as much as possible from each in turn.
 template <class Take>
 void take(std::int64_t asked, const NodeResource& resource, const std::vector<NodeIndex>& nodes,
           const Take& take_from) {
@@ -259,8 +262,7 @@ NodeResource ordinary_memory(const Topology& topology, Bytes asked, const FreeFo
   return memory;
 }
 
-/// A pool that `free` does not list has the size that the topology gives, and nothing of it is
-/// free.
+/// For a pool that `free` does not list, the size is the topology's, and nothing of it is free.
 NodeResource huge_pages(const Topology& topology, const VmDescription& vm, const PagesOfSize& asked,
                         const std::vector<FreeHugePages>& free) {
   const Bytes size = asked.page_size;
@@ -282,7 +284,7 @@ NodeResource huge_pages(const Topology& topology, const VmDescription& vm, const
   return pages;
 }
 
-/// Takes what a part of the VM was admitted with from what is free for the other parts.
+/// Subtracts what a part of the VM was admitted with from what is free for the other parts.
 void take_memory(const Topology& topology, const VmDescription& part,
                  const AdmissionRequest& request, const std::vector<NodeIndex>& nodes,
                  FreeForVm& free, std::vector<MemoryOnNode>& taken) {
@@ -415,7 +417,7 @@ Admission admit(const Topology& topology, const AdmissionRequest& request) {
       admission.nodes = std::move(*nodes);
     }
   }
-  // What could not be searched to the end is enough as a whole, or a resource is short.
+  // If the search gave up, all allowed nodes together are enough; otherwise a resource is short.
   admission.enough = admission.enough || (smallest && search.gave_up());
   admission.admitted =
       !must_align || (admission.enough && (request.policy == TopologyPolicy::kRestricted

@@ -53,7 +53,7 @@ std::optional<Alignment> alignment_of(const Snapshot& snapshot, std::size_t vm,
   std::vector<NodeIndex>& homes = alignment.homes;
   std::sort(homes.begin(), homes.end());
   homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
-  // With scope client each client is to be together by itself.
+  // With scope client each client is kept together by itself.
   alignment.fewest_nodes = state.policy.topology_scope == TopologyScope::kClient
                                ? std::max(*fewest, state.client_count)
                                : *fewest;

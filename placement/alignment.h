@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How well a running VM keeps what its topology_policy prefers.
+/// How well a running VM conforms to what its topology_policy prefers.
 ///
 /// Problem: where a VM starts is judged once (placement/admission.h), but what kept it from
-/// starting where all it needs is together may be gone a minute later, and balancing may separate
-/// what was together. Approach: a VM with a topology_policy that does not live on its devices'
-/// nodes loses time there, as members of an affinity group do that live apart
-/// (Numa.AffinityWeight), so that moves and first homes keep trying; memory away from home is lost
-/// time anyway. For people the same is said in words.
+/// starting with everything together may be gone a minute later, and balancing may separate what
+/// was together. Approach: a VM with a topology_policy that does not live on its devices' nodes
+/// loses time, as members of an affinity group do that live apart (Numa.AffinityWeight), so that
+/// moves and first homes keep trying; memory away from home costs lost time anyway. For people,
+/// alignment_of() reports the same in words.
 ///
-/// Terms: *aligned* - it lives on no more nodes than the host could give it at best, its devices
-/// and its memory on them.
+/// Terms: *aligned* - the VM lives on no more nodes than the host would need for it at best, with
+/// its devices and its memory on them.
 ///
 /// Properties:
-///  - without a topology_policy nothing is lost and nothing is said;
+///  - without a topology_policy nothing is lost and nothing is reported;
 ///  - the same holds on hosts with more than max_allowable_numa_nodes nodes. Which client uses a
 ///    device is up to the guest: the device counts for the first client, as at admission.
 #pragma once
@@ -28,25 +28,25 @@
 
 namespace vmnuma {
 
-/// True if anything is to be kept together on such a host.
+/// Returns true if the policy asks to keep anything together on such a host.
 [[nodiscard]] bool is_to_be_aligned(const VmPolicy& policy, const Topology& topology);
 
-/// True if the client loses time when it is not where its VM's devices are.
+/// Returns true if the client loses time when it is away from its VM's devices.
 [[nodiscard]] bool wants_its_devices(const Snapshot& snapshot, const ClientState& client);
 
-/// Lost time per epoch of the client because its VM's devices are on other nodes than `home`. Zero
-/// if the client does not want them near, or has no home.
+/// Returns the client's lost time per epoch because its VM's devices are on other nodes than
+/// `home`. Zero if the client does not need them near, or has no home.
 [[nodiscard]] CpuTime lost_to_far_devices(const Snapshot& snapshot, const ClientState& client,
                                           NodeIndex home, const Options& options);
 
 struct Alignment {
-  std::size_t fewest_nodes = 0;             ///< that the host could give it if nothing else ran
+  std::size_t fewest_nodes = 0;             ///< if nothing else ran on the host
   std::vector<NodeIndex> homes;             ///< ascending
   std::vector<NodeIndex> far_device_nodes;  ///< none of its clients lives there; ascending
   Bytes elsewhere;                          ///< memory on other nodes than its homes
   Bytes resident;
 
-  /// Up to this per cent elsewhere is what libraries and page tables take.
+  /// Libraries and page tables take up to this percentage elsewhere.
   static constexpr std::int64_t kLittlePct = 5;
   [[nodiscard]] bool has_memory_elsewhere() const {
     return elsewhere.value * 100 > resident.value * kLittlePct;
@@ -56,8 +56,9 @@ struct Alignment {
   }
 };
 
-/// Of a VM with homes; nothing if it is not to be aligned, has no home, or needs more than the host
-/// has. `vm` is the index in the snapshot of the VM that `description` describes.
+/// Returns the alignment of a VM with homes; nothing if its policy does not ask for alignment, it
+/// has no home, or it needs more than the host has. `vm` is the snapshot's index of the VM that
+/// `description` describes.
 [[nodiscard]] std::optional<Alignment> alignment_of(const Snapshot& snapshot, std::size_t vm,
                                                     const VmDescription& description);
 

@@ -24,7 +24,7 @@ Load mean_load_of(const ClientState& client) {
   return {load, load, std::max<std::int64_t>(client.weight, 1)};
 }
 
-/// How much less short the nodes would recently have been with the changes made.
+/// Returns by how much the nodes would recently have been less short after the changes.
 CpuTime relief_lately(const Arrangement& arrangement, std::span<const Rehoming> changes) {
   std::array<NodeIndex, 2 * Arrangement::kMostTogether> nodes{};
   std::size_t count = 0;
@@ -54,7 +54,7 @@ CpuTime relief_lately(const Arrangement& arrangement, std::span<const Rehoming> 
   return relief;
 }
 
-/// The nodes that a small set of rehomings touches, each with what leaves and what comes.
+/// The nodes that a small set of rehomings touches, each with the loads that leave and arrive.
 class Exchanges {
  public:
   struct Entry {
@@ -78,8 +78,8 @@ class Exchanges {
   std::size_t count_ = 0;
 };
 
-/// Memory that a client was given and has not touched yet; zero where that is not known. What it is
-/// guaranteed is subtracted from the room of its home instead.
+/// Returns the memory that a client was given and has not touched yet; zero if that is not known.
+/// Its guaranteed memory is subtracted from the room of its home instead.
 Bytes untouched_by(const Snapshot& snapshot, const ClientState& client,
                    const MemoryProfile& memory) {
   const bool counts = client.memory_known || !snapshot.vms[client.vm].measured;
@@ -176,8 +176,8 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
   talks_ = talks_of(snapshot, options);
 }
 
-/// Where something is forecast, the loads on the other basis, by which changes are evaluated as
-/// well.
+/// Where something is forecast, prepares the loads on the other basis, on which changes are
+/// evaluated as well.
 void Arrangement::take_other_basis() {
   if (!has_forecasts_) {
     return;
@@ -229,15 +229,16 @@ NodeIndex Arrangement::home_after(ClientIndex client, std::span<const Rehoming> 
   return homes_[client];
 }
 
-/// True if the pairs with `other` were counted with one of `ignored` that really moves.
+/// Returns true if `other` is in `ignored` and really moves: pairs with it have been counted
+/// already.
 bool Arrangement::counted_before(ClientIndex other, std::span<const Rehoming> ignored) const {
   return std::any_of(ignored.begin(), ignored.end(), [&](const Rehoming& change) {
     return change.client == other && change.to != homes_[other];
   });
 }
 
-/// Lost time of the pairs that `client`, living on `at`, breaks once `changes` are made, except for
-/// pairs with those in `ignored` that really move.
+/// Returns the lost time of the pairs that `client`, living on `at`, breaks once `changes` are
+/// made, except for pairs with those clients in `ignored` that really move.
 CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
                                   std::span<const Rehoming> changes,
                                   std::span<const Rehoming> ignored) const {
@@ -276,7 +277,7 @@ CpuTime Arrangement::far_devices(ClientIndex client, NodeIndex at) const {
   return lost_to_far_devices(*snapshot_, snapshot_->clients[client], at, *options_);
 }
 
-/// The same for the clients it talks to and does not live with.
+/// The same for clients that it talks to and does not live with.
 CpuTime Arrangement::parted_talks(ClientIndex client, NodeIndex at,
                                   std::span<const Rehoming> changes,
                                   std::span<const Rehoming> ignored) const {
@@ -366,8 +367,8 @@ CpuTime Arrangement::lost() const {
 
 Permille Arrangement::owed_share_after(NodeIndex node, const Exchange& exchange) const {
   const NodeLoad& load = nodes_[node];
-  // A node that other work uses up entirely is measured by its cores, so that what it owes still
-  // counts.
+  // If other work uses up a node entirely, its cores count instead, so that what it owes still
+  // matters.
   const CpuTime capacity = load.capacity() > CpuTime{} ? load.capacity() : load.supply().cores;
   return permille_of(load.owed(exchange).value, capacity.value, Permille{});
 }
@@ -389,7 +390,7 @@ Permille Arrangement::imbalance() const {
 
 // ---- what a change would bring ----
 
-/// Memory that leaves `node` when the client moves away from where it lives.
+/// Returns the memory that leaves `node` when the client moves away from its home.
 Bytes Arrangement::held_on(ClientIndex client, NodeIndex node) const {
   const MemoryProfile& memory = memory_[client];
   if (!memory.can_follow) {
@@ -401,8 +402,8 @@ Bytes Arrangement::held_on(ClientIndex client, NodeIndex node) const {
   return homes_[client] == node ? memory.resident : Bytes{};
 }
 
-/// What the memory of changes[which] costs at its new home. Clients that leave that node make room;
-/// those before it in `changes` that go there take some.
+/// Returns what the memory of changes[which] costs at its new home. Clients that leave that node
+/// make room; earlier ones in `changes` that go there take some.
 MemoryCost Arrangement::memory_there(std::span<const Rehoming> changes, std::size_t which,
                                      std::span<const Bytes> moved_before) const {
   const auto [client, to] = changes[which];
@@ -486,7 +487,7 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
   return effect;
 }
 
-/// Other loads change only owed time.
+/// Returns the gain on the other basis, on which only owed time differs.
 CpuTime Arrangement::gain_on_other_basis(const Effect& effect,
                                          std::span<const Rehoming> changes) const {
   Exchanges exchanges;
@@ -508,7 +509,7 @@ CpuTime Arrangement::gain_on_other_basis(const Effect& effect,
   return other;
 }
 
-/// The total gain of an effect over the horizon where something is forecast.
+/// Returns the total gain of an effect over the horizon where something is forecast.
 CpuTime Arrangement::in_all(const Effect& effect, CpuTime gain_that_lasts) const {
   const CpuTime other = effect.gain_otherwise;
   if (other < CpuTime{} && basis_ == Basis::kLoad) {
@@ -542,7 +543,7 @@ CpuTime Arrangement::most_saved_beside(ClientIndex client) const {
   return saved;
 }
 
-// ---- making it real ----
+// ---- apply ----
 
 void Arrangement::apply(std::span<const Rehoming> changes) {
   std::vector<MemoryCost> there;
@@ -593,8 +594,8 @@ void Arrangement::relocate(ClientIndex client, NodeIndex to) {
   homes_[client] = to;
 }
 
-/// Gives or takes the room that the client's memory fills while it lives on `home`: as it lies now
-/// if that is its present home or nowhere, all of it at any other home.
+/// Returns or takes the room that the client's memory fills while it lives on `home`: as the memory
+/// lies now if that is its present home or kNoNode, all of it at any other home.
 void Arrangement::account_memory(ClientIndex client, NodeIndex home, std::int64_t sign) {
   const MemoryProfile& memory = memory_[client];
   if (!memory.can_follow) {

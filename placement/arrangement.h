@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which client lives where, and how much CPU time the host loses that way.
+/// Which client lives where, and how much CPU time the host loses with that arrangement.
 ///
 /// Problem: every decision - a first home, a move, a swap - asks how much lost time the host would
 /// have after it. Approach: an arrangement starts from a snapshot and keeps, per node, the loads
 /// that live there (NodeLoad) and, per client, what its memory costs where it lives. A change of a
-/// few homes is evaluated from the nodes and clients it touches; applying it makes it real. The
-/// effect of a change on the room of clients that stay is not counted: their memory was judged when
-/// they came.
+/// few homes is evaluated from the nodes and clients it touches; apply() carries it out. A change's
+/// effect on the room of clients that stay is not counted: their memory was judged when they came.
 /// Terms: *lost* - per epoch: predicted owed + standing memory loss + broken groups + devices of
 /// VMs that want them near (alignment.h) + wake-ups from node to node (action_affinity.h).
 /// *Rehoming* - one client to one node (or kNoNode: nowhere). *Effect* - what a set of rehomings
-/// changes: `gain` = lost before - lost after; `cost` = what the change takes once, above what
-/// staying takes. *Horizon* - how long a gain counts: Numa.MoveHorizon. Where loads are forecast,
-/// Numa.ForecastWeight per cent of the gain are replaced by the gain that exists both with the
-/// present and with the expected loads (the smaller of the two), which counts for the ten minutes
-/// that forecasts look ahead.
+/// changes: `gain` = lost before - lost after; `cost` = the one-time cost of the change, above the
+/// cost of staying. *Horizon* - how long a gain counts: Numa.MoveHorizon. Where loads are forecast,
+/// Numa.ForecastWeight per cent of the gain are replaced by the smaller of the gains with the
+/// present and with the expected loads, which counts for the ten minutes that forecasts look ahead.
 /// Properties:
 ///  1. effect_of(r).gain equals lost() before - lost() after apply(r), within rounding.
 ///  2. Applying rehomings and then the reverse restores the arrangement.
 ///  3. An empty set of rehomings has no effect.
-///  4. Without forecasts in_all is gain x Numa.MoveHorizon, of which relief of owed time counts
-///     only as far as the node's shortage has lasted (Numa.ShortageHalfLife); with forecasts, a
-///     change that would cost time under the expected loads counts for less than without.
+///  4. Without forecasts in_all is gain x Numa.MoveHorizon, except that relief of owed time counts
+///     only in proportion to how much of the node's shortage has lasted (Numa.ShortageHalfLife);
+///     with forecasts, a change that would cost time under the expected loads counts for less than
+///     without.
 #pragma once
 
 #include <cstddef>
@@ -50,9 +49,9 @@ struct Effect {
   CpuTime talk;            ///< of that, wake-ups that no longer go from node to node
   CpuTime gain_otherwise;  ///< the gain with the expected loads; for groups, with their recent ones
   CpuTime in_all;          ///< total gain over the horizon
-  CpuTime cost;      ///< once: copying, waiting for memory under way, fixed cost, less what staying
-                     ///< would cost
-  Bytes to_move;     ///< memory that travels
+  CpuTime
+      cost;  ///< once: copying, waiting for memory in transit, fixed cost, less the cost of staying
+  Bytes to_move;     ///< memory that moves
   bool fits = true;  ///< there is room for all memory that follows
 
   /// Total gain less the cost.
@@ -61,14 +60,14 @@ struct Effect {
   [[nodiscard]] bool pays() const { return benefit() > CpuTime{}; }
 };
 
-/// Its many members are one state, changed step by step: each question about a change needs most of
-/// them, and each change that is applied updates all.
+/// One class with many members, because they are one state that changes step by step: each question
+/// about a change needs most of them, and each change that is applied updates all of them.
 class Arrangement {
  public:
-  /// Which load a client is taken to have. kDemand: its demand in this epoch; the expectation that
-  /// goes with it is the mean of the next ten minutes. kLoad: what 95 in 100 of the next ten
-  /// minutes are expected not to exceed, or its load average with pending load where nothing is
-  /// forecast; a change that would raise lost time with the demand of this epoch brings nothing.
+  /// Which load a client is assumed to have. kDemand: its demand in this epoch; the expected load
+  /// is then the mean of the next ten minutes. kLoad: what 95 in 100 of the next ten minutes are
+  /// expected not to exceed, or, where nothing is forecast, its load average with pending load; a
+  /// change that would raise lost time with this epoch's demand gains nothing.
   enum class Basis { kDemand, kLoad };
   /// The most rehomings that are judged together.
   static constexpr std::size_t kMostTogether = FewLoads::kMost;
@@ -82,13 +81,13 @@ class Arrangement {
   [[nodiscard]] const NodeLoad& node(NodeIndex node) const { return nodes_[node]; }
   [[nodiscard]] const Load& load(ClientIndex client) const { return loads_[client]; }
   [[nodiscard]] const MemoryProfile& memory(ClientIndex client) const { return memory_[client]; }
-  /// Clients that live on the node, ascending.
+  /// The clients that live on the node, ascending.
   [[nodiscard]] const std::vector<ClientIndex>& residents(NodeIndex node) const {
     return residents_[node];
   }
   /// Memory that each node can still take.
   [[nodiscard]] const MemoryRoom& room() const { return room_; }
-  /// Memory that each node's clients have been given but not touched yet.
+  /// Memory that each node's clients have been given but have not touched yet.
   [[nodiscard]] const MemoryRoom& untouched() const { return untouched_; }
 
   /// The longest time, in epochs, for which the gain of a change counts.
@@ -98,40 +97,42 @@ class Arrangement {
   /// Owed / capacity of a node.
   [[nodiscard]] Permille owed_share(NodeIndex node) const { return owed_shares_[node]; }
   [[nodiscard]] Permille owed_share_after(NodeIndex node, const Exchange& exchange) const;
-  /// Largest difference of owed / capacity between two nodes that can be a home and have known
-  /// readings.
+  /// Returns the largest difference of owed / capacity between two nodes that can be a home and
+  /// have known readings.
   [[nodiscard]] Permille imbalance() const;
 
-  /// What the client's memory costs where it lives, as judged when it came there.
+  /// What the client's memory costs where the client lives, as judged when it came there.
   [[nodiscard]] const MemoryCost& memory_here(ClientIndex client) const { return here_[client]; }
-  /// One client moves (or gets its first home).
+  /// One client moves, or gets its first home.
   [[nodiscard]] Effect effect_of_move(ClientIndex client, NodeIndex to) const;
   /// Two clients on different nodes change places.
   [[nodiscard]] Effect effect_of_swap(ClientIndex a, ClientIndex b) const;
   /// Up to kMostTogether rehomings of different clients, at once.
   [[nodiscard]] Effect effect_of(std::span<const Rehoming> changes) const;
-  /// Upper bound on what moving the client saves apart from owed time - in memory, groups and
-  /// wake-ups - wherever it goes.
+  /// Returns an upper bound on what moving the client saves besides owed time - in memory, groups
+  /// and wake-ups - wherever it goes.
   [[nodiscard]] CpuTime most_saved_beside(ClientIndex client) const;
   void apply(std::span<const Rehoming> changes);
-  /// True if the client talks to any other, wherever that lives; to one that lives on that node.
+  /// talks(): true if the client talks to any other, wherever that one lives; talks_to(): to one
+  /// that lives on that node.
   [[nodiscard]] bool talks(ClientIndex client) const {
     return !talks_.empty() && !talks_[client].empty();
   }
   [[nodiscard]] bool talks_to(ClientIndex client, NodeIndex node) const;
 
-  /// True if the client shares one memory with the other clients of its VM, its siblings.
+  /// Returns true if the client shares one memory with the other clients of its VM, its siblings.
   [[nodiscard]] bool has_siblings(ClientIndex client) const {
     return is_one_memory(snapshot_->vms[snapshot_->clients[client].vm]);
   }
-  /// True if one of its siblings lives on that node.
+  /// Returns true if one of its siblings lives on that node.
   [[nodiscard]] bool has_sibling_on(ClientIndex client, NodeIndex node) const;
 
-  /// True if a hard anti-affinity group, or max_per_node of its VM, forbids the client on that node
-  /// once `changes` are made.
+  /// Returns true if a hard anti-affinity group, or its VM's max_per_node, forbids the client on
+  /// that node once `changes` are made.
   [[nodiscard]] bool forbidden_by_group(ClientIndex client, NodeIndex node,
                                         std::span<const Rehoming> changes) const;
-  /// True if the same forbids these two to be on one node.
+  /// Returns true if the same rules forbid these two to be on one node; for two clients of one VM,
+  /// if max_per_node applies to it at all.
   [[nodiscard]] bool keeps_apart(ClientIndex a, ClientIndex b) const;
 
  private:
@@ -186,21 +187,21 @@ class Arrangement {
   std::vector<std::vector<Talk>> talks_;             ///< per client; empty if no client talks
 };
 
-/// How many vCPUs of the VM may live on one node (max_per_node); nothing if its policy has no
-/// limit, or its clients have too few nodes to keep it.
+/// Returns how many vCPUs of the VM may live on one node (max_per_node); nothing if its policy has
+/// no limit, or its clients have too few nodes to respect it.
 [[nodiscard]] std::optional<std::int64_t> most_per_node(const Snapshot& snapshot,
                                                         const VmState& vm);
-/// True if its policy has such a limit, which cannot be kept.
+/// Returns true if its policy has such a limit and it cannot be respected.
 [[nodiscard]] bool breaks_max_per_node(const Snapshot& snapshot, const VmState& vm);
 
-/// Whether the load of any client over the next ten minutes is known.
+/// Returns true if any client's load over the next ten minutes is forecast.
 [[nodiscard]] bool something_is_forecast(const Snapshot& snapshot);
 
 /// The longest time, in epochs, for which the gain of a change counts: Numa.MoveHorizon, or ten
 /// minutes where something is forecast.
 [[nodiscard]] std::int64_t longest_horizon(const Snapshot& snapshot, const Options& options);
 
-/// What the client brings to a node on that basis.
+/// Returns the load that the client brings to a node on that basis.
 [[nodiscard]] Load load_of(const ClientState& client, Arrangement::Basis basis);
 
 }  // namespace vmnuma

@@ -2,11 +2,12 @@
 /// What a node can give when hardware threads share cores.
 ///
 /// Problem: two busy threads on one core get much less than two cores would give. A balancer that
-/// counts threads as cores packs a VM on hyper-threads to gain locality and loses half of its CPU.
-/// Approach: busy time up to the number of cores counts in full; anything beyond shares cores and
-/// is worth only `smt_gain` of itself, up to the number of threads. The slow-down is the same for
-/// all, as the kernel cannot tell which thread's turn it is on a shared core: all busy threads of a
-/// node run at one *efficiency*, including work that is not a VM's.
+/// counts threads as cores packs a VM on hyper-threads to gain locality and loses half of its CPU
+/// time. Approach: busy time up to the number of cores counts in full; anything beyond that shares
+/// cores and is worth only `smt_gain` of itself, up to the number of threads. The slow-down is
+/// spread over all, because the kernel cannot tell which thread of a shared core is slowed down at
+/// any moment: all busy threads of a node run at one *efficiency*, including work that is not a
+/// VM's.
 ///
 /// Terms: *thread time* - a logical CPU was busy. *Core time* - what that was worth.
 ///
@@ -35,13 +36,13 @@ struct Supply {
 /// Core time that `demand` of thread time gets from cores and threads, ignoring other work.
 [[nodiscard]] CpuTime service(const Supply& supply, CpuTime demand);
 
-/// Thread time that is left for clients.
+/// Thread time that other work leaves for clients.
 [[nodiscard]] CpuTime threads_left(const Supply& supply);
 
-/// Core time that clients with a total demand of `demand` thread time get next to other work.
+/// Core time that clients with a total demand of `demand` thread time get beside other work.
 [[nodiscard]] CpuTime service_beside_others(const Supply& supply, CpuTime demand);
 
-/// The most that clients can get: the worth of all threads that other work leaves.
+/// The most core time that clients can get: what all threads that other work leaves are worth.
 [[nodiscard]] CpuTime capacity(const Supply& supply);
 
 }  // namespace vmnuma

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which mapping of a QEMU process holds which guest NUMA cell's memory.
+/// Finds which mapping of a QEMU process holds which guest NUMA cell's memory.
 ///
 /// Problem: a VM's memory is one address space, but the memory of a guest cell belongs near the
 /// vCPUs of that cell, and nothing in /proc says which mapping is which cell. Approach: libvirt
@@ -30,9 +30,9 @@ struct MappedMemory {
   Bytes length;
 };
 
-/// Per cell the index of its mapping; kNoMapping for a cell without memory. `cells` are the sizes
-/// by ascending cell. Error: unsupported, ambiguous: there are not as many mappings of a size as
-/// cells, "1 GiB: 3 mappings for 2 guest NUMA cells".
+/// Returns the index of each cell's mapping; kNoMapping for a cell without memory. `cells` are the
+/// sizes in ascending order of cells. Error: unsupported if it is ambiguous, because there are not
+/// as many mappings of a size as cells: "1 GiB: 3 mappings for 2 guest NUMA cells".
 inline constexpr std::size_t kNoMapping = static_cast<std::size_t>(-1);
 [[nodiscard]] Result<std::vector<std::size_t>> mappings_of_cells(
     const std::vector<Bytes>& cells, const std::vector<MappedMemory>& mappings);

@@ -13,7 +13,7 @@ std::int64_t divided_up(std::int64_t amount, std::int64_t by) {
 }
 
 /// For a VM that fits one of its homes, the size of the largest; else that of the smallest, so that
-/// each of its clients can live on any.
+/// each of its clients can live on any of them.
 std::size_t client_size(const VmDescription& vm, const Topology& topology,
                         const std::vector<NodeIndex>& homes, bool prefer_ht) {
   const VmPolicy& policy = vm.policy;
@@ -39,7 +39,7 @@ bool holds_whole(const Node& node, const VmDescription& vm) {
   return static_cast<std::size_t>(node.cpu_count()) >= vm.vcpus.size();
 }
 
-/// True if it only starts, and is kept, on one node.
+/// Returns true if the VM only starts, and is kept, on one node.
 bool must_be_whole(const VmPolicy& policy) {
   return policy.topology_policy == TopologyPolicy::kSingleNumaNode &&
          policy.topology_scope == TopologyScope::kVm;
@@ -65,7 +65,7 @@ void keep_if_any(std::vector<NodeIndex>& nodes, const Good& good) {
   }
 }
 
-/// Cuts `units` into `count` runs that differ by at most one unit, larger runs first.
+/// Cuts `units` into `count` runs whose lengths differ by at most one unit, longer runs first.
 std::vector<Vcpus> cut_evenly(const std::vector<Vcpus>& units, std::size_t count) {
   std::vector<Vcpus> groups(count);
   std::size_t next = 0;
@@ -86,7 +86,7 @@ std::size_t largest(const std::vector<Vcpus>& groups) {
   return most;
 }
 
-/// The online vCPUs in units, each of those with `per_unit` consecutive numbers.
+/// Returns the online vCPUs in units, each a block of `per_unit` consecutive numbers.
 std::vector<Vcpus> units_of(const Vcpus& vcpus, std::int64_t per_unit) {
   std::vector<Vcpus> units;
   std::int64_t unit = -1;
@@ -100,8 +100,8 @@ std::vector<Vcpus> units_of(const Vcpus& vcpus, std::int64_t per_unit) {
   return units;
 }
 
-/// At least `count` even groups of at most `size`, made of the largest declared units - sockets,
-/// dies, cores - for which that is possible.
+/// Returns at least `count` even groups of at most `size`, made of the largest declared units -
+/// sockets, dies, cores - for which that is possible.
 std::vector<Vcpus> split_by_sockets(const VmDescription& vm, std::size_t size, std::size_t count) {
   const std::size_t groups =
       std::min(vm.vcpus.size(), std::max(count, static_cast<std::size_t>(divided_up(
@@ -136,7 +136,7 @@ Vcpus online_in(const GuestCell& cell, const VmDescription& vm) {
   return online;
 }
 
-/// How many runs of whole neighbouring cells are needed if each takes at most `most` vCPUs.
+/// Returns how many runs of whole neighbouring cells are needed if each holds at most `most` vCPUs.
 std::size_t groups_needed(const std::vector<CellGroup>& cells, std::size_t most) {
   std::size_t groups = 0;
   std::size_t filled = most + 1;
@@ -166,7 +166,7 @@ std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size
   std::size_t left = cells.size();
   for (const CellGroup& cell : cells) {
     const bool must_open = groups.empty() || groups.back().vcpus.size() + cell.vcpus.size() > even;
-    // If more than the fewest groups were asked for, the remaining cells must make enough of them.
+    // If more than the fewest groups were requested, the remaining cells must make enough of them.
     const bool should_open =
         !groups.empty() && groups.size() + left <= std::min(fewest, cells.size());
     if (must_open || should_open) {
@@ -195,7 +195,7 @@ std::vector<ClientShape> split_by_cells(const VmDescription& vm, std::size_t siz
   }
   std::vector<ClientShape> shapes;
   if (!all_fit) {
-    // A cell is larger than a node: each such cell is cut by itself, the others stay whole.
+    // A cell is larger than a node: such cells are cut one by one, the others stay whole.
     for (const CellGroup& cell : cells) {
       const auto parts = static_cast<std::size_t>(
           std::max<std::int64_t>(1, divided_up(static_cast<std::int64_t>(cell.vcpus.size()),
@@ -216,7 +216,8 @@ std::vector<ClientShape> split_by_cells(const VmDescription& vm, std::size_t siz
   return shapes;
 }
 
-/// Otherwise vCPUs that no cell names would be lost: libvirt allows it only for CPU-less cells.
+/// Returns false if some vCPU is in no cell; it would be lost in a split by cells. libvirt allows
+/// this only for CPU-less cells.
 bool cells_cover(const VmDescription& vm) {
   std::size_t covered = 0;
   for (const GuestCell& cell : vm.cells) {

@@ -25,7 +25,7 @@ bool overlap(const NodeSet& a, const NodeSet& b) {
                      [&](NodeIndex node) { return std::binary_search(b.begin(), b.end(), node); });
 }
 
-/// The confinements and the unions of those that overlap.
+/// Returns the confinements and the unions of overlapping ones.
 std::vector<NodeSet> sets_that_matter(std::span<const NodeSet> confinements) {
   std::vector<NodeSet> sets(confinements.begin(), confinements.end());
   for (std::size_t a = 1; a < sets.size(); ++a) {
@@ -89,8 +89,8 @@ class Shares {
   }
 
  private:
-  /// Index of the pool that is to be settled next. Drops pools that have enough for all their
-  /// members, because they will always have.
+  /// Returns the index of the pool to settle next. Drops pools that have enough for all their
+  /// members, because that does not change.
   std::optional<std::size_t> lowest_that_is_short() {
     std::erase_if(pools_, [&](const Pool& pool) {
       CpuTime wanted;
@@ -119,8 +119,8 @@ class Shares {
     return lowest;
   }
 
-  /// The member with the lowest share by weight, of those below their ceilings. A short pool has
-  /// some.
+  /// Returns the member with the lowest share by weight, of those below their ceilings. A short
+  /// pool always has one.
   [[nodiscard]] std::size_t lowest_member(const Pool& pool) const {
     std::size_t lowest = pool.members.size();
     for (std::size_t m = 0; m < pool.members.size(); ++m) {
@@ -134,7 +134,7 @@ class Shares {
 
   [[nodiscard]] bool is_below(const Pool& a, std::size_t of_a, const Pool& b,
                               std::size_t of_b) const {
-    // Rounding by 1 us is much by weight where the weight is small.
+    // Rounding by 1 us matters by weight if the weight is small.
     return (a.shares[of_a].value + 1) * claims_[b.members[of_b]].claim.weight <
            (b.shares[of_b].value + 1) * claims_[a.members[of_a]].claim.weight;
   }
@@ -164,7 +164,8 @@ class Shares {
   std::vector<Pool> pools_;  ///< those that may be short
 };
 
-/// The claims with their floors cut, in proportion, to what the confinements can give together.
+/// Returns the claims with their floors cut, in proportion, to what the confinements can give
+/// together.
 std::vector<ConfinedClaim> with_floors_that_fit(std::span<const Supply> nodes,
                                                 std::span<const NodeSet> confinements,
                                                 std::span<const ConfinedClaim> claims) {

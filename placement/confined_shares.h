@@ -3,12 +3,12 @@
 ///
 /// Problem: a VM that is confined to two nodes of four cannot use the other two. If the host counts
 /// as one large node, confined VMs are promised more than their nodes have, and seem to be owed it
-/// for ever.
+/// forever.
 ///
-/// Approach: the claimants that are confined to a set of nodes, or to part of it, together get at
-/// most what the set has. The sets that can matter are the confinements and the unions of those
-/// that overlap. Of these, the set in which claimants end up lowest settles their shares
-/// (fair_share.h); the others follow with what is left, until no set is short.
+/// Approach: the claimants that are confined to a set of nodes, or to a part of it, together get at
+/// most what the set has. The sets that can matter are the confinements and the unions of
+/// overlapping ones. The set in which claimants end up lowest settles their shares (fair_share.h);
+/// the others follow with what is left, until no set is short.
 ///
 /// Terms:
 ///   - *confinement*: the nodes on which a claimant can use CPUs;
@@ -35,7 +35,7 @@
 
 namespace vmnuma {
 
-/// In ascending order.
+/// Ascending.
 using NodeSet = std::vector<NodeIndex>;
 
 struct ConfinedClaim {
@@ -44,8 +44,8 @@ struct ConfinedClaim {
   std::size_t confinement = 0;  ///< index into the confinements
 };
 
-/// Core time for each claim, in the order of the claims. `nodes`: by NodeIndex; all with the same
-/// smt_gain_pct. No two confinements are equal.
+/// Returns each claim's core time, in the order of the claims. `nodes`: by NodeIndex; all with the
+/// same smt_gain_pct. No two confinements may be equal.
 [[nodiscard]] std::vector<CpuTime> confined_shares(std::span<const Supply> nodes,
                                                    std::span<const NodeSet> confinements,
                                                    std::span<const ConfinedClaim> claims);

@@ -36,7 +36,7 @@ struct Client {
   CpuRequest request;
   std::vector<CpuId> former;
   Cores cores;                      ///< a picker's; empty as long as it has none
-  std::optional<CacheIndex> cache;  ///< to which it is confined without picking
+  std::optional<CacheIndex> cache;  ///< the one that it is confined to without picking cores
   bool had_own = false;
   bool is_settled = false;
   std::int32_t exclusive_cores = 0;
@@ -123,7 +123,8 @@ class Assigner {
     return cpus;
   }
 
-  /// What a picker asks for; with fewer cores than it needs, all threads of those.
+  /// Returns the policy that a picker asks for; with fewer cores than it needs, all threads of
+  /// these.
   [[nodiscard]] CpuPolicy threads_of(const Client& client, std::size_t cores) const {
     return cores < need(client) ? CpuPolicy::kFullPCPUs : client.request.policy;
   }
@@ -148,7 +149,7 @@ class Assigner {
     return same ? cores : Cores{};
   }
 
-  /// True if no other client has picked it, or would pick it again.
+  /// Returns true if no other client has picked the core, or would pick it again.
   [[nodiscard]] bool is_unused(const Core& core, const Client& by) const {
     if (core.owner) {
       return false;
@@ -195,7 +196,8 @@ class Assigner {
     return order;
   }
 
-  /// `count` of the cores that pass, in one cache if one has them; empty if there are too few.
+  /// Returns `count` of the cores that pass, in one cache if one has them; empty if there are too
+  /// few.
   template <class Passes>
   [[nodiscard]] Cores pick(const Client& client, std::size_t count, Passes passes) const {
     std::vector<Cores> by_cache;
@@ -324,7 +326,7 @@ class Assigner {
     }
   }
 
-  /// The cache that all its former CPUs share.
+  /// Returns the cache that all its former CPUs share.
   [[nodiscard]] std::optional<CacheIndex> former_cache(const Client& client) const {
     std::optional<CacheIndex> found;
     for (const Core& core : cores_) {
@@ -401,7 +403,8 @@ class Assigner {
     Cores cores = pick(client, count, [&](const Core& core) { return is_unused(core, client); });
     return cores.empty() ? least_used(client, count) : cores;
   }
-  /// When cores run out: the unused ones that are left, and of the others those with fewest users.
+  /// When cores run out, returns the unused ones that are left, and of the others those with the
+  /// fewest users.
   [[nodiscard]] Cores least_used(const Client& client, std::size_t count) const {
     Cores cores;
     for (const CacheIndex cache : caches_for(client)) {
@@ -426,7 +429,7 @@ class Assigner {
         }));
   }
 
-  /// Unused cores in caches without latency clients.
+  /// Returns unused cores in caches without latency clients.
   [[nodiscard]] Cores cores_off_ground(const Client& client) const {
     return pick(client, need_shared(client), [&](const Core& core) {
       return is_unused(core, client) && !caches_[core.cache].has_latency;
@@ -442,7 +445,7 @@ class Assigner {
     return std::nullopt;
   }
 
-  /// Batch clients that kept a place where latency clients are go elsewhere if they can.
+  /// Moves batch clients off the places that they kept among latency clients, if they can.
   void leave_ground() {
     for (Client& client : clients_) {
       if (!client.is(CpuClass::kBatch) || !client.shares() || !client.is_settled) {
@@ -504,7 +507,7 @@ class Assigner {
     return cpus;
   }
 
-  /// vCPUs of all batch clients that have the same CPUs to share, its own included.
+  /// Returns the vCPUs of all batch clients that have the same CPUs to share, its own included.
   [[nodiscard]] std::int64_t batch_vcpus_beside(const Client& client) const {
     std::int64_t vcpus = 0;
     for (const Client& other : clients_) {
@@ -526,7 +529,7 @@ class Assigner {
 std::vector<CpuGrant> assign_cpus(const Node& node, const std::vector<CpuRequest>& requests,
                                   const FormerCpus& former) {
   std::vector<CpuGrant> grants = Assigner(node, requests, former).assign();
-  // What one client left may be better for another; few hosts need a second pass.
+  // What one client gave up may be better for another; few hosts need a second pass.
   for (int look = 0; look < kMostLooks; ++look) {
     FormerCpus now;
     for (const CpuGrant& grant : grants) {

@@ -6,7 +6,7 @@
 namespace vmnuma {
 namespace {
 
-/// A level as a fraction: what `weight` units of weight get is `amount`.
+/// A level as a fraction: `weight` units of weight get `amount`.
 struct Level {
   std::int64_t amount = 0;
   std::int64_t weight = 1;
@@ -16,7 +16,7 @@ bool below(const Level& a, const Level& b) {
   return a.amount * b.weight < b.amount * a.weight;
 }
 
-/// An end of a straight piece: from this level on the total grows faster or slower.
+/// An end of a linear piece: from this level on the total grows faster or slower.
 struct Bend {
   Level level;
   std::int64_t slope_change = 0;
@@ -26,8 +26,8 @@ CpuTime floor_of(const Claim& claim) {
   return std::clamp(claim.floor, CpuTime{}, std::max(claim.ceiling, CpuTime{}));
 }
 
-/// The level at which the claims together take exactly `supply`; the floors must fit and the
-/// ceilings exceed it.
+/// Returns the level at which the claims together take exactly `supply`. The floors must fit into
+/// it, and the ceilings must exceed it.
 Level find_level(std::int64_t supply, std::span<const Claim> claims) {
   std::vector<Bend> bends;
   bends.reserve(claims.size() * 2);

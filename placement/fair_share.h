@@ -3,9 +3,10 @@
 ///
 /// Problem: one supply of CPU time, many claimants with weights; no claimant may get more than it
 /// can use or less than it was promised, and what one leaves the others share by weight. Approach:
-/// every share is clamp(weight x level, floor, ceiling). The sum grows with the level in straight
-/// pieces that end at the claims' floor / weight and ceiling / weight; sort those ends and walk up
-/// until the supply is used. Whole microseconds are handed out by largest remainder.
+/// every share is clamp(weight x level, floor, ceiling). The sum is a piecewise linear, growing
+/// function of the level; its pieces end at the claims' floor / weight and ceiling / weight. We
+/// sort those ends and walk up until the supply is used. Whole microseconds are handed out by
+/// largest remainder.
 /// Terms: *level* - what one unit of weight gets.
 /// Properties:
 ///  1. Shares add up to min(supply, sum of ceilings), exactly.
@@ -31,7 +32,7 @@ struct Claim {
   CpuTime ceiling;          ///< the most it can use
 };
 
-/// The shares, one per claim, in the order of the claims. Negative supply counts as none.
+/// Returns the shares, in the order of the claims. Negative supply counts as none.
 [[nodiscard]] std::vector<CpuTime> fair_shares(CpuTime supply, std::span<const Claim> claims);
 
 }  // namespace vmnuma

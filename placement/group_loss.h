@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What it costs that clients of an affinity group live on different nodes, or those of an
+/// What it costs if clients of an affinity group live on different nodes, or those of an
 /// anti-affinity group on one.
 ///
-/// Problem: a large group has many pairs, and if each counted in full, what a scattered group loses
-/// would grow with the square of its size: a group of a dozen VMs would be brought onto one node
-/// however short of CPU time that makes it. Approach: in a large affinity group each pair counts
-/// less. Properties:
+/// Problem: a large group has many pairs. If each counted in full, the loss of a scattered group
+/// would grow with the square of its size: a group of a dozen VMs would be brought together on one
+/// node however short of CPU time that makes it. Approach: in a large affinity group each pair
+/// counts less.
+/// Properties:
 ///  - pairs of a group of up to kMostInFull clients count in full;
-///  - what a larger group loses when it is scattered grows as its number of clients less one.
+///  - what a larger group loses when it is scattered grows in proportion to its number of clients
+///    less one.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +21,8 @@ namespace vmnuma {
 
 inline constexpr std::size_t kMostInFull = 3;
 
-/// Time lost by one pair that is apart, in an affinity group of so many clients. `vcpus` are those
-/// of the smaller one; `weight` is Numa.AffinityWeight.
+/// Time lost by one pair that is apart, in an affinity group of `clients` clients. `vcpus` are
+/// those of the smaller client; `weight` is Numa.AffinityWeight.
 [[nodiscard]] constexpr CpuTime loss_of_pair_apart(CpuTime epoch, std::int64_t vcpus,
                                                    std::int64_t weight, std::size_t clients) {
   const CpuTime in_full = epoch * vcpus * weight / 100;

@@ -63,7 +63,7 @@ struct Judged {
   Permille vcpus_there;  ///< of the node's CPUs
 };
 
-/// Keeps those of these nodes, if there is one.
+/// Keeps only the nodes to which the client's memory is bound, if any is among them.
 void keep_where_bound(const std::vector<NodeIndex>& bound_to, std::vector<Judged>& judged) {
   const auto may_lie_on = [&](const Judged& one) {
     return std::binary_search(bound_to.begin(), bound_to.end(), one.choice.node);
@@ -95,7 +95,7 @@ class Chooser {
     }
   }
 
-  /// Gives one of them a home.
+  /// Gives one of the clients a home.
   void place(ClientIndex client, NodeIndex node) {
     const Rehoming placed{client, node};
     arrangement_.apply({&placed, 1});
@@ -103,7 +103,7 @@ class Chooser {
     allocated_[node] = allocated_cpus(arrangement_, node, kNoClient);
   }
 
-  /// All nodes the client may live on, best first.
+  /// Returns all nodes on which the client may live, best first.
   [[nodiscard]] std::vector<Judged> judge(ClientIndex client) const {
     std::vector<Judged> judged;
     const Snapshot& snapshot = arrangement_.snapshot();
@@ -113,7 +113,8 @@ class Chooser {
       }
     }
     keep_where_bound(snapshot.clients[client].bound_to, judged);
-    // A node without readings may have the room that these lack, and a home is kept for a while.
+    // A node without readings may have the room that these lack, and a home is kept for a while. So
+    // nodes that would be overloaded are dropped.
     if (std::any_of(snapshot.clients[client].allowed.begin(),
                     snapshot.clients[client].allowed.end(),
                     [&](NodeIndex node) { return !snapshot.nodes[node].known; })) {
@@ -125,7 +126,7 @@ class Chooser {
     return judged;
   }
 
-  /// On a node, less lost time than this is no difference.
+  /// The least lost time that makes a difference on a node.
   [[nodiscard]] std::int64_t lost_step(NodeIndex node) const {
     const Options& options = arrangement_.options();
     return std::max<std::int64_t>(arrangement_.node(node).capacity().value * options.mig_threshold /
@@ -166,8 +167,8 @@ class Chooser {
 
     NodeChoice choice;
     choice.node = node;
-    // Memory that is not resident yet will be touched where the client lives; that holds for
-    // clients that live there already, too.
+    // Memory that is not resident yet will be touched where the client lives; the same is true for
+    // clients that live there already.
     choice.room = arrangement_.room().of(client, node) - arrangement_.untouched().of(client, node);
     const Bytes expected =
         std::max(snapshot.clients[client].memory_size, memory.resident) - memory.on(node);
@@ -177,7 +178,7 @@ class Chooser {
     choice.load_after = permille_of((load.demand() + arrangement_.load(client).demand).value,
                                     capacity.value, Permille{});
     for (const OwnHome& own : own_homes_) {
-      // Two clients on one node are at no distance, but then the split was for nothing.
+      // Two clients on one node are at no distance, but then the split served no purpose.
       choice.distance += own.clients * (snapshot.topology.distance(node, own.node) +
                                         (own.node == node ? 1000 : 0));
     }
@@ -198,7 +199,7 @@ class Chooser {
       }
       return distance;
     };
-    // Of the memory that it may come to have, what lies elsewhere at present.
+    // The share of the memory that it may come to have that lies elsewhere at present.
     const Bytes most = std::max(snapshot.clients[client].memory_size, memory.resident);
     const Permille remote = permille_of(memory.not_on(node).value, most.value, Permille{});
     const HomeRank rank{
@@ -207,7 +208,7 @@ class Chooser {
                          std::find(suggested.begin(), suggested.end(), node) == suggested.end(),
         .lacks_cores = lacks_cores(arrangement_, client, node) ? 1 : 0,
         .strategy = strategy_rank(arrangement_, client, node),
-        // What is 0 here is set by comparison with the best of all.
+        // Fields that are 0 here are set by comparison with the best of all.
         .lost_steps = 0,
         .device_distance = distance_to(vm.device_nodes),
         .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,
@@ -238,7 +239,7 @@ class Chooser {
   }
 
   /// What a client of a VM that is not measured yet will lose per epoch on the way to the memory of
-  /// those that have a home, and these on the way to its own, if it uses all of it evenly. The VM's
+  /// those with a home, and these on the way to its own, if it uses all of it evenly. The VM's
   /// demand is not known, so two clients on one node count as no nearer than neighbours: the
   /// purpose of the split was to spread.
   [[nodiscard]] CpuTime lost_to_each_other(ClientIndex client, NodeIndex node) const {
@@ -276,7 +277,7 @@ class Chooser {
 
   Arrangement& arrangement_;
   NodeIndex round_robin_;
-  std::vector<bool> has_devices_;  ///< by node: devices of VMs are there
+  std::vector<bool> has_devices_;  ///< by node: there are devices of VMs
   std::vector<OwnHome> own_homes_;
   std::vector<std::int64_t> allocated_;  ///< by node: CPUs
 };
@@ -288,8 +289,8 @@ struct Attempt {
   std::vector<HomeChoice> choices;
 };
 
-/// Homes for all clients, which are of one VM, the first one on its `first_choice`-th best node;
-/// the arrangement is left unchanged.
+/// Returns homes for all clients, which are of one VM, with the first one on its `first_choice`-th
+/// best node; leaves the arrangement unchanged.
 Attempt attempt(Arrangement& arrangement, const std::vector<ClientIndex>& clients,
                 std::size_t first_choice, NodeIndex round_robin) {
   Attempt result;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kNoPromise = static_cast<std::size_t>(-1);
 
-/// How a node was reached: from another, by moving a part of a VM's promise. kNoNode: the new
-/// promise starts there.
+/// How a node was reached: from another, by moving a part of a VM's promise; or, with kNoNode,
+/// because the new promise starts there.
 struct Step {
   NodeIndex from = kNoNode;
   std::size_t promise = kNoPromise;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The largest VM that would start now on one node.
+/// The largest VM that would start on one node now.
 ///
 /// Problem: a host can have much free in total and no node with room for a large VM, which shows
 /// only when one is refused. Approach: what admission (admission.h) would find on each node by
-/// itself, expressed as the sizes of the largest VM that it would still admit there. Terms:
-/// *largest* - in each size by itself; as vCPUs share CPUs and page sizes have memory of their own,
-/// no size costs another. Properties:
+/// itself, expressed as the sizes of the largest VM that it would still admit there.
+/// Terms: *largest* - in each size by itself; vCPUs share CPUs and page sizes have memory of their
+/// own, so no size costs another.
+/// Properties:
 ///  1. A VM of exactly these sizes that must be on one node is admitted there.
 ///  2. One vCPU, one MiB or one huge page more is not.
 ///  3. Where there is no memory for a VM, or none may live, all sizes are zero.
@@ -29,15 +30,16 @@ struct LargestVm {
   bool operator==(const LargestVm&) const = default;
 };
 
-/// Ordinary memory of the node for VMs that are to start: what is free above the reserve, less what
-/// VMs that live there have not touched yet. Zero where readings are missing. May be negative.
+/// Returns the node's ordinary memory for VMs that are about to start: what is free above the
+/// reserve, less what VMs that live there have not touched yet. Zero if readings are missing. May
+/// be negative.
 [[nodiscard]] Bytes room_for_starts(const Arrangement& arrangement, NodeIndex node);
 
-/// By node. `free` names the size of all huge pages.
+/// Returns the largest VM of each node. `free` names the size of all huge pages.
 [[nodiscard]] std::vector<LargestVm> largest_vms(const Topology& topology, const FreeForVm& free);
 
-/// The node with the largest VM on ordinary pages: of equals the one with more vCPUs, then the
-/// first; kNoNode if none has memory for one.
+/// Returns the node with the largest VM on ordinary pages; of equals the one with more vCPUs, then
+/// the first; kNoNode if none has memory for one.
 [[nodiscard]] NodeIndex node_of_largest(const std::vector<LargestVm>& by_node);
 
 }  // namespace vmnuma

@@ -118,13 +118,13 @@ MemoryCost memory_cost(const Snapshot& snapshot, const ClientState& client,
   MemoryCost cost;
   cost.to_move = std::clamp(room - promised, Bytes{}, remote);
   cost.fits = cost.to_move == remote;
-  // What does not fit stays as far away as all of it is now, in proportion.
+  // What does not fit stays as far away as all the memory is now, in proportion.
   const std::int64_t stays =
       permille_of((remote - cost.to_move).value, remote.value, Permille{}).value;
   cost.standing = now * stays / 1000;
 
-  // Memory arrives evenly at the permitted rate; on the way half of it is still far on average.
-  // Only what happens within the horizon counts, as for the gain.
+  // Memory arrives evenly at the permitted rate; while it is in transit, half of it is still far on
+  // average. Only what happens within the horizon counts, as for the gain.
   const CpuTime transient = now - cost.standing;
   constexpr std::int64_t kSmallPage = 4096;
   const std::int64_t per_epoch =

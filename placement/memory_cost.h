@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What far memory costs a client, permanently and while it travels, in lost CPU time.
+/// What far memory costs a client, permanently and in transit, in lost CPU time.
 ///
 /// Problem: a client loses time to remote memory, but bringing the memory home costs CPU and takes
 /// longer than an epoch. Both must be weighed in the one currency of every decision. Approach: a
 /// client that wants `demand` waits for memory during `stall` of it; each access to a node at SLIT
 /// distance d takes d/10 of a local one, so memory share s there loses demand x stall x s x (d -
 /// 10) / 10. Memory that cannot follow loses this in every epoch (*standing loss*); memory that
-/// follows at the permitted rate loses it while it is under way, within the horizon, plus the CPU
+/// follows at the permitted rate loses it while it is in transit, within the horizon, plus the CPU
 /// time of copying (*travel cost*). A VM that is split into clients and has no guest NUMA cells
-/// uses all its memory from every vCPU, and clients keep their parts at home: each loses time to
-/// the memory that lies with its siblings, in proportion to their vCPUs, for as long as they live
-/// apart.
+/// uses all its memory from every vCPU, while each client keeps its part of the memory at its home:
+/// each loses time to the memory at its siblings' homes, in proportion to their vCPUs, for as long
+/// as they live apart.
 ///
 /// Properties:
 ///  - all-local memory costs nothing;
 ///  - both costs grow with distance, share and demand;
 ///  - a client that is already where its memory is never pays for staying;
 ///  - siblings on one node lose nothing to each other; otherwise both lose the same;
-///  - a VM of which nothing was counted has the host's price, and no other VM's price differs from
-///    it by more than a factor of kMostTimesHost;
+///  - a VM without a count of its own has the host's price, and no VM's price differs from the
+///    host's by more than a factor of kMostTimesHost;
 ///  - nothing is counted beyond the horizon (placement/arrangement.h).
 #pragma once
 
@@ -31,18 +31,18 @@
 
 namespace vmnuma {
 
-/// Where a client's resident memory of its kind of pages lies (placement/memory_room.h), without
-/// the empty nodes.
+/// Where a client's resident memory of its kind of pages lies (placement/memory_room.h); nodes that
+/// hold none of it are left out.
 struct MemoryProfile {
   struct Part {
     NodeIndex node = kNoNode;
     Bytes bytes;
     Permille share;  ///< of `resident`, rounded down
   };
-  CpuTime demand;            ///< what the client wants; waiting for memory is a share of it
+  CpuTime demand;  ///< the thread time that the client wants; waiting for memory is a share of it
   std::int64_t horizon = 0;  ///< epochs after which nothing is counted
   Bytes resident;
-  Bytes promised;           ///< guaranteed in addition, wherever it lives
+  Bytes promised;           ///< guaranteed in addition to `resident`, wherever it lives
   std::vector<Part> parts;  ///< ascending node
   bool can_follow =
       false;  ///< its pages may be moved: readings known, VM's memory movable, option on
@@ -58,7 +58,7 @@ struct MemoryProfile {
                                            const Options& options);
 
 /// How long a read of a node's own memory takes on the hosts for which 30 % of waiting, the default
-/// of Numa.MemStallPct, was chosen: two-socket servers of the last ten years, idle (80 to 100 ns).
+/// of Numa.MemStallPct, was chosen: idle two-socket servers of the last ten years (80 to 100 ns).
 inline constexpr std::int64_t kTypicalReadNs = 90;
 /// No server's memory is faster or slower; measurements outside this range, as under emulation,
 /// count as its nearest end.
@@ -67,25 +67,25 @@ inline constexpr std::int64_t kLongestReadNs = 400;
 [[nodiscard]] constexpr std::int64_t usable_read_ns(std::int64_t measured_ns) {
   return std::clamp(measured_ns, kShortestReadNs, kLongestReadNs);
 }
-/// The counts of a VM's CPUs raise its price to at most so many times the host's, or lower it to
-/// one of so many parts of it: prefetched and overlapping reads are hidden from counters, and
-/// tomorrow a VM may do something else.
+/// A VM's own counts raise its price to at most this multiple of the host's, or lower it to at
+/// least this fraction: counters do not show prefetched and overlapping reads, and tomorrow the VM
+/// may do something else.
 inline constexpr std::int64_t kMostTimesHost = 4;
 
-/// The share of its run time that a VM is taken to wait for memory: what its CPUs counted, within
-/// bounds, or else the host's.
+/// Returns the share of its run time that a VM is assumed to wait for memory: what its CPUs
+/// counted, within bounds, or else the host's.
 [[nodiscard]] Permille reckoned_stall(std::optional<Permille> counted, const Options& options);
-/// The same, weighted as its policy asks.
+/// Returns the same, weighted as its policy asks.
 [[nodiscard]] Permille stall_of(const VmPolicy& policy, std::optional<Permille> counted,
                                 const Options& options);
 
-/// Time lost per epoch at home `node` with the memory where it lies now.
+/// Returns the time lost per epoch at home `node` with the memory where it lies now.
 [[nodiscard]] CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
                                    const MemoryProfile& memory, NodeIndex node,
                                    const Options& options);
 
-/// True for a VM of several clients each of which uses the memory of all: its guest has no NUMA
-/// cells. Its demand must be known.
+/// Returns true for a VM of several clients each of which uses the memory of all: its guest has no
+/// NUMA cells. Its demand must be known.
 [[nodiscard]] inline bool is_one_memory(const VmState& vm) {
   return vm.shares_memory && vm.measured && vm.client_count > 1;
 }
@@ -96,15 +96,15 @@ struct Sibling {
   NodeIndex node = kNoNode;
   CpuTime demand;
 };
-/// Time that two of them lose per epoch on the way to each other's part of the memory.
+/// Returns the time that the two lose per epoch on the way to each other's part of the memory.
 [[nodiscard]] CpuTime lost_between(const Snapshot& snapshot, const Sibling& a, const Sibling& b,
                                    const Options& options);
 
-/// What living on `node` costs in memory if `room` bytes are free for it there.
+/// What living on `node` costs in memory if the client has `room` bytes free there.
 struct MemoryCost {
   CpuTime standing;  ///< per epoch, permanently
   CpuTime travel;    ///< once
-  Bytes to_move;     ///< what would travel
+  Bytes to_move;     ///< what would move
   bool fits = true;  ///< there is room for all memory that should follow
   bool operator==(const MemoryCost&) const = default;
 };

@@ -13,7 +13,7 @@ Bytes whole_pages(Bytes bytes) {
   return bytes / kLargestPage.value * kLargestPage.value;
 }
 
-/// What is charged to the VM's scope when the guest has `guest` bytes: huge pages are not.
+/// Returns what is charged to the VM's scope if the guest has `guest` bytes: huge pages are not.
 Bytes need_of(const VmDescription& vm, Bytes guest, const Options& options) {
   Bytes charged;
   for (const PagesOfSize& pages : memory_by_page_size(vm, guest)) {

@@ -27,7 +27,8 @@ std::vector<Bytes> memory_by_node(const Snapshot& snapshot, const ClientState& c
   for (const Bytes bytes : memory) {
     beyond += bytes;
   }
-  // Which memory is not from the pool is not known; it is taken to lie where most memory lies.
+  // It is not known which memory is not from the pool; we assume that it lies where most memory
+  // lies.
   while (beyond > Bytes{}) {
     Bytes& most = *std::max_element(memory.begin(), memory.end());
     const Bytes taken = std::min(most, beyond);

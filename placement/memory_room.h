@@ -4,9 +4,9 @@
 /// Problem: memory on huge pages of hugetlbfs comes from its node's pool of that size, however much
 /// ordinary memory is free, and ordinary memory never comes from a pool. Approach: one amount per
 /// node for ordinary memory and for each size of huge pages that a VM of the snapshot has. For
-/// ordinary memory, free less reserve is room. For a pool, it is its pages less those that VMs have
-/// and those reserved for VMs that are not there yet: nothing else is assumed to use them. What a
-/// VM is guaranteed and has not touched yet is no room for others.
+/// ordinary memory, room is free less reserve. For a pool, room is its pages less those that VMs
+/// have and those reserved for VMs that are not there yet: we assume that nothing else uses them.
+/// Memory that a VM is guaranteed and has not touched yet is no room for others.
 ///
 /// Properties:
 ///  - ordinary room is negative only where more is guaranteed than is free;
@@ -21,22 +21,24 @@
 
 namespace vmnuma {
 
-/// Where the client's memory of its own kind of pages lies, per node. QEMU's other memory is not in
-/// a pool: for a client with huge pages no more counts than the VM's definition says.
+/// Returns where the client's memory of its own kind of pages lies, per node. QEMU's other memory
+/// is not in a pool: for a client with huge pages, at most the memory in the VM's definition
+/// counts.
 [[nodiscard]] std::vector<Bytes> memory_by_node(const Snapshot& snapshot,
                                                 const ClientState& client);
 
-/// What a client is guaranteed and has not touched yet; it will be touched where the client lives.
+/// Returns the memory that a client is guaranteed and has not touched yet; it will be touched where
+/// the client lives.
 [[nodiscard]] Bytes promised_beside(const Snapshot& snapshot, const ClientState& client);
 
-/// The node's memory that is in none of its pools.
+/// Returns the node's memory that is in none of its pools.
 [[nodiscard]] Bytes outside_pools(const Node& node);
-/// All ordinary memory of the node that VMs may have: without its pools and the reserve.
+/// Returns all ordinary memory of the node that VMs may have: without its pools and the reserve.
 [[nodiscard]] Bytes ordinary_for_vms(const Snapshot& snapshot, NodeIndex node);
 
 class MemoryRoom {
  public:
-  /// As the snapshot has it.
+  /// The room in the snapshot.
   explicit MemoryRoom(const Snapshot& snapshot);
   /// The same kinds of memory, all zero.
   [[nodiscard]] static MemoryRoom none(const Snapshot& snapshot);
@@ -50,7 +52,7 @@ class MemoryRoom {
   }
   /// Room for ordinary memory.
   [[nodiscard]] Bytes ordinary(NodeIndex node) const { return amounts_.front()[node]; }
-  /// True if the two take room from each other.
+  /// Returns true if the two take room from each other.
   [[nodiscard]] bool share(ClientIndex a, ClientIndex b) const { return kinds_[a] == kinds_[b]; }
   bool operator==(const MemoryRoom&) const = default;
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From which VM the kernel takes memory first when it is short, and which it kills if that is not
-/// enough.
+/// Predicts from which VM the kernel takes memory first when it is short, and which VM it kills if
+/// that is not enough.
 ///
 /// Problem: both follow from a dozen files per VM, and should be known before they happen.
-/// Approach: the kernel's rules (Linux 6.1) applied to what those files say. Reclaim first takes
-/// from any cgroup above memory.high, then from all in proportion to what is protected by neither
-/// memory.min nor memory.low, then from what only memory.low protects, and never below memory.min
-/// (Documentation/admin-guide/cgroup-v2.rst). The OOM killer takes the process with the most memory
-/// and swap, each adjusted by oom_score_adj thousandths of what the host has (mm/oom_kill.c,
-/// oom_badness()); no protection counts there. Terms: *takeable* - what is neither protected nor
-/// locked and has somewhere to go: page cache to its file, the rest to swap. Properties:
+/// Approach: the kernel's rules (Linux 6.1) applied to the contents of those files. Reclaim first
+/// takes from any cgroup above memory.high, then from all in proportion to their memory that
+/// neither memory.min nor memory.low protects, then from memory that only memory.low protects, and
+/// never below memory.min (Documentation/admin-guide/cgroup-v2.rst). The OOM killer takes the
+/// process with the most memory and swap, each adjusted by oom_score_adj thousandths of the host's
+/// memory and swap (mm/oom_kill.c, oom_badness()); no protection counts there.
+/// Terms: *takeable* - memory that is neither protected nor locked and has somewhere to go: page
+/// cache to its file, the rest to swap.
+/// Properties:
 ///  1. Every VM is in the order of reclaim once; it has nothing to lose exactly if its turn is
 ///     kNever.
 ///  2. A VM with oom_score_adj -1000 is in no order of killing.
@@ -50,7 +52,7 @@ struct ReclaimPlace {
   Bytes takeable;  ///< in that turn
   bool operator==(const ReclaimPlace&) const = default;
 };
-/// First to last.
+/// Returns the VMs in the order in which they lose memory, first to last.
 [[nodiscard]] std::vector<ReclaimPlace> reclaim_order(const std::vector<MemoryUser>& users);
 
 struct KillPlace {
@@ -58,11 +60,12 @@ struct KillPlace {
   Bytes badness;  ///< the kernel's points; may be negative
   bool operator==(const KillPlace&) const = default;
 };
-/// First to last. `host` is all memory and swap there is.
+/// Returns the VMs in the order in which they are killed, first to last. `host` is the host's
+/// memory and swap.
 [[nodiscard]] std::vector<KillPlace> kill_order(const std::vector<MemoryUser>& users, Bytes host);
 
-/// What becomes of protections below a cgroup that itself has `available`: each in full while their
-/// sum fits, else each its part (cgroup-v2.rst, "memory.min").
+/// Returns the effective protections below a cgroup that itself has `available`: each in full while
+/// their sum fits, else in proportion (cgroup-v2.rst, "memory.min").
 [[nodiscard]] std::vector<Bytes> effective_protection(std::vector<Bytes> claimed, Bytes available);
 
 }  // namespace vmnuma

@@ -23,7 +23,8 @@ std::int64_t times_wide(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>((static_cast<Wide>(a) * b) >> Pace::kBits);
 }
 
-/// amount / by in units of 2^-24, rounded up, so that `by` times it is really all of the amount.
+/// amount / by in units of 2^-24, rounded up, so that multiplying by `by` yields at least the
+/// amount.
 std::int64_t rounded_up_part(CpuTime amount, std::int64_t by) {
   return ((amount.value << Pace::kBits) + by - 1) / by;
 }
@@ -33,13 +34,13 @@ std::int64_t run(const Load& load, std::int64_t level) {
   return std::min(load.demand.value, times(load.weight, level));
 }
 
-/// The level at which `weight` runs `amount`.
+/// The level at which a load of weight `weight` runs `amount`.
 std::int64_t level_of(std::int64_t amount, std::int64_t weight) {
   return weight > 0 ? (std::max<std::int64_t>(amount, 0) << Pace::kBits) / weight
                     : Pace::kUnlimited;
 }
 
-/// What busy thread time is worth on this node.
+/// What a unit of busy thread time is worth on this node.
 std::int64_t efficiency_of(const Supply& supply, CpuTime busy) {
   return busy <= supply.cores ? Pace::kFull
                               : (service(supply, busy).value << Pace::kBits) / busy.value;
@@ -183,8 +184,8 @@ void NodeLoad::take_totals() {
 
 std::int64_t NodeLoad::level(const Exchange& exchange) const {
   const Point& total = by_demand_.back();
-  // What all would run at this level, the exchange included; `point` tells which demands are met
-  // there.
+  // What all loads would run at this level, the exchange included; `point` determines which demands
+  // are met there.
   const auto run_at = [&](const Point& point) {
     std::int64_t amount =
         point.demand_before + times(total.weight_before - point.weight_before, point.key);
@@ -204,7 +205,7 @@ std::int64_t NodeLoad::level(const Exchange& exchange) const {
                                [&](const Point& point) { return point.key < found->key; });
 
   // Between this bend and the one before it the set of loads that take more is fixed, except for
-  // those that come.
+  // those that arrive.
   std::int64_t amount_left = threads_left_.value - found->demand_before;
   std::int64_t weight_left = total.weight_before - found->weight_before;
   for (const Load& load : exchange.out) {
@@ -221,7 +222,7 @@ std::int64_t NodeLoad::level(const Exchange& exchange) const {
     keys[comers++] = key_of(load, Key::kDemand);
     weight_left += load.weight;
   }
-  // Of the loads that come, put aside those that are met, smallest key first.
+  // Of the arriving loads, put aside those whose demand is met, smallest key first.
   for (std::size_t left = comers; left > 0; --left) {
     const auto modest = std::min_element(keys.begin(), keys.begin() + comers);
     if (level_of(amount_left, weight_left) <= *modest) {
@@ -255,13 +256,13 @@ CpuTime NodeLoad::owed_at(const Pace& pace) const {
                                 [key](const Point& point) { return point.key <= key; });
   };
   if (pace.level == Pace::kUnlimited) {
-    // All run what they want; owed are the loads that need more efficiency than there is.
+    // All run their full demand; owed are the loads that need more efficiency than there is.
     const auto first = first_above(by_need_, pace.efficiency);
     const Point& total = by_need_.back();
     return CpuTime{total.entitled_before - first->entitled_before -
                    times(total.demand_before - first->demand_before, pace.efficiency)};
   }
-  // A load that is met runs all it wants, which may still be worth less than it is entitled to.
+  // A load whose demand is met may still get less core time than it is entitled to.
   const auto not_met = first_above(by_demand_, pace.level);
   std::int64_t owed = not_met->owed_before;
   // The others run up to the level, which is worth this much per weight, and is too little for

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the clients of one node are predicted to be owed, now and if clients came or went.
+/// What the clients of one node are predicted to be owed, now and if clients came or left.
 ///
 /// Problem: the planner asks thousands of times per epoch "what would this node's clients be owed
 /// without this one, or with that one?"; sharing out the node's time anew each time would cost
@@ -7,14 +7,14 @@
 /// cgroup cpu.weight), so a client runs min(demand, weight x level) with one level for the node;
 /// all of it is worth one efficiency (placement/capacity.h); it is owed max(0, entitled - run x
 /// efficiency). Loads are kept in sorted lists with running sums, so that level and sum of owed
-/// take a few binary searches, also with some clients left out and put in; equal loads, as the
-/// clients of a wide VM bring, are one entry with a count. Most candidates are bad, and for those
-/// not even that is needed: together a node's clients are owed at least what they are entitled to
-/// less what the node can serve (`least_owed`), which takes no search at all.
+/// take a few binary searches, even with some clients removed and others added; equal loads, as the
+/// clients of a wide VM bring, are one entry with a count. Most candidates are bad, and rejecting
+/// those takes no search at all: together a node's clients are owed at least what they are entitled
+/// to less what the node can serve (`least_owed`).
 /// Terms: *load* - what one client brings to a node. *Pace* - level and efficiency.
 /// Properties:
 ///  1. owed() equals the sum over clients computed one by one, within 2 us a client.
-///  2. owed({out, in}) equals owed() after really taking out and putting in.
+///  2. owed({out, in}) equals owed() after apply({out, in}).
 ///  3. Owed is 0 where cores serve the demand in full. A client that leaves never raises what
 ///     others are owed.
 ///  4. least_owed() is never above owed(), apart from the same rounding.
@@ -71,7 +71,7 @@ struct WeighedLoad {
   Permille weight;
 };
 
-/// How fast a node's clients proceed: what a unit of weight may run, and what running is worth.
+/// How fast a node's clients progress: what a unit of weight may run, and what running is worth.
 struct Pace {
   static constexpr int kBits = 24;
   static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
@@ -82,7 +82,7 @@ struct Pace {
 
   /// Core time that this load gets.
   [[nodiscard]] CpuTime given(const Load& load) const;
-  /// What it is then owed.
+  /// What the load is then owed.
   [[nodiscard]] CpuTime owed(const Load& load) const;
   /// Sum over the loads of what each is owed times its weight in thousandths.
   [[nodiscard]] std::int64_t owed_by_thousandths(std::span<const WeighedLoad> loads) const;
@@ -95,7 +95,7 @@ class NodeLoad {
 
   /// Predicted owed of all clients together, per epoch.
   [[nodiscard]] CpuTime owed() const { return owed_; }
-  /// The same after a change. What leaves must be among the node's loads.
+  /// The same after a change. The loads that leave must be among the node's.
   [[nodiscard]] CpuTime owed(const Exchange& exchange) const;
   /// A lower bound on owed(), if demand and entitlements on the node grow (or shrink) by this much.
   [[nodiscard]] CpuTime least_owed(CpuTime more_demand, CpuTime more_entitled) const;
@@ -105,7 +105,7 @@ class NodeLoad {
   [[nodiscard]] CpuTime entitled() const { return entitled_; }
   [[nodiscard]] CpuTime capacity() const { return capacity_; }
   [[nodiscard]] const Supply& supply() const { return supply_; }
-  /// Makes a change real.
+  /// Carries out a change.
   void apply(const Exchange& exchange);
 
  private:
@@ -117,7 +117,8 @@ class NodeLoad {
     std::int64_t demand_before = 0;
     std::int64_t entitled_before = 0;
     std::int64_t weight_before = 0;
-    /// The owed time if all of them ran what they want, with every thread busy; in by_demand_ only.
+    /// The owed time if all of them ran their full demand with every thread busy; in by_demand_
+    /// only.
     std::int64_t owed_before = 0;
   };
   /// What a list is sorted by.
