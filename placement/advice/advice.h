@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a VM's definition should say on a host, and why.
+/// What a VM's definition should contain on a host, and why.
 ///
 /// Problem: how many NUMA nodes a guest sees, and how its vCPUs and memory are shared out over
-/// them, is written by hand in domain XML, and what is wrong there costs the guest for all its
-/// life: cells that no node can hold, sockets across nodes, threads where there are none, no cells
-/// in a VM that is wider than a node. Approach: one pure function from what a VM wants and what a
-/// host has to a value that has every line of the definition with its reason and the rule it comes
-/// from. It splits the VM with the same function that the planner uses (placement/clients.h), so
-/// that a cell becomes a client and is never split.
+/// them, is written by hand in domain XML, and a mistake there costs the guest for all its life:
+/// cells that no node can hold, sockets across nodes, threads where there are none, no cells in a
+/// VM that is wider than a node. Approach: one pure function from the needs of a VM and the
+/// properties of a host to a value that contains every line of the definition with its reason and
+/// the rule that it follows from. It splits the VM with the same function that the planner uses
+/// (placement/clients.h), so that a cell becomes a client and is never split.
 ///
-/// Terms: a *cell* is a guest NUMA node. A *binding* says where memory starts.
+/// Terms: *cell* - a guest NUMA node. *Binding* - where memory starts.
 /// Properties:
 ///  1. The cells have every vCPU once, in order, and their memory adds up to the VM's (rounded up
 ///     to whole MiB or huge pages).
-///  2. A cell fits every node that the VM may live on, by vCPUs and by memory, or a warning says
+///  2. A cell fits every node that the VM may live on, by vCPUs and by memory, or a warning reports
 ///     that it does not.
 ///  3. sockets x dies x cores x threads is the number of vCPUs, and no socket lies in two cells.
-///  4. The advice for a VM that is as advised is the same, whatever its reasons.
-///  5. A VM that is as advised is split into clients that are the cells, as long as there is a node
-///     for each of them; there are never more cells than nodes.
+///  4. A VM that already follows the advice gets the same advice, possibly with other reasons.
+///  5. A VM that follows the advice is split into clients that are the cells, as long as there is a
+///     node for each of them; there are never more cells than nodes.
 ///  6. Two cells differ by at most one core.
-///  7. vCPUs that the guest is told share a cache do share one, as long as they run where they are
+///  7. vCPUs of which the guest is told that they share a cache do share one, as long as they run
+///     where the advice puts them.
 ///     said to.
 #pragma once
 
@@ -35,10 +36,10 @@
 
 namespace vmnuma {
 
-/// The host that a VM is to run on.
+/// The host on which a VM is to run.
 struct AdviceHost {
   Topology topology;
-  /// Per node, at present, in the order of the topology's nodes; empty: not known.
+  /// Free memory of each node at present, in the order of the topology's nodes; empty: not known.
   std::vector<Bytes> free;
   /// Free huge pages of each node; empty: not known.
   std::vector<std::vector<HugePagePool>> free_huge_pages;
@@ -51,8 +52,8 @@ struct AdviceRequest {
   VmDescription vm;
   bool memory_hotplug = false;    ///< <maxMemory>, which libvirt takes only with a cell
   std::int32_t virtio_disks = 0;  ///< disks that an I/O thread can serve
-  bool is_x86 = true;             ///< only there can QEMU be told which caches to show
-  std::vector<DevicePool> pools;  ///< of the host, with the nodes of those devices that are there
+  bool is_x86 = true;             ///< only there can QEMU be told which caches to present
+  std::vector<DevicePool> pools;  ///< of the host, with the nodes of those devices that are present
   std::vector<HeldDevice> held;   ///< from any pool, by any VM
 };
 
@@ -89,19 +90,20 @@ struct AdviceLine {
 enum class AdvisedBinding {
   kAuto,   ///< restrictive, on the nodes that libvirt gets from numad
   kNodes,  ///< restrictive, on certain nodes: the administrator has named them
-  kCells,  ///< each cell on a node of its own, for good
+  kCells,  ///< each cell on a node of its own, permanently
 };
 
 /// A PCI device that the VM should have.
 struct AdvisedDevice {
   std::string address;
-  std::string instead_of;  ///< one that it has now; empty: one more, unless it has it
+  std::string
+      instead_of;  ///< a device that it has now; empty: this one is added, unless the VM has it
   bool operator==(const AdvisedDevice&) const = default;
 };
 
 struct Advice {
   std::vector<AdvisedDevice> devices;  ///< of pools
-  std::int32_t vcpus = 0;              ///< the most it can have
+  std::int32_t vcpus = 0;              ///< the most that the VM can have
   Bytes memory;
   Bytes page_size;  ///< of its huge pages; zero: ordinary ones
   std::int32_t sockets = 0;
@@ -109,11 +111,11 @@ struct Advice {
   std::int32_t cores = 0;
   std::int32_t threads = 1;
   std::vector<GuestCell> cells;  ///< empty: the guest sees one node
-  /// Row by row; empty: 10 and 20, which guests take for granted.
+  /// Row by row; empty: 10 and 20, which guests assume.
   std::vector<std::int32_t> distances;
   bool shows_cache = false;  ///< one L3 cache for each die
   AdvisedBinding binding{};
-  std::vector<NodeId> nodes;       ///< kNodes and kCells: all that its memory is on
+  std::vector<NodeId> nodes;       ///< kNodes and kCells: all nodes that its memory is on
   std::vector<NodeId> cell_nodes;  ///< kCells: the node of each cell
   std::int32_t io_threads = 0;     ///< 0: as they are
   std::vector<Pin> io_thread_pins;

@@ -31,7 +31,8 @@ std::string node_list_text(const std::vector<NodeId>& nodes) {
   return (nodes.size() == 1 ? "node " : "nodes ") + to_list(nodes);
 }
 
-/// Hardware threads of a core, if it is the same number on every core of these nodes; else 1.
+/// Returns the hardware threads of a core, if it is the same number on every core of these nodes;
+/// else 1.
 std::int32_t threads_per_core(const Topology& topology, const std::vector<NodeIndex>& nodes) {
   std::int32_t threads = 0;
   for (const NodeIndex node : nodes) {
@@ -45,7 +46,7 @@ std::int32_t threads_per_core(const Topology& topology, const std::vector<NodeIn
   return std::max(threads, 1);
 }
 
-/// The physical core of a CPU; nothing if the host does not have it.
+/// Returns the physical core of a CPU; nothing if the host does not have it.
 std::optional<std::pair<NodeIndex, std::int32_t>> core_of(const Topology& topology, CpuId cpu) {
   for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
     for (const Cpu& known : topology.nodes[node].cpus) {
@@ -57,7 +58,7 @@ std::optional<std::pair<NodeIndex, std::int32_t>> core_of(const Topology& topolo
   return std::nullopt;
 }
 
-/// True if each run of `threads` vCPUs is pinned to the threads of one core, one each.
+/// Returns true if each run of `threads` vCPUs is pinned to the threads of one core, one each.
 bool pinned_to_siblings(const VmDescription& vm, const Topology& topology, std::int32_t threads) {
   if (vm.vcpu_pins.size() != static_cast<std::size_t>(vm.max_vcpus)) {
     return false;
@@ -120,7 +121,8 @@ class Advisor {
   }
 
  private:
-  /// An administrator who pins vCPUs to CPUs means their nodes, and memory goes there as well.
+  /// An administrator who pins vCPUs to CPUs wants them on their nodes, and the memory there as
+  /// well.
   void take_nodes_of_pins() {
     if (vm_.numatune == NumatuneMode::kRestrictive && !vm_.numatune_auto) {
       return;
@@ -152,7 +154,7 @@ class Advisor {
     advice_.lines.push_back({about, std::move(what), std::move(reason), std::move(rule)});
   }
 
-  /// Comes first: where the devices are decides where the VM is.
+  /// Comes first: the nodes of the devices determine where the VM is.
   Result<void> decide_devices() {
     auto choices = pool_devices(request_, host_, homes_);
     if (!choices) {
@@ -183,7 +185,8 @@ class Advisor {
                                                                                         : 1;
   }
 
-  /// The VM as the planner would see it if the guest saw no nodes: its clients are the cells.
+  /// Returns the clients into which the planner would split the VM if the guest saw no nodes: these
+  /// are the cells.
   [[nodiscard]] std::vector<ClientShape> shapes() const {
     VmDescription plain = vm_;
     plain.vcpus.resize(static_cast<std::size_t>(vm_.max_vcpus));
@@ -239,7 +242,8 @@ class Advisor {
     }
   }
 
-  /// For a VM that is too large for all its nodes together: more cells than nodes help no guest.
+  /// For a VM that is too large for all its nodes together: a guest gains nothing from more cells
+  /// than nodes.
   [[nodiscard]] std::vector<ClientShape> one_for_each_home() const {
     const std::int32_t cores = vm_.max_vcpus / advice_.threads;
     const auto homes = static_cast<std::int32_t>(homes_.size());
@@ -286,7 +290,7 @@ class Advisor {
                             : host_.topology.nodes[node].core_count();
   }
 
-  /// In whole pages, by the number of vCPUs; pages that are left over go to the first cells.
+  /// In whole pages, in proportion to the vCPUs; pages that are left over go to the first cells.
   void share_memory(const std::vector<ClientShape>& parts) {
     const auto count = static_cast<std::int64_t>(parts.size());
     Bytes unit = vm_.huge_page_size;
@@ -404,8 +408,8 @@ class Advisor {
         "the nearest nodes that have room; Linux reclaims and balances by distance");
   }
 
-  /// Memory that cannot be moved stays on the nodes that its definition names already, if they are
-  /// enough.
+  /// Returns the nodes for cells: memory that cannot be moved stays on the nodes that its
+  /// definition names already, if they are enough.
   [[nodiscard]] std::vector<NodeIndex> homes_for_cells() const {
     if (!why_memory_is_held(vm_) || vm_.numatune_auto) {
       return homes_;

@@ -7,8 +7,9 @@
 
 namespace vmnuma {
 
-/// `vm.policy` is the one that counts; vCPUs that are not plugged count as well. Errors: no-space
-/// if the host has no node to live on, invalid-argument for a VM without vCPUs or memory.
+/// Returns the advice for a VM. `vm.policy` is the effective one; vCPUs that are not plugged count
+/// as well. Errors: no-space if the host has no node to live on, invalid-argument for a VM without
+/// vCPUs or memory.
 [[nodiscard]] Result<Advice> advise(const AdviceRequest& request, const AdviceHost& host);
 
 }  // namespace vmnuma

@@ -8,7 +8,7 @@
 namespace vmnuma {
 namespace {
 
-/// How many CPUs of the node are below each of its last-level caches.
+/// Returns how many CPUs of the node share each of its last-level caches.
 std::map<std::int32_t, std::size_t> cpus_of_caches(const Node& node) {
   std::map<std::int32_t, std::size_t> cpus;
   for (const Cpu& cpu : node.cpus) {
@@ -27,7 +27,8 @@ std::map<CpuId, std::int32_t> cache_of_each_cpu(const Topology& topology) {
   return caches;
 }
 
-/// The cache of each vCPU according to its pins; nothing if that of one is not certain.
+/// Returns the cache of each vCPU according to its pins; nothing if that of any vCPU is not
+/// certain.
 std::optional<std::vector<std::int32_t>> caches_of_pins(const VmDescription& vm,
                                                         const Topology& topology) {
   const std::map<CpuId, std::int32_t> known = cache_of_each_cpu(topology);
@@ -51,7 +52,8 @@ std::optional<std::vector<std::int32_t>> caches_of_pins(const VmDescription& vm,
   return caches;
 }
 
-/// How many vCPUs in a row share a cache, if it is the same number for each cache; else nothing.
+/// Returns how many consecutive vCPUs share a cache, if it is the same number for each cache; else
+/// nothing.
 std::optional<std::int32_t> size_of_groups(const std::vector<std::int32_t>& caches) {
   std::set<std::int32_t> seen;
   std::size_t size = 0;

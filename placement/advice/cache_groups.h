@@ -2,11 +2,10 @@
 /// Which vCPUs share a last-level cache. Internal to this folder.
 ///
 /// Problem: QEMU makes an L3 cache for each die of a guest, or for each socket of one die, and
-/// Linux wakes threads where it believes that they find their data in it. A node of the host may
-/// have several such caches (AMD's core complexes), and a vCPU that runs on any CPU of the node
-/// then has none of its own. Approach: the guest is told of caches only where they are certain: a
-/// node has only one, the pins of the vCPUs determine them, or its policy confines each client to
-/// one.
+/// Linux wakes threads where it believes that their data is cached. A node of the host may have
+/// several such caches (AMD's core complexes), and a vCPU that runs on any CPU of the node then has
+/// none of its own. Approach: the guest is told of caches only where they are certain: a node has
+/// only one, the pins of the vCPUs determine them, or the VM's policy confines each client to one.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace vmnuma {
 
-/// Into how many dies each socket of so many cores and threads is to be divided, so that the vCPUs
+/// Returns into how many dies to divide each socket of so many cores and threads, so that the vCPUs
 /// of one die share a last-level cache of the host, and no two dies do. Nothing if that cannot be
 /// determined. `largest_cell` is the number of vCPUs in the largest cell, or of all vCPUs if there
 /// are no cells.

@@ -8,7 +8,7 @@
 namespace vmnuma {
 namespace {
 
-/// What every home of every host has.
+/// What every home of every host has at least.
 struct Least {
   std::size_t nodes = std::numeric_limits<std::size_t>::max();
   std::int32_t cores = std::numeric_limits<std::int32_t>::max();
@@ -46,7 +46,7 @@ class FewestPages {
   std::map<Bytes, std::int64_t> fewest_;
 };
 
-/// The fewest cores below one last-level cache of the node.
+/// Returns the fewest cores that share one last-level cache of the node.
 std::int32_t least_cores_per_cache(const Node& node) {
   std::map<std::int32_t, std::vector<std::int32_t>> cores;
   for (const Cpu& cpu : node.cpus) {

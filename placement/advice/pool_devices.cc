@@ -78,7 +78,7 @@ class Chooser {
     return choice;
   }
 
-  /// Another VM that has it; null if there is none.
+  /// Returns another VM that has the device; null if there is none.
   [[nodiscard]] const HeldDevice* holder_of(const PciDevice& device) const {
     const auto held =
         std::find_if(request_.held.begin(), request_.held.end(), [&](const HeldDevice& candidate) {
@@ -112,7 +112,7 @@ class Chooser {
   const AdviceRequest& request_;
   const AdviceHost& host_;
   const std::vector<NodeIndex>& homes_;
-  std::vector<PciDevice> its_;      ///< those that it keeps and those that it gets
+  std::vector<PciDevice> its_;      ///< devices that it keeps and those that it gets
   std::vector<PciDevice> settled_;  ///< those matched to an entry of the policy
 };
 

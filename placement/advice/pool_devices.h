@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which devices of the host's pools a VM is given.
+/// Chooses the devices that a VM gets from the host's pools.
 ///
-/// Problem: where several devices are interchangeable, one is written into each definition by hand,
-/// and whoever does so has to know which one is free and on which node it is. Approach: the caller
-/// says which VM has which device, by definition or while it runs. Of the others the VM is given
-/// the one nearest to where it may live, then nearest to the devices that it has already, then on
-/// the node with the most free memory. Nothing is remembered elsewhere: a device is taken if a
+/// Problem: where several devices are interchangeable, an administrator writes one into each
+/// definition by hand and has to know which one is free and on which node it is. Approach: the
+/// caller states which VM has which device, by definition or while it runs. Of the others the VM is
+/// given the one nearest to where it may live, then nearest to the devices that it already has,
+/// then on the node with the most free memory. There is no other record: a device is taken if a
 /// definition has it.
 ///
 /// Properties:
@@ -29,9 +29,9 @@ struct PoolChoice {
   std::string reason;  ///< a sentence
 };
 
-/// A device for each pool that the VM's policy names, in its order. `homes` is where the VM may
-/// live. Errors: not-found (the host has no such pool), no-space (no device of it is free; names
-/// the VMs that have them).
+/// Returns a device for each pool that the VM's policy names, in its order. `homes` is where the VM
+/// may live. Errors: not-found (the host has no such pool), no-space (no device of it is free;
+/// names the VMs that have them).
 [[nodiscard]] Result<std::vector<PoolChoice>> pool_devices(const AdviceRequest& request,
                                                            const AdviceHost& host,
                                                            const std::vector<NodeIndex>& homes);

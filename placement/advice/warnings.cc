@@ -44,7 +44,7 @@ class Warner {
  private:
   void warn(AdviceWarning kind, std::string text) { warned_.push_back({kind, std::move(text)}); }
 
-  /// How much a node has of the pages that the VM is made of.
+  /// Returns how much memory a node has in pages of the VM's size.
   [[nodiscard]] Bytes memory_of(const Node& node) const {
     if (vm_.huge_page_size == Bytes{}) {
       return node.memory;
@@ -57,7 +57,7 @@ class Warner {
     return {};
   }
 
-  /// At most as many as there are nodes for.
+  /// At most as many as there are homes.
   [[nodiscard]] std::size_t clients_without_cells(bool consolidate) const {
     VmDescription plain = vm_;
     plain.policy.consolidate = consolidate;
@@ -204,7 +204,7 @@ class Warner {
     warn(AdviceWarning::kHotPlugWithCells, std::move(text));
   }
 
-  /// Memory that is bound strictly: a cell's, or what is in none.
+  /// Memory that is bound strictly: a cell's, or memory that is in no cell.
   struct Bound {
     std::optional<std::int32_t> cell;
     Bytes memory;
@@ -225,7 +225,7 @@ class Warner {
       rest -= cell.memory;
       has_own_bindings = has_own_bindings || cell.binding;
     }
-    // Memory that is plugged in is bound as its cell is.
+    // Memory that is plugged in later is bound as its cell is.
     if (all && rest > Bytes{} && !has_own_bindings) {
       bound.push_back({std::nullopt, rest, vm_.huge_page_size, vm_.numatune_nodes});
     }
@@ -233,8 +233,8 @@ class Warner {
     return bound;
   }
 
-  /// Memory that may only lie on certain nodes has to fit there: all that is bound, and what is
-  /// bound to the nodes of each cell.
+  /// Memory that may only lie on certain nodes has to fit there: all bound memory together, and the
+  /// memory bound to the nodes of each cell.
   void look_at_strict() {
     const std::vector<Bound> bound = strictly_bound();
     std::set<NodeId> all;
@@ -257,7 +257,7 @@ class Warner {
     }
   }
 
-  /// Warns if the part of `bound` that is made of such pages and can lie nowhere else is more than
+  /// Warns if the part of `bound` that consists of such pages and can lie nowhere else is more than
   /// these nodes have room for.
   bool is_without_room(const std::vector<Bound>& bound, const std::vector<NodeId>& nodes,
                        Bytes page_size) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What will hurt in a VM's definition, on this host.
+/// Finds what will hurt in a VM's definition, on this host.
 ///
-/// Problem: a definition that libvirt accepts can still cost a VM its speed or its start. Approach:
-/// each thing that is known to hurt is checked by itself, against what the definition says and the
-/// host has. Nothing is said about what is not known: a host without known free memory is not taken
+/// Problem: a definition that libvirt accepts can still slow a VM down or keep it from starting.
+/// Approach: each known problem is checked by itself, against the definition and the properties of
+/// the host. What is not known causes no warning: a host without known free memory is not assumed
 /// to be short of it.
 /// Properties:
 ///  1. Equal VMs on equal hosts get the same warnings, in the order of AdviceWarning, each at most
 ///     once.
-///  2. A VM that is as advised gets no warning about its cells, unless its vCPUs or its memory
+///  2. A VM that follows the advice gets no warning about its cells, unless its vCPUs or its memory
 ///     allow no better ones.
 #pragma once
 
@@ -21,10 +21,10 @@
 namespace vmnuma {
 
 enum class AdviceWarning {
-  kNoCells,            ///< wider than a node, and the guest is not told
+  kNoCells,            ///< wider than a node, and the guest does not see that
   kCellTooLarge,       ///< no node holds it
   kOddSplit,           ///< the cells cannot be equal, or are not
-  kSocketAcrossCells,  ///< what shares a cache in the guest's eyes is on two nodes
+  kSocketAcrossCells,  ///< what shares a cache according to the guest is on two nodes
   kMoreSocketsThanNodes,
   kThreadsWithoutSmt,
   kHotPlugWithCells,
@@ -40,8 +40,8 @@ enum class AdviceWarning {
       "memory-stays", "only-start-counts");
 }
 
-/// True if the VM will be slow, or not start, and another definition would help; false for mere
-/// information.
+/// Returns true if the VM will be slow, or not start, and another definition would help; false for
+/// mere information.
 [[nodiscard]] bool calls_for_change(AdviceWarning warning);
 
 struct AdviceWarned {
@@ -50,7 +50,7 @@ struct AdviceWarned {
   bool operator==(const AdviceWarned&) const = default;
 };
 
-/// `vm.policy` is the one that counts.
+/// Returns the warnings. `vm.policy` is the effective one.
 [[nodiscard]] std::vector<AdviceWarned> warnings_about(const VmDescription& vm,
                                                        const AdviceHost& host);
 

@@ -10,8 +10,8 @@
 
 namespace vmnuma {
 
-/// The whole of `text` as a number of that base, without a sign except for a '-' of signed types;
-/// nothing if there is anything else in it or the type is too small.
+/// Parses the whole of `text` as a number of that base, without a sign except for a '-' of signed
+/// types; nothing if `text` contains anything else or the type is too small.
 template <std::integral Number>
 [[nodiscard]] std::optional<Number> whole_number(std::string_view text, int base = 10) {
   Number number{};

@@ -19,7 +19,7 @@
 
 namespace vmnuma {
 
-/// What kind of failure it is, for code that has to decide what to do next.
+/// The kind of failure, for code that has to decide what to do next.
 enum class ErrorCode {
   kInvalidArgument,   ///< the caller's or the administrator's input is wrong
   kNotFound,          ///< the object does not exist
@@ -46,7 +46,8 @@ struct Error {
   int errno_value = 0;  ///< the errno behind it, 0 where there is none
   std::string message;  ///< a sentence without a final full stop; objects in single quotes
 
-  /// The object does not exist, or not any more: for callers to which both mean the same.
+  /// True if the object does not exist, or no longer exists: for callers to which both mean the
+  /// same.
   [[nodiscard]] bool is_gone() const {
     return code == ErrorCode::kNotFound || code == ErrorCode::kVanished;
   }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How often which value was seen, with old values counting less.
+/// A histogram of values in which old values count less.
 ///
-/// Problem: the usual values of a load change over days; a plain histogram never forgets, a window
-/// forgets everything at once and has to be kept. Approach: buckets of equal width hold weights. A
-/// value that comes half a day later enters with twice the weight, which is the same as halving all
-/// before it; when weights have grown large, all are divided at once. Weights are fixed-point
-/// integers.
+/// Problem: the usual values of a load change over days; a plain histogram never forgets, while a
+/// window forgets everything at once and has to be stored. Approach: buckets of equal width hold
+/// weights. A value that arrives one half-life later is added with twice the weight, which is the
+/// same as halving all earlier ones; when weights have grown large, all are divided at once.
+/// Weights are fixed-point integers.
 /// Terms: *half-life* - the time in which a value's weight halves against newer ones.
 /// Properties:
 ///  1. A quantile grows with its share and lies between the least and the largest value seen,
 ///     within one bucket's width.
 ///  2. Values of one minute count the same, whatever their order.
-///  3. A value counts half of one that is a half-life newer.
+///  3. A value counts half as much as one that is a half-life newer.
 ///  4. Moving all times by the same number of half-lives changes nothing.
 ///  5. Values outside the range count as the nearest one inside.
 #pragma once
@@ -35,8 +35,8 @@ class DecayingHistogram {
   /// Times may come in any order.
   void add(std::int64_t value, std::int64_t minute);
 
-  /// The value that `share` of the weight does not exceed, interpolated within its bucket; nothing
-  /// if the histogram is empty.
+  /// Returns the value that `share` of the weight does not exceed, interpolated within its bucket;
+  /// nothing if the histogram is empty.
   [[nodiscard]] std::optional<std::int64_t> quantile(Permille share) const;
 
  private:
@@ -44,7 +44,7 @@ class DecayingHistogram {
   std::int64_t width_;
   std::vector<std::uint64_t> weights_;
   std::uint64_t total_ = 0;
-  std::int64_t reference_ = 0;  ///< in half-lives since minute 0: where the weight is 1
+  std::int64_t reference_ = 0;  ///< in half-lives since minute 0: when a weight is 1
 };
 
 }  // namespace vmnuma

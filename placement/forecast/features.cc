@@ -13,7 +13,7 @@ constexpr std::int32_t kUnknown = -1;
 constexpr std::int64_t kSame = 150;
 /// 1970-01-01 was a Thursday.
 constexpr std::int64_t kFirstWeekday = 3;
-/// Names are hashed to so many numbers.
+/// How many different numbers names are hashed to.
 constexpr std::uint32_t kNames = 997;
 
 std::int32_t small(std::int64_t value) {
@@ -30,7 +30,7 @@ std::int32_t number_of(std::string_view name) {
   return name.empty() ? kUnknown : static_cast<std::int32_t>(hash % kNames);
 }
 
-/// "web-12" and "web-13" belong to one group, named by what is before the number.
+/// "web-12" and "web-13" belong to one group, named by the part before the number.
 std::string_view group_of(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789-_.");
   return last == std::string_view::npos ? name : name.substr(0, last + 1);
@@ -91,7 +91,7 @@ std::optional<FeaturesAt> features_at(const VmFacts& vm, const KnownLoad& load,
   const auto day = before(LoadPast::kDay, 1, kForecastMinutes);
   const auto day_now = before(LoadPast::kDay, -10, 0);
   const auto week = before(LoadPast::kWeek, 1, kForecastMinutes);
-  // How far the day is above the one before; 1000 = unchanged.
+  // How far the load is above that of the same time a day ago; 1000 = unchanged.
   const std::int32_t above_day =
       quarter && day_now ? small((quarter->mean - day_now->mean).value + 1000) : kUnknown;
   const std::int64_t day_number = minute / LoadPast::kDay;

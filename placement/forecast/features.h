@@ -2,11 +2,11 @@
 /// The inputs of a trained predictor.
 ///
 /// Problem: training and forecasting must see the same figures, even if the two are of different
-/// versions. Approach: one function makes them, as whole numbers, and their names are kept with
+/// versions. Approach: one function makes them, as whole numbers, and their names are stored with
 /// every model.
 ///
 /// Properties:
-///  - made of nothing but minutes up to the one asked for;
+///  - they are made only of minutes up to the one asked for;
 ///  - a figure that is not known is -1, which no known figure is.
 #pragma once
 
@@ -27,10 +27,10 @@ using Features = std::array<std::int32_t, kFeatures>;
 
 struct FeaturesAt {
   Features features{};
-  Permille usual;  ///< the histogram's forecast, which a trained one corrects
+  Permille usual;  ///< the histogram's forecast, which the trained model corrects
 };
 
-/// As seen at the end of `minute`. Nothing while the histogram has no forecast.
+/// Returns the inputs as seen at the end of `minute`. Nothing while the histogram has no forecast.
 [[nodiscard]] std::optional<FeaturesAt> features_at(const VmFacts& vm, const KnownLoad& load,
                                                     std::int64_t minute);
 

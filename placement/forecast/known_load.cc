@@ -11,13 +11,14 @@ constexpr std::int64_t kBucket = 5;
 /// Minutes in "the last minutes".
 constexpr std::int64_t kNowMinutes = 5;
 constexpr std::int64_t kLatelyMinutes = 15;
-/// Without a reading for that long a VM is taken to be off.
+/// After this many minutes without a reading a VM is assumed to be off.
 constexpr std::int64_t kOffAfter = 10;
 /// Each value moves the mean loss by 2^-13 of the difference: with ten values a minute half of a
 /// mean is 568 minutes old, about the histograms' half-life.
 constexpr unsigned kLossShift = 13;
 constexpr unsigned kLossBits = 16;
-/// Values before a mean loss counts as known: a day's. Until then, it is the plain mean.
+/// How many values, a day's, it takes before a mean loss is exponentially weighted. Until then, it
+/// is the plain mean.
 constexpr std::int64_t kPlainMean = std::int64_t{1} << kLossShift;
 
 std::size_t ring_place(std::int64_t minute) {
@@ -73,7 +74,7 @@ std::optional<Permille> KnownLoad::quantile_from(std::size_t anchor, Permille at
   return rise ? std::optional(std::clamp(at + Permille{*rise}, Permille{}, kMost)) : std::nullopt;
 }
 
-/// Compares the forecasts of the last minutes with the load that came.
+/// Compares the forecasts of the last minutes with the load that followed.
 void KnownLoad::judge(std::int64_t minute, Permille load) {
   for (const Minute& made : guesses_) {
     if (made.minute >= minute || made.minute < minute - kForecastMinutes) {

@@ -3,19 +3,20 @@
 ///
 /// Problem: what a VM may want in the next ten minutes is best predicted from what it wanted
 /// before; but before *what*? The load of one VM stays near where it is, that of another recurs
-/// every hour or every day. Approach: several *anchors* are looked at in every minute: nothing (the
-/// load itself), the last minute, the mean and the peak of the last minutes, the peak of the last
-/// hour, that of the same time a day and a week ago. For each a decaying histogram keeps how far
-/// above the anchor the load of the next ten minutes was; anchor plus percentile is a forecast.
-/// What each would have lost (score.h) is averaged with the same half-life, and the one that lost
-/// least is used. For the mean it is the one with the least squared errors.
+/// every hour or every day. Approach: every minute, the load is compared with several *anchors*:
+/// nothing (the load itself), the last minute, the mean and the peak of the last minutes, the peak
+/// of the last hour, that of the same time a day and a week ago. For each anchor a decaying
+/// histogram records how far above it the load of the next ten minutes was; anchor plus percentile
+/// is a forecast. The loss of each anchor's forecasts (score.h) is averaged with the same
+/// half-life, and the anchor with the least loss is used. For the mean it is the one with the least
+/// squared errors.
 /// Terms: *rise* - load less anchor, in thousandths of the VM's full time; *usual* - the percentile
 /// of the load itself, which needs no recent minutes.
 /// Properties:
 ///  1. A forecast lies between nothing and the VM's full time.
-///  2. It is made of nothing but minutes up to the one it is made in.
+///  2. It is made only of minutes up to the one it is made in.
 ///  3. A constant load is forecast within one bucket.
-///  4. While the VM is off, what is usual is forecast.
+///  4. While the VM is off, the usual load is forecast.
 ///  5. Equal minutes give equal forecasts.
 #pragma once
 
@@ -33,10 +34,10 @@ namespace vmnuma {
 
 class KnownLoad {
  public:
-  /// What rises are counted from.
+  /// What a rise is measured from.
   enum class Anchor { kNothing, kMinute, kNow, kLately, kHour, kDayBefore, kWeekBefore };
   static constexpr std::size_t kAnchors = 7;
-  /// Minutes before the histograms give forecasts.
+  /// How many minutes it takes until the histograms give forecasts.
   static constexpr std::int64_t kLeastMinutes = 60;
 
   KnownLoad();
@@ -47,10 +48,10 @@ class KnownLoad {
   [[nodiscard]] const LoadPast& past() const { return past_; }
   [[nodiscard]] std::int64_t minutes() const { return minutes_; }
 
-  /// The load that `share` of the next ten minutes' will not exceed, as seen at the end of
-  /// `minute`, which is the last one that was added or a later one; nothing before kLeastMinutes.
+  /// Returns the load that `share` of the next ten minutes' loads will not exceed, as seen at the
+  /// end of `minute`, which must not be before the last one added; nothing before kLeastMinutes.
   [[nodiscard]] std::optional<Permille> quantile(std::int64_t minute, Permille share) const;
-  /// What the next ten minutes' loads are expected to be on average; otherwise as quantile().
+  /// Returns the expected mean load of the next ten minutes; otherwise as quantile().
   [[nodiscard]] std::optional<Permille> mean(std::int64_t minute) const;
 
  private:
@@ -75,8 +76,8 @@ class KnownLoad {
 
   [[nodiscard]] std::optional<Permille> anchor_at(std::int64_t minute, Anchor anchor) const;
   [[nodiscard]] std::optional<Permille> mean_from(std::size_t anchor, Permille at) const;
-  /// The anchor with the least `loss` of its forecasts, of those that can be made now; the first
-  /// one, kNothing, if none can.
+  /// Returns the anchor whose forecasts have the least `loss`, of those that can be made now; the
+  /// first one, kNothing, if none can.
   [[nodiscard]] std::size_t best_anchor(std::int64_t minute, std::int64_t Record::*loss,
                                         std::int64_t Record::*values) const;
   [[nodiscard]] std::optional<Permille> quantile_from(std::size_t anchor, Permille at,

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int16_t kGap = -1;
 
-/// Place in a ring of that size; minutes and quarters before 1970 do not occur, but do no harm
-/// either.
+/// Returns the place in a ring of that size; minutes and quarters before 1970 do not occur, but do
+/// no harm either.
 std::size_t place(std::int64_t number, std::int64_t size) {
   return static_cast<std::size_t>(((number % size) + size) % size);
 }

@@ -2,16 +2,16 @@
 /// The load of a VM in the last hour by minute and in the last eight days by quarter of an hour.
 ///
 /// Problem: what a VM will want depends on what it wants now and on what it wanted at this time
-/// yesterday and a week ago; all minutes of a week of hundreds of VMs are too much to keep at hand.
-/// Approach: two rings, one of minutes, one of quarters with their mean and peak. A minute in which
-/// the VM did not run or was not measured is a gap.
+/// yesterday and a week ago; all minutes of a week of hundreds of VMs are too much to keep in
+/// memory. Approach: two rings, one of minutes, one of quarters with their mean and peak. A minute
+/// in which the VM did not run or was not measured is a gap.
 ///
 /// Terms: *minute* - counted from 1970 (UTC); *load* - what the VM's vCPUs wanted in that minute,
 /// in thousandths of their full time.
 ///
 /// Properties:
 ///  - a minute that is not later than the last one changes nothing;
-///  - figures of a time span are made of the minutes that are known; without any there is no
+///  - the figures of a time span are made of the minutes that are known; without any there is no
 ///    figure.
 #pragma once
 
@@ -45,11 +45,11 @@ class LoadPast {
 
   [[nodiscard]] bool empty() const { return empty_; }
   [[nodiscard]] std::int64_t last_minute() const { return last_minute_; }
-  /// The load in a minute of the hour up to the last one.
+  /// Returns the load in a minute of the hour up to the last one.
   [[nodiscard]] std::optional<Permille> at(std::int64_t minute) const;
-  /// Over the `minutes` up to `minute`; known are those of the hour up to the last one.
+  /// Over the `minutes` up to `minute`; only minutes of the hour up to the last one are known.
   [[nodiscard]] std::optional<Span> up_to(std::int64_t minute, std::int64_t minutes) const;
-  /// Over the quarters that contain the minutes `from` to `until`, as far as they are known.
+  /// Over those of the quarters containing the minutes `from` to `until` that are known.
   [[nodiscard]] std::optional<Span> around(std::int64_t from, std::int64_t until) const;
 
  private:

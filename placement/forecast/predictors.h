@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which predictor forecasts a VM's load, and which one stands in for it.
+/// Selects the predictor that forecasts a VM's load, and its fallbacks.
 ///
-/// Problem: the best predictor needs a model that may be missing or not fit; a forecast is wanted
-/// all the same. Approach: all predictors answer the same question - which load will 95 of 100 of
-/// the next ten minutes not exceed? - or give no answer. A chain asks one after the other.
+/// Problem: the best predictor needs a model that may be missing or may not fit; a forecast is
+/// wanted nevertheless. Approach: all predictors answer the same question - which load will 95 of
+/// 100 of the next ten minutes not exceed? - or give no answer. A chain asks one after the other.
 ///
 /// Properties:
-///  - the first predictor that answers is believed, and named;
+///  - the answer of the first predictor that has one is used, and the predictor is named;
 ///  - without any minute of the VM no predictor answers.
 #pragma once
 
@@ -31,8 +31,8 @@ class Predictor {
   virtual ~Predictor() = default;
 
   [[nodiscard]] virtual PredictorKind kind() const = 0;
-  /// As seen at the end of `minute`, which is not before the last one of `load`. Nothing if it has
-  /// no answer.
+  /// Returns the forecast as seen at the end of `minute`, which must not be before the last one of
+  /// `load`. Nothing if the predictor has no answer.
   [[nodiscard]] virtual std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,
                                                          std::int64_t minute) const = 0;
 };
@@ -59,7 +59,8 @@ struct ChosenForecast {
   bool operator==(const ChosenForecast&) const = default;
 };
 
-/// The first of the predictors that answers, in their order. All of them outlive the call.
+/// Returns the answer of the first predictor that has one, in the given order. All of them must
+/// outlive the call.
 [[nodiscard]] std::optional<ChosenForecast> first_forecast(
     const std::vector<const Predictor*>& predictors, const VmFacts& vm, const KnownLoad& load,
     std::int64_t minute);

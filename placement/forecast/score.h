@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How good forecasts were.
+/// Scores forecasts.
 ///
 /// Problem: a forecast of a 95th percentile is right if one value in twenty exceeds it; a single
 /// value proves nothing. Approach: *coverage* - the share of values that did not exceed their
-/// forecast; *pinball loss* - what exceeds the forecast counts 0.95 of its amount, what falls short
-/// of it 0.05. No other forecast has a smaller pinball loss than the true percentile.
+/// forecast; *pinball loss* - a value above its forecast counts 0.95 of the difference, a value
+/// below it 0.05. No other forecast has a smaller pinball loss than the true percentile.
 ///
 /// Properties:
 ///  - the loss is never negative, and zero where the forecast is hit;
@@ -18,7 +18,7 @@
 
 namespace vmnuma {
 
-/// What every forecast of a load is: this percentile of the next ten minutes, by minute.
+/// The percentile that every forecast of a load stands for: of the next ten minutes, by minute.
 inline constexpr Permille kForecastShare{950};
 
 /// Pinball loss of one value, in millionths of the VM's full time: thousandths of a thousandth.

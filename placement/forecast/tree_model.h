@@ -3,8 +3,8 @@
 ///
 /// Problem: what a library has learnt must be evaluated in a privileged daemon, every minute, for
 /// every VM, and must not be able to harm it. Approach: only the trees are kept, as whole numbers;
-/// evaluating them takes a few comparisons each. A tree is a list of nodes in which children come
-/// after their parent, so that every walk ends.
+/// evaluating one takes a few comparisons. A tree is a list of nodes in which children come after
+/// their parent, so that every walk ends.
 ///
 /// Terms: *correction* - what the trees add to the histogram's forecast, in thousandths of a
 /// thousandth.
@@ -12,7 +12,7 @@
 /// Properties:
 ///  - a walk through a model that is_sound() ends;
 ///  - a forecast lies between nothing and the VM's full time;
-///  - for minutes that it was trained on it gives no forecast.
+///  - it gives no forecast for minutes on which it was trained.
 #pragma once
 
 #include <cstdint>
@@ -36,17 +36,18 @@ using Tree = std::vector<TreeNode>;
 
 struct TreeModel {
   std::vector<Tree> trees;
-  std::int64_t trained_until = 0;  ///< the first minute that it has not seen
+  std::int64_t trained_until = 0;  ///< the first minute on which it was not trained
   bool operator==(const TreeModel&) const = default;
 };
 
-/// No tree is empty, children come after their parents and lie within the tree, features exist.
+/// Returns true if no tree is empty, children come after their parents and lie within the tree, and
+/// all features exist.
 [[nodiscard]] bool is_sound(const TreeModel& model);
 
-/// The index of the leaf in which a walk ends. The tree must be sound.
+/// Returns the index of the leaf in which a walk ends. The tree must be sound.
 [[nodiscard]] std::size_t leaf_of(const Tree& tree, const Features& features);
 
-/// The histogram's forecast, corrected by all trees of a sound model.
+/// Returns the histogram's forecast, corrected by all trees of a sound model.
 [[nodiscard]] Permille corrected(const TreeModel& model, const FeaturesAt& at);
 
 class TrainedPredictor final : public Predictor {

@@ -8,7 +8,8 @@
 
 namespace vmnuma {
 
-/// An amount of one unit: adds, subtracts and compares with its like, scales with plain numbers.
+/// An amount of one unit: adds, subtracts and compares with its own kind, scales with plain
+/// numbers.
 template <class Unit>
 struct Amount {
   std::int64_t value = 0;
@@ -41,20 +42,20 @@ using WakeupRate = Amount<struct WakeupRateUnit>;
 /// in.
 using Microseconds = Amount<struct MicrosecondsUnit>;
 
-/// Also of CPU time.
+/// For Microseconds and CpuTime alike.
 inline constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
 
 inline constexpr Bytes kKiB{1024};
 inline constexpr Bytes kMiB{1024 * 1024};
 inline constexpr Bytes kGiB{1024 * 1024 * 1024};
 
-/// part / whole in thousandths, rounded down; `when_empty` if whole is not positive.
+/// part / whole in thousandths, rounded towards zero; `when_empty` if whole is not positive.
 [[nodiscard]] constexpr Permille permille_of(std::int64_t part, std::int64_t whole,
                                              Permille when_empty) {
   return whole > 0 ? Permille{part * 1000 / whole} : when_empty;
 }
 
-/// amount x part / whole, rounded down, with no overflow on the way; nothing if whole is not
+/// amount x part / whole, rounded towards zero, without overflow on the way; zero if whole is not
 /// positive.
 template <class Unit>
 [[nodiscard]] constexpr Amount<Unit> scaled(Amount<Unit> amount, std::int64_t part,

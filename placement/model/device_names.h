@@ -6,7 +6,7 @@
 
 namespace vmnuma {
 
-/// As in dev_valid_name() (net/core/dev.c, Linux 6.1).
+/// By the rules of dev_valid_name() (net/core/dev.c, Linux 6.1).
 [[nodiscard]] bool is_interface_name(std::string_view name);
 
 /// For a file below /dev: no part of it begins with '.'.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A VM as its definition says: what libvirt's domain XML, or its QEMU's command line, and the
-/// administrator's policy say about it. Produced by balancer/host from the live XML and by
-/// balancer/qemu from the process; everything that is measured is in model/sample.h instead.
+/// A VM as it is defined: by libvirt's domain XML, or its QEMU's command line, and by the
+/// administrator's policy. Produced by balancer/host from the live XML and by balancer/qemu from
+/// the process; everything that is measured is in model/sample.h instead.
 #pragma once
 
 #include <cstdint>
@@ -32,16 +32,16 @@ enum class MemoryMode { kSoft, kMask, kHandsOff };
 }
 
 /// Whether all that a VM needs belongs together: the kubelet's topology manager policies. kNone:
-/// not checked; kBestEffort: it is led to as few nodes as hold all of it, and starts elsewhere
-/// where there are none; kRestricted: it only starts on as few nodes as the host could ever give
-/// it; kSingleNumaNode: only on one.
+/// not checked; kBestEffort: it starts on as few nodes as hold all of it, or elsewhere if there are
+/// none; kRestricted: it only starts on as few nodes as the host could ever give it;
+/// kSingleNumaNode: only on one.
 enum class TopologyPolicy { kNone, kBestEffort, kRestricted, kSingleNumaNode };
 [[nodiscard]] constexpr auto names(TopologyPolicy) {
   return names_in_order<TopologyPolicy>("none", "best-effort", "restricted", "single-numa-node");
 }
 
-/// What topology_policy asks to be together, as in the kubelet's pod and container scopes. kVm: the
-/// whole VM; kClient: each of its clients by itself.
+/// The unit that topology_policy keeps together, as in the kubelet's pod and container scopes. kVm:
+/// the whole VM; kClient: each of its clients by itself.
 enum class TopologyScope { kVm, kClient };
 [[nodiscard]] constexpr auto names(TopologyScope) {
   return names_in_order<TopologyScope>("vm", "client");
@@ -70,15 +70,16 @@ enum class PlacementStrategy {
 }
 
 /// Which CPUs of its home a client is pinned to (placement/cpu_assignment.h). kNode: all that do
-/// not belong to one client alone; kShare: of these, the ones of one last-level cache where it
-/// fits; kExclusive: physical cores of its own.
+/// not belong to one client alone; kShare: of these, the CPUs of one last-level cache if it fits
+/// there; kExclusive: physical cores of its own.
 enum class CpuBinding { kNode, kShare, kExclusive };
 [[nodiscard]] constexpr auto names(CpuBinding) {
   return names_in_order<CpuBinding>("node", "share", "exclusive");
 }
 
-/// How many cores such a client takes, by Koordinator's names. kFullPCPUs: whole ones, all threads;
-/// kSpreadByPCPUs: one for each vCPU, one thread of each; kNone: no certain number.
+/// How many cores a client with such a binding takes, by Koordinator's names. kFullPCPUs: whole
+/// ones, all threads; kSpreadByPCPUs: one for each vCPU, one thread of each; kNone: no fixed
+/// number.
 enum class CpuPolicy { kNone, kFullPCPUs, kSpreadByPCPUs };
 [[nodiscard]] constexpr auto names(CpuPolicy) {
   return names_in_order<CpuPolicy>("none", "FullPCPUs", "SpreadByPCPUs");
@@ -90,8 +91,8 @@ enum class CpuClass { kNone, kLatency, kBatch };
   return names_in_order<CpuClass>("none", "latency", "batch");
 }
 
-/// What a VM's memory is worth compared with that of others: Kubernetes' classes of service. kNone:
-/// its limits are not touched; the others are explained in placement/memory_qos.h.
+/// How well a VM's memory is protected compared with that of others: Kubernetes' classes of
+/// service. kNone: its limits are not touched; for the others see placement/memory_qos.h.
 enum class MemoryClass { kNone, kGuaranteed, kBurstable, kBestEffort };
 [[nodiscard]] constexpr auto names(MemoryClass) {
   return names_in_order<MemoryClass>("none", "guaranteed", "burstable", "best-effort");
@@ -101,10 +102,10 @@ enum class MemoryClass { kNone, kGuaranteed, kBurstable, kBestEffort };
 inline constexpr std::int32_t kLongestWaitForRoom_s = 120;
 /// Bound of VmPolicy::priority, in both directions.
 inline constexpr std::int32_t kMostPriority = 1000;
-/// What is done for a VM that finds no room on one node when it starts.
+/// What is done for a VM for which no single node has room when it starts.
 enum class MakeRoom {
   kNever,        ///< nothing
-  kAdvise,       ///< its refusal says what to try
+  kAdvise,       ///< its refusal suggests what to try
   kBeforeStart,  ///< others are moved away while its start waits
 };
 [[nodiscard]] constexpr auto names(MakeRoom) {
@@ -147,7 +148,7 @@ struct MediatedDevice {
 /// interface below a macvtap ("eth0"), or a vDPA device ("vhost-vdpa-0").
 struct HostInterface {
   std::string name;
-  NodeId node;  ///< of the adapter below it; negative: not known, or there is none or several
+  NodeId node;  ///< of the adapter below it; negative: not known, or there is none or more than one
   bool is_open_vswitch = false;  ///< a bridge of Open vSwitch: the kernel shows no links below it
   bool operator==(const HostInterface&) const = default;
 };
@@ -155,39 +156,39 @@ struct HostInterface {
 /// A block device of the host that is a disk of the guest.
 struct HostDisk {
   std::string name;  ///< below /dev: "nvme0n1", "mapper/vg-root", "disk/by-id/wwn-0x5000"
-  NodeId node;       ///< of its controller; negative: not known, or there are several
+  NodeId node;       ///< of its controller; negative: not known, or there is more than one
   bool operator==(const HostDisk&) const = default;
 };
 
-/// The cpus that one thread of the VM is pinned to in the live XML.
+/// The CPUs that one thread of the VM is pinned to in the live XML.
 struct Pin {
   std::int32_t number = 0;  ///< vCPU or I/O thread number
   std::vector<CpuId> cpus;  ///< ascending
   bool operator==(const Pin&) const = default;
 };
 
-/// The CPUs of the pin with that number; none if there is no such pin.
+/// Returns the CPUs of the pin with that number; none if there is no such pin.
 [[nodiscard]] std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number);
 
-/// A project of OpenStack, as Nova names it in the metadata of its VMs; empty if there is none.
+/// A project of OpenStack, named in the metadata of Nova's VMs; empty if there is none.
 struct NovaProject {
   std::string name;
   std::string uuid;
   bool operator==(const NovaProject&) const = default;
 };
 
-/// What the administrator asks for this VM. The defaults are what a VM without any policy gets.
+/// What the administrator wants for this VM. The defaults are what a VM without any policy gets.
 struct VmPolicy {
   MemoryMode memory_mode = MemoryMode::kSoft;
-  bool do_not_move = false;         ///< placed once, then left where it is
-  bool prefer_ht = false;           ///< count threads, not cores, when sizing clients
-  std::int32_t max_per_node = 0;    ///< most vCPUs of this VM on one node; 0 = no limit
-  std::int32_t max_per_client = 0;  ///< most vCPUs of one client; 0 = as max_per_node
-  bool consolidate = true;          ///< keep the fewest clients even if memory spills
-  std::vector<NodeId> nodes;        ///< allowed nodes; empty = all
-  std::string affinity_group;       ///< VMs of one group belong together; empty = none
-  std::string anti_affinity_group;  ///< VMs of one group belong apart; empty = none
-  bool anti_affinity_hard = false;  ///< forbids being together, instead of only discouraging it
+  bool do_not_move = false;               ///< placed once, then left where it is
+  bool prefer_ht = false;                 ///< count threads, not cores, when sizing clients
+  std::int32_t max_per_node = 0;          ///< most vCPUs of this VM on one node; 0 = no limit
+  std::int32_t max_per_client = 0;        ///< most vCPUs of one client; 0 = as max_per_node
+  bool consolidate = true;                ///< keep the fewest clients even if memory spills
+  std::vector<NodeId> nodes;              ///< allowed nodes; empty = all
+  std::string affinity_group;             ///< VMs of one group belong together; empty = none
+  std::string anti_affinity_group;        ///< VMs of one group belong apart; empty = none
+  bool anti_affinity_hard = false;        ///< forbids being together instead of discouraging it
   std::int32_t reservation_permille = 0;  ///< guaranteed share of its vCPUs' full speed
   TopologyPolicy topology_policy = TopologyPolicy::kNone;
   TopologyScope topology_scope = TopologyScope::kVm;
@@ -204,11 +205,12 @@ struct VmPolicy {
   std::int32_t make_room_deadline_s = 0;  ///< longest time its start waits
   std::int32_t priority = 0;              ///< VMs of lower priority make room first
   std::string owner;                      ///< owner of the VM; empty: as Nova says
-  std::vector<std::string> device_pools;  ///< it gets a device of each, as often as it is named
+  std::vector<std::string>
+      device_pools;  ///< the VM gets one device of each; a pool may be named several times
   bool operator==(const VmPolicy&) const = default;
 };
 
-/// One setting of a policy as it is written down: "nodes" = "0-1".
+/// One setting of a policy as text: "nodes" = "0-1".
 struct PolicySetting {
   std::string key;
   std::string value;
@@ -220,7 +222,7 @@ struct VmDescription {
   std::string name;
   /// Of this run: libvirt's running id, part of the scope's name, or the number of the process.
   std::int32_t domain_id = -1;
-  /// That of its QEMU, where the inventory knows it; else found by libvirt's pid file.
+  /// Its QEMU process, if the inventory knows it; else it is found by libvirt's pid file.
   std::optional<VmProcess> process;
   std::vector<std::int32_t> vcpus;  ///< online vCPU numbers, ascending; holes are possible
   std::int32_t max_vcpus = 0;
@@ -236,7 +238,8 @@ struct VmDescription {
   bool numatune_auto = false;   ///< placement='auto' of its memory
   bool placement_auto = false;  ///< of its memory or vCPUs: libvirt asks numad where to start it
   std::vector<NodeId> numatune_nodes;
-  bool memory_nodes_fixed = false;  ///< the nodes its memory may use cannot be set: no mode mask
+  bool memory_nodes_fixed =
+      false;  ///< the nodes for its memory cannot be set, so memory mode mask is not possible
   Bytes huge_page_size;        ///< <memoryBacking><hugepages>, the largest; zero = ordinary pages
   bool memory_locked = false;  ///< <memoryBacking><locked/>
   bool memory_shared = false;  ///< <memoryBacking> access shared: memfd, vhost-user
@@ -254,7 +257,7 @@ struct VmDescription {
   std::vector<CpuId> advised_cpus;
   std::vector<CpuId> emulator_pin;
   std::vector<Pin> io_thread_pins;
-  std::string guest_os;  ///< libosinfo's id of it ("http://debian.org/debian/12"); may be empty
+  std::string guest_os;  ///< libosinfo's id ("http://debian.org/debian/12"); may be empty
   NovaProject nova_project;
   std::string partition;  ///< <resource><partition>, for finding the cgroup; may be empty
   std::vector<PolicySetting> own_policy;  ///< in the domain's metadata, as found: not checked yet
@@ -262,11 +265,11 @@ struct VmDescription {
   bool operator==(const VmDescription&) const = default;
 };
 
-/// The name of the VM's owner: the owner in its policy, or else its project in Nova, by UUID if
-/// that has no name; empty if neither is set.
+/// Returns the name of the VM's owner: the owner in its policy, or else its project in Nova, by
+/// UUID if the project has no name; empty if neither is set.
 [[nodiscard]] std::string owner_of(const VmDescription& vm);
-/// True if the VM belongs to that owner; a project in Nova may be given by name or UUID. An empty
-/// name matches no VM.
+/// Returns true if the VM belongs to that owner; a project in Nova may be given by name or UUID. An
+/// empty name matches no VM.
 [[nodiscard]] bool is_owned_by(const VmDescription& vm, std::string_view owner);
 
 /// Memory that consists of pages of one size; zero: ordinary ones.
@@ -276,27 +279,27 @@ struct PagesOfSize {
   bool operator==(const PagesOfSize&) const = default;
 };
 
-/// What the VM's memory consists of when its balloon is empty, by page size, ascending.
+/// Returns what the VM's memory consists of when its balloon is empty, by page size, ascending.
 [[nodiscard]] std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm);
 
-/// The same for a part of it that has as much of each size in proportion, in whole pages: for one
-/// client, say, without looking which pages it has.
+/// Returns the same for a part of the VM's memory, which has each size in proportion, in whole
+/// pages: for one client, say, without looking up which pages it has.
 [[nodiscard]] std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm, Bytes part);
 
-/// The size of the pages of these guest cells' memory (zero: ordinary ones), if it is one and not
-/// the VM's huge_page_size; else nothing.
+/// Returns the page size of these guest cells' memory (zero: ordinary pages) if it is a single size
+/// and differs from the VM's huge_page_size; else nothing.
 [[nodiscard]] std::optional<Bytes> other_page_size(const VmDescription& vm,
                                                    const std::vector<std::int32_t>& cells);
 
-/// The nodes that the memory of these guest cells (of all of the VM if there are none) may only lie
-/// on: its numatune in mode strict or restrictive names them, and we change nothing about it. Not
-/// those that libvirt was advised at the start. Ascending; empty: it may lie anywhere.
+/// Returns the nodes to which a numatune in mode strict or restrictive, which we do not change,
+/// binds the memory of these guest cells (of the whole VM if there are none). Nodes that libvirt
+/// was advised at the start are not included. Ascending; empty: the memory may lie anywhere.
 [[nodiscard]] std::vector<NodeId> bound_nodes(const VmDescription& vm,
                                               const std::vector<std::int32_t>& cells);
 
-/// Why this VM's memory cannot be moved, as a sentence for people, or nothing if it can. VFIO and
-/// the like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds it, and
-/// hands-off is the administrator's choice.
+/// Returns why this VM's memory cannot be moved, as a sentence for people, or nothing if it can.
+/// VFIO and the like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds
+/// it, and hands-off is the administrator's choice.
 [[nodiscard]] std::optional<std::string> why_memory_stays(const VmDescription& vm);
 
 }  // namespace vmnuma

@@ -9,8 +9,8 @@
 
 namespace vmnuma {
 
-/// Why none of the VM's memory may be touched, or nothing if it may: it is not ours to touch,
-/// passed through to a device, pinned by one or locked.
+/// Returns why none of the VM's memory may be touched, or nothing if it may: its memory mode is
+/// hands-off, a device or something else pins it, or it is locked.
 [[nodiscard]] std::optional<std::string> why_memory_is_held(const VmDescription& vm);
 
 }  // namespace vmnuma

@@ -12,8 +12,8 @@
 
 namespace vmnuma {
 
-/// What a cgroup's memory controller is set to (Linux 6.1, Documentation/admin-guide/cgroup-v2.rst,
-/// "Memory Interface Files"). Nothing = "max": no limit.
+/// The settings of a cgroup's memory controller (Linux 6.1,
+/// Documentation/admin-guide/cgroup-v2.rst, "Memory Interface Files"). Nothing = "max": no limit.
 struct MemoryLimits {
   Bytes min;                      ///< never reclaimed below this; the OOM killer acts first
   Bytes low;                      ///< not reclaimed below this while there is other memory to take
@@ -30,7 +30,7 @@ struct MemoryState {
   Bytes anonymous;           ///< private
   Bytes shared;              ///< of memfd and the like; not part of `file` here
   Bytes file;                ///< page cache of its disk images
-  Bytes unevictable;         ///< of all these, what is locked
+  Bytes unevictable;         ///< the part of all these that is locked
   Bytes swap;
   /// Part of `anonymous` and `shared` that is on transparent huge pages; decides nothing. Absent
   /// where the kernel has none.
@@ -43,18 +43,18 @@ struct MemoryState {
   bool operator==(const MemoryState&) const = default;
 };
 
-/// A slice of systemd that VMs' scopes are in.
+/// A systemd slice that contains VMs' scopes.
 struct SliceMemory {
   std::string path;  ///< "machine.slice", "machine.slice/machine-prod.slice"
   MemoryLimits limits;
   bool operator==(const SliceMemory&) const = default;
 };
 
-/// The cgroups above this one with names ending in ".slice", outermost first: "machine.slice" and
-/// "machine.slice/machine-prod.slice" of "machine.slice/machine-prod.slice/....scope".
+/// Returns the cgroups above this one whose names end in ".slice", outermost first: "machine.slice"
+/// and "machine.slice/machine-prod.slice" of "machine.slice/machine-prod.slice/....scope".
 [[nodiscard]] std::vector<std::string> slices_above(std::string_view scope);
 
-/// The last part of a cgroup's path, by which systemd knows it.
+/// Returns the last part of a cgroup's path, the name of its systemd unit.
 [[nodiscard]] std::string_view unit_of(std::string_view path);
 
 }  // namespace vmnuma

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every number that steers a decision, in one table.
+/// Every number that affects a decision, in one table.
 ///
 /// The config check, `vmnuma options`, the man page and the example config are made from the table.
 /// Where ESXi has the option, name, default and range are ESXi's (public lists of advanced
@@ -18,9 +18,9 @@
 
 namespace vmnuma {
 
-/// Which values options have that are set nowhere. kVmnuma: our defaults. kEsxi: decisions by
-/// ESXi's rules as far as they are public: homes are walls, a shortage is taken to last, memory
-/// travels at ESXi's rate.
+/// The values of options that are not set. kVmnuma: our defaults. kEsxi: decisions follow ESXi's
+/// rules as far as they are public: clients never run outside their homes, a shortage is assumed to
+/// last, memory moves at ESXi's rate.
 enum class Preset { kVmnuma, kEsxi };
 [[nodiscard]] constexpr auto names(Preset) {
   return names_in_order<Preset>("vmnuma", "esxi");
@@ -30,8 +30,8 @@ struct Options {
   // Options that ESXi has under the same name.
   std::int64_t rebalance_period = 2000;
   std::int64_t rebalance_enable = 1;
-  // ESXi requires 4 and 2. VMs are placed on smaller hosts as well, and then could never leave
-  // their first home.
+  // ESXi requires 4 and 2. With these, VMs on smaller hosts could never leave their first home,
+  // because vmnuma places VMs there as well.
   std::int64_t rebalance_cores_total = 1;
   std::int64_t rebalance_cores_node = 1;
   std::int64_t mig_imbalance_threshold = 10;
@@ -91,8 +91,8 @@ struct Options {
 
 [[nodiscard]] Options options_of(Preset preset);
 
-/// Moves that may begin in one epoch where VMs can live on so many nodes: what
-/// Numa.MigrationsPerEpoch says, else one per node, but at least kFewestMoves.
+/// Returns how many moves may begin in one epoch if VMs can live on `homes` nodes:
+/// Numa.MigrationsPerEpoch if it is set, else one per node, but at least kFewestMoves.
 [[nodiscard]] std::int64_t migrations_per_epoch(const Options& options, std::int64_t homes);
 inline constexpr std::int64_t kFewestMoves = 4;
 
@@ -107,18 +107,18 @@ struct OptionRow {
   std::string_view help;
 };
 
-/// All options, ESXi's first, each group in the order of the struct.
+/// Returns all options, ESXi's first, each group in the order of the struct.
 [[nodiscard]] std::span<const OptionRow> option_table();
 
-/// The row with that exact name, or null.
+/// Returns the row with that exact name, or null.
 [[nodiscard]] const OptionRow* find_option(std::string_view name);
 
 /// Sets one option by name. Errors: not-found (names the nearest valid name), invalid-argument
 /// (names the range). `options` is untouched on error.
 [[nodiscard]] Result<void> set_option(Options& options, std::string_view name, std::int64_t value);
 
-/// The candidate with the smallest edit distance to `word` if it is near enough to be a likely
-/// typo, or an empty view.
+/// Returns the candidate with the smallest edit distance to `word` if it is near enough to be a
+/// likely typo, or an empty view.
 [[nodiscard]] std::string_view nearest_name(std::string_view word,
                                             const std::vector<std::string_view>& candidates);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A plan is data: what to do, why, what it should bring and cost, and what else was considered.
+/// A plan is data: what to do, why, its expected gain and cost, and the alternatives considered.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,22 @@ enum class Guard {
   kNoReturn,           ///< the client left that node less than Numa.NoReturn epochs ago
   kSwapReconsider,     ///< swapped less than Numa.SwapConsiderPeriod epochs ago
   kCoreCapacity,       ///< would take the target above Numa.CoreCapRatioPct
-  kNoRoom,             ///< the target has not enough free memory above its reserve
+  kNoRoom,             ///< the target does not have enough free memory above its reserve
   kMemoryStays,        ///< the client's memory cannot follow
   kDoNotMove,          ///< the administrator has forbidden it
   kNotAllowed,         ///< the node is outside the client's mask
   kNoFreeCores,        ///< the target has too few cores to give to a VM alone
   kAntiAffinity,       ///< a hard anti-affinity group, or max_per_node
-  kStaleData,          ///< the VM is not touched, or numbers of it or of the node are missing
+  kStaleData,          ///< the VM must not be touched, or figures of it or of the node are missing
   kMoving,             ///< an earlier action of the client is not finished
   kActionLimit,        ///< Numa.MigrationsPerEpoch is used up
   kLongTermImbalance,  ///< would raise long-term imbalance above Numa.MigPreventLTermThresh
   kBreaker,            ///< the circuit breaker is open
   kDisabled,           ///< Numa.RebalanceEnable = 0, or the host is below the minimum size
   kNotBest,            ///< possible, but another action was better
-  kOwedTime,           ///< would bring talking VMs together at the price of owed CPU time
-  kBusierNode,         ///< they may only meet on the calmer of their nodes
-  kDoesNotLast,        ///< would pay, but not with the loads that are expected, or were of late
+  kOwedTime,           ///< would bring VMs that talk together at the price of owed CPU time
+  kBusierNode,         ///< VMs that talk may only meet on the less busy of their nodes
+  kDoesNotLast,        ///< would pay, but not with the expected or the recent loads
   kNotDue,             ///< the best load move, in an epoch in which none is due
 };
 [[nodiscard]] constexpr auto names(Guard) {
@@ -50,18 +50,18 @@ enum class Guard {
                                "owed-time", "busier-node", "does-not-last", "not-due");
 }
 
-/// Moves one client from where it is to where it is to be.
+/// Moves one client from its node to its new node.
 struct Relocation {
   ClientId client;
   NodeIndex from = kNoNode;  ///< kNoNode at its first placement
   NodeIndex to = kNoNode;
-  Bytes memory;                   ///< what has to travel
+  Bytes memory;                   ///< what has to move
   NodeIndex spills_to = kNoNode;  ///< it may use this node's CPUs as well as those of `to`
   bool operator==(const Relocation&) const = default;
 };
 
-/// What an action should bring. Lost time is that of the whole host per epoch, with as many clients
-/// spilling as it pays for, before and after.
+/// The expected result of an action. Lost time is that of the whole host per epoch, with as many
+/// clients spilling as pays off, before and after.
 struct Prediction {
   CpuTime lost_before;
   CpuTime lost_after;
@@ -71,15 +71,16 @@ struct Prediction {
   Permille imbalance_after;
   Permille locality_before;  ///< of the clients that move, taken together
   Permille locality_after;
-  bool known = true;  ///< false: nothing was measured, or it was not computed; all else is 0
+  bool known =
+      true;  ///< false: nothing was measured, or it was not computed; all other fields are 0
   bool operator==(const Prediction&) const = default;
 };
 
 struct Action {
   Reason reason{};
   std::vector<Relocation>
-      relocations;  ///< one, two for a swap, up to four for a chain; one a client for placements
-                    ///< and pulls, the latter from a node to itself
+      relocations;  ///< one, two for a swap, up to four for a chain; one per client for placements
+                    ///< and pulls, where a pull's `from` and `to` are the same node
   Prediction predicted;
   bool operator==(const Action&) const = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why an action is taken, and what follows from that about what it does: the one place that
+/// Why an action is taken, and what its reason implies about what it does: the one place that
 /// defines a reason's traits.
 #pragma once
 
@@ -14,7 +14,7 @@ enum class Reason {
   kInitialPlacement,  ///< a client without a home gets one
   kLoadMove,          ///< balanceMig: one client to a node with more to give
   kLoadSwap,          ///< loadSwap: two clients change places
-  kLongTermMove,      ///< longTermMig: other clients take their turn at the shortage
+  kLongTermMove,      ///< longTermMig: other clients take their turn in the shortage
   kLongTermSwap,
   kLocalityMove,  ///< localityMig: the client goes where its memory is
   kLocalitySwap,
@@ -76,11 +76,11 @@ enum class Change {
 [[nodiscard]] constexpr bool changes_cpus_only(Reason reason) {
   return change_of(reason) == Change::kCpus;
 }
-/// The shortage is passed on.
+/// A turn: the shortage is passed on to other clients.
 [[nodiscard]] constexpr bool is_a_turn(Reason reason) {
   return reason == Reason::kLongTermMove || reason == Reason::kLongTermSwap;
 }
-/// Against a shortage that is there.
+/// Against a present shortage.
 [[nodiscard]] constexpr bool is_for_load(Reason reason) {
   return reason == Reason::kLoadMove || reason == Reason::kLoadSwap;
 }
@@ -95,7 +95,7 @@ struct PredictedFigures {
   bool locality_before = true;
   bool locality_after = true;
 };
-/// For actions with the reason of that name, as it is stored; `is_known` is the Prediction's.
+/// For actions with the reason of that name, as stored; `is_known` is Prediction::known.
 [[nodiscard]] PredictedFigures predicted_figures(std::string_view reason, bool is_known);
 
 }  // namespace vmnuma

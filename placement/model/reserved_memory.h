@@ -19,11 +19,12 @@ struct ReservedOnNode {
 /// By node and page size, each once.
 using ReservedMemory = std::vector<ReservedOnNode>;
 
-/// How much of the node's pages of that size is kept; zero: ordinary ones.
+/// Returns how much of the node's memory in pages of that size is kept; page size zero: ordinary
+/// pages.
 [[nodiscard]] Bytes reserved_of(NodeId node, Bytes page_size, const ReservedMemory& reserved);
 
-/// How much of the node's ordinary memory is to stay free: Numa.NodeReservePct of `total`, or what
-/// is reserved if that is more; never more than all.
+/// Returns how much of the node's ordinary memory must stay free: Numa.NodeReservePct of `total`,
+/// or the reserved memory if that is more; never more than `total`.
 [[nodiscard]] Bytes reserve_of(NodeId node, Bytes total, const Options& options,
                                const ReservedMemory& reserved);
 

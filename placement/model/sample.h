@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One epoch's raw readings, exactly as the kernel gave them: counters, not rates.
 ///
-/// Recordings keep samples, never derived values, so that a recording can be judged again by better
-/// code. A reading that could not be had is absent and named in `missing`; nothing is ever guessed
-/// here.
+/// Recordings keep samples, never derived values, so that a later version can judge a recording
+/// again. A reading that could not be obtained is absent and named in `missing`; nothing is ever
+/// guessed here.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct VcpuSample {
 };
 
 /// Reads by a VM's vCPU threads that no cache could answer, as the CPUs counted them over some
-/// seconds that ended in this epoch; in the guest and outside of it, as run time is.
+/// seconds that ended in this epoch; inside and outside the guest, like run time.
 struct MemoryReads {
   std::int64_t count = 0;
   CpuTime counted;  ///< run time in which they were counted
@@ -39,7 +39,7 @@ struct MemoryReads {
   /// shared with other users.
   CpuTime ran;
   std::int64_t cycles = 0;          ///< in `counted`; 0: not counted
-  std::int64_t stalled_cycles = 0;  ///< of these, in which no new work could begin
+  std::int64_t stalled_cycles = 0;  ///< the part of these in which no new work could begin
   bool operator==(const MemoryReads&) const = default;
 };
 
@@ -47,8 +47,8 @@ struct VmSample {
   VmId id;
   VmProcess process;
   std::vector<VcpuSample> vcpus;  ///< by vCPU number; a vanished thread is absent
-  /// For each of `vcpus`, the CPU that it runs on or ran on last. Empty where that was not
-  /// requested, and where one of them could not be read.
+  /// For each of `vcpus`, the CPU that it runs on or ran on last. Empty if that was not requested,
+  /// or if one of them could not be read.
   std::vector<CpuId> last_cpus = {};
   std::int64_t throttled_us = 0;  ///< sum of vcpuN/cpu.stat throttled_usec
   std::int32_t weight = 100;      ///< cpu.weight of the scope (cgroup v2: 1..10000, default 100)
@@ -70,13 +70,13 @@ struct VmSample {
   /// CPU time of its threads other than vCPUs, including those of vhost: what its scope has used
   /// (cpu.stat) less what its vCPUs have run. Absent in epochs in which it was not read.
   std::optional<std::int64_t> beside_us = std::nullopt;
-  /// Present only in the epoch in which the VM's turn to be counted ended.
+  /// Present only in the epoch in which counting for this VM ended (VMs are counted in turn).
   std::optional<MemoryReads> memory_reads = std::nullopt;
   bool operator==(const VmSample&) const = default;
 };
 
-/// Time in which a CPU was not idle, since some fixed moment: time passed less the idle time of
-/// /proc/stat. Never goes back.
+/// Time in which a CPU was not idle, since some fixed moment: elapsed time less the idle time in
+/// /proc/stat. Never decreases.
 struct CpuSample {
   CpuId id;
   std::int64_t busy_us = 0;
@@ -91,21 +91,21 @@ struct NodeSample {
   /// Pools that have pages, by page size; absent = not read.
   std::optional<std::vector<HugePagePool>> huge_pages = std::nullopt;
   /// The part of its CPUs' busy time that this daemon's own page migration took, since the daemon
-  /// started. Never goes back.
+  /// started. Never decreases.
   std::int64_t copying_us = 0;
   bool operator==(const NodeSample&) const = default;
 };
 
 /// A source that could not be read this epoch.
 struct MissingSource {
-  std::string source;  ///< what: "/proc/stat", "VM 'web1' memory.numa_stat"
+  std::string source;  ///< for example "/proc/stat", "VM 'web1' memory.numa_stat"
   std::string reason;
-  std::optional<VmId> vm;  ///< set if only this VM is concerned
+  std::optional<VmId> vm;  ///< set if only this VM is affected
   bool operator==(const MissingSource&) const = default;
 };
 
 /// How often threads of two VMs, including those of vhost, woke each other since some fixed moment.
-/// Never goes back while both processes live.
+/// Never decreases while both processes live.
 struct WakeupSample {
   VmId a;  ///< < b
   VmId b;
@@ -138,18 +138,19 @@ struct Sample {
   /// Share of the time in which some task waited for memory; absent where the kernel does not
   /// report it.
   std::optional<Permille> memory_pressure;
-  /// How often some task had to free memory itself since the host was booted; absent where the
-  /// kernel does not report it.
+  /// How often tasks had to free memory themselves (direct reclaim) since the host was booted;
+  /// absent if the kernel does not report it.
   std::optional<std::int64_t> direct_reclaims;
-  /// The kernel's own NUMA balancing (sysctl kernel.numa_balancing, Linux 6.1, sched/core.c): a sum
-  /// of 1 = places pages and threads by access, 2 = memory tiers; absent where it has none.
+  /// The kernel's own NUMA balancing (sysctl kernel.numa_balancing, Linux 6.1, sched/core.c), a sum
+  /// of flags: 1 = places pages and threads by access, 2 = memory tiers; absent if the kernel has
+  /// none.
   std::optional<std::int32_t> kernel_numa_balancing;
   std::optional<SchedExt> sched_ext;  ///< absent: none runs
   CacheScheduling cache_scheduling = CacheScheduling::kNone;
   std::vector<SliceMemory> slices;  ///< those above the VMs' scopes, by path
   std::optional<Bytes> swap_total;  ///< of the host; absent where it is not known
-  /// Whether cgroup v2 is mounted with memory_recursiveprot, so that what protects a VM's scope
-  /// also protects the groups below it, which its memory is charged to; absent = not known.
+  /// Whether cgroup v2 is mounted with memory_recursiveprot, so that the protection of a VM's scope
+  /// also covers the groups below it, which its memory is charged to; absent = not known.
   std::optional<bool> protection_inherited;
   /// By a, b; absent = not counted.
   std::optional<std::vector<WakeupSample>> wakeups;

@@ -27,10 +27,11 @@ inline constexpr ClientIndex kNoClient = static_cast<ClientIndex>(-1);
 /// is known only this many epochs after it.
 inline constexpr std::int64_t kEpochsUntilCounted = 3;
 
-/// Epochs in a row without usable readings, after which a VM may begin to spill nonetheless.
+/// The number of consecutive epochs without usable readings after which a VM may nevertheless begin
+/// to spill.
 inline constexpr std::int64_t kUnreadForLong = 5;
 
-/// VmState::pull_again_after once the memory left behind has proved unmovable.
+/// The value of VmState::pull_again_after once the memory left behind has proved unmovable.
 inline constexpr std::int64_t kNotAgain = std::int64_t{1} << 40U;
 
 /// A node's supply and load in this epoch.
@@ -54,12 +55,12 @@ struct NodeState {
   Bytes reserve;      ///< what moves must leave free
   Bytes reserved;     ///< the least that `reserve` may be, whatever the options say
   bool known = true;  ///< false: its CPU or memory readings are missing, so nothing is moved to it
-  /// False: there are no two readings of its CPUs, so `non_vm` and all that follows from it are
-  /// held or assumed. Decides nothing: it keeps assumed values from being shown as measured.
+  /// False: two readings of its CPUs are not available, so `non_vm` and all that follows from it
+  /// are held or assumed. Decides nothing: it keeps assumed values from being shown as measured.
   bool cpu_measured = true;
   bool memory_read = true;  ///< false: `free`, `total` and `reserve` are not known
-  /// Memory that is kept for VMs that are not there yet, by page size, each once; the part on
-  /// ordinary pages is part of `reserve`.
+  /// Memory that is kept for VMs that do not run yet, by page size, each once; the part on ordinary
+  /// pages is part of `reserve`.
   std::vector<PagesOfSize> reservations = {};
   bool operator==(const NodeState&) const = default;
 };
@@ -74,32 +75,33 @@ struct VmState {
   CpuTime demand;
   CpuTime entitled;  ///< its fair share of the nodes that it can use, at most its demand
   Permille stall;    ///< share of its run time spent waiting for memory
-  /// The same as counted by its CPUs; absent where they did not count, or where the count is not
-  /// used.
+  /// The same as counted by its CPUs; absent if they did not count, or if the count is not used.
   std::optional<Permille> counted_stall = std::nullopt;
   std::string memory_stays_because;  ///< empty if its memory can be moved
-  /// Any vCPU uses all of its memory: its guest has no NUMA cells, or some too large for a node;
-  /// their memory is then shared out over all its clients' nodes.
+  /// Every vCPU uses all of its memory: its guest has no NUMA cells, or some that are too large for
+  /// a node; the memory is then shared out over all its clients' nodes.
   bool shares_memory = false;
   Bytes huge_page_size;  ///< hugetlbfs page size of its memory, the largest; zero: ordinary
   VmPolicy policy;
-  /// False: readings missing or stale, those here are the last ones. It is not touched, except that
-  /// after kUnreadForLong epochs it may begin to spill: it gains CPUs and loses none.
+  /// False: readings are missing or stale, and those here are the last ones. The VM is not touched,
+  /// except that after kUnreadForLong epochs it may begin to spill: it gains CPUs and loses none.
   bool fresh = true;
   std::string stale_because;
-  /// How many in a row had no good readings; 0 if there is another reason not to touch it.
+  /// How many consecutive epochs had no good readings; 0 if the VM is untouched for another reason.
   std::int64_t epochs_stale = 0;
   bool measured = true;  ///< false: only just seen, demand assumed; it may be placed, not moved
-  std::vector<NodeIndex> suggested;     ///< where libvirt was told to start it; its first homes
-  std::vector<NodeIndex> device_nodes;  ///< of its devices, as far as they matter to it; ascending
-  std::vector<NodeIndex> wished_nodes;  ///< of its host interfaces and disks, only as a wish
+  std::vector<NodeIndex> suggested;  ///< where libvirt was told to start it; its first homes
+  std::vector<NodeIndex>
+      device_nodes;  ///< of its devices, to the extent that they matter to it; ascending
+  std::vector<NodeIndex> wished_nodes;  ///< of its host interfaces and disks, only a preference
   bool transferring = false;            ///< pages of it are being moved
   Bytes left_behind;                    ///< what its last transfer could not bring home
   std::int64_t epochs_since_transfer = 1'000'000;
-  /// Since it last left a home: epochs with a transfer in progress, and without.
+  /// Epochs since it last left a home, with a transfer in progress and without.
   std::int64_t epochs_travelled = 0;
   std::int64_t epochs_rested = 1'000'000;
-  /// Epochs from its last transfer until another attempt at what was left, or kNotAgain.
+  /// Epochs from its last transfer until the next attempt to bring what was left behind, or
+  /// kNotAgain.
   std::int64_t pull_again_after = 0;
   /// False: its CPU times in this epoch are held or assumed. Decides nothing, as in NodeState.
   bool cpu_measured = true;
@@ -133,17 +135,18 @@ struct ClientState {
   CpuTime owed_on_average;           ///< per epoch over minutes, exponentially weighted
   std::int64_t weight = 0;           ///< its part of the VM's weight, in thousandths
   Bytes memory_size;                 ///< its part of the VM's memory
-  /// Of that part, if its guest cells have other pages than the VM otherwise; zero: ordinary ones.
+  /// The page size of that part, if its guest cells differ from the rest of the VM; zero: ordinary.
   std::optional<Bytes> page_size = std::nullopt;
-  std::vector<Bytes> memory;  ///< where that part lies, per node; its sum is what is resident
+  std::vector<Bytes> memory;  ///< where that part lies, per node; the sum is the resident memory
   bool memory_known = false;
-  std::vector<NodeIndex> allowed;      ///< nodes it may live on, ascending
-  std::vector<NodeIndex> bound_to;     ///< nodes its memory may only lie on, ascending; empty: any
-  std::int64_t epochs_here = 0;        ///< since its last move; 1 in the first epoch after it
-  NodeIndex came_from = kNoNode;       ///< the node it last left
-  std::int64_t epochs_since_swap = 0;  ///< large if it never was
+  std::vector<NodeIndex> allowed;  ///< nodes it may live on, ascending
+  std::vector<NodeIndex>
+      bound_to;                   ///< the nodes that its memory is bound to, ascending; empty: any
+  std::int64_t epochs_here = 0;   ///< since its last move; 1 in the first epoch after it
+  NodeIndex came_from = kNoNode;  ///< the node it last left
+  std::int64_t epochs_since_swap = 0;  ///< large if it was never swapped
   bool moving = false;                 ///< an action on it is being carried out
-  std::int32_t exclusive_cores = 0;    ///< of its home, that belong to it alone
+  std::int32_t exclusive_cores = 0;    ///< cores of its home that belong to it alone
   NodeIndex spills_to = kNoNode;       ///< it may run on the CPUs of this node as well
   CpuTime spill_saves;                 ///< per epoch, exponentially weighted; may be negative
   bool operator==(const ClientState&) const = default;
@@ -170,22 +173,22 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-/// How much of the node's memory on pages of that size is kept for VMs that are not there yet.
+/// Returns how much of the node's memory on pages of that size is kept for VMs that do not run yet.
 [[nodiscard]] Bytes reservations_of(const NodeState& node, Bytes page_size);
 
-/// The size of the pages that the client's memory consists of; zero: ordinary ones. If its guest
-/// cells have several, all of it counts as on the VM's largest.
+/// Returns the size of the pages that the client's memory consists of; zero: ordinary ones. If its
+/// guest cells have several, all of it counts as on the VM's largest.
 [[nodiscard]] Bytes page_size_of(const Snapshot& snapshot, const ClientState& client);
 
-/// Whether anything was measured in the epoch that the host's lost time and imbalance can be
-/// derived from.
+/// Returns true if anything was measured in the epoch from which the host's lost time and imbalance
+/// can be derived.
 [[nodiscard]] bool is_measured(const Snapshot& snapshot);
 
-/// The VM, by binary search on its id; null if there is none.
+/// Finds the VM by binary search on its id; null if there is none.
 [[nodiscard]] const VmState* find_vm(const Snapshot& snapshot, const VmId& id);
-/// The client's place in `snapshot.clients`; kNoClient if it has none.
+/// Returns the client's index in `snapshot.clients`; kNoClient if it has none.
 [[nodiscard]] ClientIndex index_of(const Snapshot& snapshot, const ClientId& id);
-/// The client itself; null if there is none.
+/// Returns the client itself; null if there is none.
 [[nodiscard]] const ClientState* find_client(const Snapshot& snapshot, const ClientId& id);
 
 }  // namespace vmnuma

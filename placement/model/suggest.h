@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tail of a message about an unknown word.
+/// The end of a message about an unknown word.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace vmnuma {
 
-/// "; did you mean 'mode'?" if one of `known` is likely to be meant, or nothing.
+/// Returns "; did you mean 'mode'?" if one of `known` is likely to be meant, or an empty string.
 [[nodiscard]] inline std::string did_you_mean(std::string_view word,
                                               const std::vector<std::string_view>& known) {
   const std::string_view nearest = nearest_name(word, known);

@@ -19,7 +19,7 @@ namespace vmnuma {
 /// The kernel's list format, "0-3,8": ascending, merged ranges. Empty set = empty string.
 [[nodiscard]] std::string to_list(const std::vector<CpuId>& cpus);
 [[nodiscard]] std::string to_list(const std::vector<NodeId>& nodes);
-/// Reads the kernel's list format; blanks at the end are accepted, anything else is not. At most
+/// Parses the kernel's list format; trailing blanks are accepted, anything else is not. At most
 /// 65536 entries. Errors: invalid-argument, quoting the text.
 [[nodiscard]] Result<std::vector<CpuId>> parse_cpu_list(std::string_view text);
 [[nodiscard]] Result<std::vector<NodeId>> parse_node_list(std::string_view text);

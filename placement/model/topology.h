@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host as the planner sees it: nodes, their CPUs and memory, and how far they are from each
-/// other.
+/// The host as the planner sees it: nodes, their CPUs and memory, and their distances.
 ///
-/// A value. A changed host (hot-plug) is a new Topology, never a changed one. Everything inside the
-/// core refers to nodes by their index in `nodes`; kernel numbers (NodeId) appear only at the
-/// borders.
+/// A value: when the host changes (hot-plug), there is a new Topology, and the old one stays as it
+/// is. Inside the core, nodes are referred to by their index in `nodes`; kernel numbers (NodeId)
+/// appear only at the interfaces.
 #pragma once
 
 #include <cstddef>
@@ -45,11 +44,11 @@ struct Node {
   Bytes memory;           ///< zero on a memoryless node
   std::int32_t package = 0;
   std::vector<HugePagePool> huge_pages;
-  /// Online CPUs that VMs may not use, ascending: isolated from the scheduler, of another cpuset
+  /// Online CPUs that VMs may not use, ascending: isolated from the scheduler, in another cpuset
   /// partition, or outside the cpuset of VMs.
   std::vector<CpuId> isolated_cpus = {};
 
-  /// True if it has that CPU and VMs may use it.
+  /// Returns true if the node has that CPU and VMs may use it.
   [[nodiscard]] bool has(CpuId cpu) const;
   [[nodiscard]] std::int32_t core_count() const;  ///< distinct physical cores among `cpus`
   [[nodiscard]] std::int32_t cpu_count() const { return static_cast<std::int32_t>(cpus.size()); }
@@ -63,19 +62,19 @@ struct Topology {
   [[nodiscard]] std::int32_t distance(NodeIndex from, NodeIndex to) const {
     return distances[from * nodes.size() + to];
   }
-  /// The index of the node with the kernel's number `id`, or nothing.
+  /// Returns the index of the node with the kernel's number `id`, or nothing.
   [[nodiscard]] std::optional<NodeIndex> index_of(NodeId id) const;
-  /// The node of a CPU that VMs may use, or nothing.
+  /// Returns the node of a CPU that VMs may use, or nothing.
   [[nodiscard]] std::optional<NodeIndex> node_of(CpuId cpu) const;
-  /// The nodes of these CPUs, as far as VMs may use them. Ascending.
+  /// Returns the nodes of those of these CPUs that VMs may use. Ascending.
   [[nodiscard]] std::vector<NodeId> nodes_of(const std::vector<CpuId>& of) const;
-  /// True if a client can live there: it has CPUs and memory.
+  /// Returns true if a client can live there: the node has CPUs and memory.
   [[nodiscard]] bool can_be_home(NodeIndex node) const {
     return !nodes[node].cpus.empty() && nodes[node].memory > Bytes{};
   }
-  /// How many nodes can.
+  /// Returns how many nodes can be a home.
   [[nodiscard]] std::int64_t home_count() const;
-  /// The node that has all CPUs, if it can be a home. Such a host has nothing to balance.
+  /// Returns the node that has all CPUs, if it can be a home. Such a host has nothing to balance.
   [[nodiscard]] std::optional<NodeIndex> only_home() const;
   bool operator==(const Topology&) const = default;
 };

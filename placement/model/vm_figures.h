@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Figures of a VM other than CPU times and memory, which are shown and kept but decide nothing.
+/// Figures of a VM other than CPU times and memory: they are shown and stored but decide nothing.
 ///
 /// Problem: a figure passes through the snapshot, the socket's JSON, tables, metrics, the history
 /// and the manual, and a list of figures in each of them goes out of date. Approach: a figure is
 /// declared here, in one line, and everything else follows from that line: its field in JSON, its
-/// column in the history (made, written, averaged and read), its columns in tables, its metric, and
-/// that metric's row in vmnuma-exporter(8). To add one, all that is left is to measure it
+/// column in the history (created, written, averaged and read), its columns in tables, its metric,
+/// and that metric's row in vmnuma-exporter(8). To add a figure, all that remains is to measure it
 /// (Ledger::measure_vm).
 ///
 /// Properties:
@@ -34,11 +34,12 @@ struct VmFigures {
 
 struct VmFigureInfo {
   std::optional<Permille> VmFigures::*value = nullptr;
-  std::string_view name;           ///< in JSON and in the history
-  std::string_view list_title;     ///< its column of `vmnuma list`; empty: none
-  std::string_view report_title;   ///< its column of `vmnuma report`, among waiting; empty: none
-  std::string_view metric;         ///< several figures may be one metric, one after the other
-  std::string_view metric_label;   ///< tells these apart, in addition to "vm"; empty: alone
+  std::string_view name;          ///< in JSON and in the history
+  std::string_view list_title;    ///< its column of `vmnuma list`; empty: none
+  std::string_view report_title;  ///< its column of `vmnuma report`, among waiting; empty: none
+  std::string_view metric;        ///< consecutive figures may share one metric
+  std::string_view
+      metric_label;  ///< tells these figures apart, in addition to "vm"; empty: the only one
   std::string_view metric_marked;  ///< the value of that label
   std::string_view metric_help;    ///< one sentence
 };
@@ -63,7 +64,7 @@ inline constexpr std::array kVmFigures{
 static_assert(sizeof(VmFigures) == kVmFigures.size() * sizeof(std::optional<Permille>),
               "a figure has no line in the table");
 
-/// Whether any of them is known.
+/// Returns true if any of them is known.
 [[nodiscard]] constexpr bool is_any_known(const VmFigures& figures) {
   for (const VmFigureInfo& info : kVmFigures) {
     if (figures.*info.value) {
