@@ -9,7 +9,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// Moves the client's memory to `to`; what finds no room there yet stays where it is.
+/// Moves the client's memory to `to`; memory for which there is no room yet stays where it is.
 void gather_memory(Snapshot& snapshot, ClientState& client, NodeIndex to) {
   const bool is_ordinary = page_size_of(snapshot, client) == Bytes{};
   const auto index = static_cast<ClientIndex>(&client - snapshot.clients.data());
@@ -46,7 +46,7 @@ Snapshot after_plan(Snapshot snapshot, const Plan& plan) {
         }
       }
     }
-    // Two that change places need each other's room: clients that leave a node go first.
+    // Two clients that change places need each other's room: clients that leave a node go first.
     for (int round = 0; round < 2; ++round) {
       for (const Relocation& relocation : action.relocations) {
         const ClientIndex index = index_of(snapshot, relocation.client);

@@ -7,9 +7,9 @@
 
 namespace vmnuma::balancer {
 
-/// Clients have their new homes, and their memory there as far as there is room above the reserve.
-/// What was measured - used, owed - stays as it was. Relocations of clients that are not in the
-/// snapshot are left out.
+/// Returns the snapshot with clients on their new homes, and their memory there to the extent that
+/// there is room above the reserve. What was measured - used, owed - is unchanged. Relocations of
+/// clients that are not in the snapshot are ignored.
 [[nodiscard]] Snapshot after_plan(Snapshot snapshot, const Plan& plan);
 
 }  // namespace vmnuma::balancer

@@ -7,8 +7,9 @@
 
 namespace vmnuma::balancer {
 
-/// One step of an average with this half-life. 2^(-t/h) is taken as h / (h + t ln 2), which is
-/// within 0.1 % for steps far shorter than the half-life. A half-life of zero remembers nothing.
+/// One step of an average with this half-life. 2^(-t/h) is approximated by h / (h + t ln 2), which
+/// is within 0.1 % for steps far shorter than the half-life. With a half-life of zero nothing is
+/// remembered.
 template <class Unit>
 [[nodiscard]] constexpr Amount<Unit> averaged(Amount<Unit> average, Amount<Unit> now,
                                               CpuTime elapsed, CpuTime half_life) {
@@ -16,7 +17,7 @@ template <class Unit>
   return now + scaled(average - now, half_life.value, (half_life + step).value);
 }
 
-/// What was used in an epoch of that length, as a rate per second; and back.
+/// Converts what was used in an epoch of that length to a rate per second; and back.
 [[nodiscard]] constexpr CpuTime per_second(CpuTime amount, CpuTime epoch) {
   return scaled(amount, kMicrosecondsPerSecond, epoch.value);
 }
@@ -24,7 +25,7 @@ template <class Unit>
   return scaled(rate, epoch.value, kMicrosecondsPerSecond);
 }
 
-/// Half-life of the averages that tell how long a shortage is expected to last.
+/// Half-life of the averages from which it follows how long a shortage is expected to last.
 [[nodiscard]] constexpr CpuTime recently(const Options& options) {
   return CpuTime{options.shortage_half_life * kMicrosecondsPerSecond};
 }

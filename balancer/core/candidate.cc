@@ -167,7 +167,7 @@ CpuTime Promise::most_benefit(CpuTime most_gain, std::span<const Rehoming> chang
         coming += arrangement_->memory(other.client).resident;
       }
     }
-    // The cost of memory that finds no room is left to judge().
+    // The cost of memory without room is left to judge().
     if (coming <= room.of(change.client, change.to)) {
       benefit -= cost_of_memory(change);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A change that was considered, and the best of many.
 ///
-/// Problem: nearly all candidates are bad, and finding out exactly how bad takes most of the
+/// Problem: nearly all candidates are bad, and computing exactly how bad takes most of the
 /// planner's time. Approach: a candidate is judged in two steps. `Promise` gives an upper bound of
-/// its benefit from the nodes' totals alone; effect and guards are computed only if that beats what
-/// is known already. `Considered` keeps the best candidate that nothing stops and, for the
-/// explanation, the best few of the others that were judged.
+/// its benefit from the nodes' totals alone; effect and guards are computed only if that bound
+/// beats what has been found already. `Considered` keeps the best candidate that no guard stops
+/// and, for the explanation, the best few of the others that were judged.
 ///
 /// Terms: *benefit* - gain x horizon - cost.
 ///
@@ -24,7 +24,7 @@
 
 namespace vmnuma::balancer {
 
-/// A change that was considered: what it is, what it brings, and what stops it, if anything.
+/// A change that was considered: what it is, its effect, and the guard that stops it, if any.
 struct Candidate {
   Reason reason{};
   std::vector<Rehoming> changes;
@@ -33,11 +33,11 @@ struct Candidate {
   std::optional<Guard> stopped_by;
 };
 
-/// Keeps the best candidate that nothing stops, and the best few of the others.
+/// Keeps the best candidate that no guard stops, and the best few of the others.
 class Considered {
  public:
   Considered() = default;
-  /// Without candidates that concern these nodes.
+  /// Ignores candidates that concern these nodes.
   explicit Considered(std::vector<NodeIndex> left_out) : left_out_(std::move(left_out)) {}
   [[nodiscard]] bool leaves_out(const Arrangement& arrangement,
                                 std::span<const Rehoming> changes) const;
@@ -45,10 +45,10 @@ class Considered {
   void add(Candidate candidate);
   [[nodiscard]] const std::optional<Candidate>& best() const { return best_; }
   [[nodiscard]] const std::vector<Candidate>& stopped() const { return stopped_; }
-  /// A candidate was judged that would pay if it lasted.
+  /// Records that a candidate was judged that would pay if it lasted.
   void note_doubt() { doubt_ = true; }
   [[nodiscard]] bool doubt() const { return doubt_; }
-  /// True if a candidate with at most this benefit would not be kept, `stopped` or not.
+  /// Returns true if a candidate with at most this benefit would not be kept, `stopped` or not.
   [[nodiscard]] bool hopeless(CpuTime benefit, bool stopped) const;
 
  private:
@@ -58,20 +58,20 @@ class Considered {
   std::vector<Candidate> stopped_;  ///< best benefit first, at most kMostStopped
 };
 
-/// Upper bounds on what changes can bring.
+/// Upper bounds on the gains of changes.
 ///
-/// A node that a client leaves gains at most what it would gain if none came instead, which is
+/// A node that a client leaves gains at most what it would gain if no client came instead, which is
 /// computed once per client; and all clients of a node together are owed at least `least_owed`.
-/// Memory that finds room costs the same whatever else moves, which is computed once per client and
-/// node.
+/// Memory for which there is room costs the same whatever else moves, which is computed once per
+/// client and node.
 class Promise {
  public:
   /// For the arrangement as it is now.
   explicit Promise(const Arrangement& arrangement);
 
-  /// Never below the gain that judging finds, apart from rounding.
+  /// Never below the gain that judge() finds, apart from rounding.
   [[nodiscard]] CpuTime most_gain(std::span<const Rehoming> changes);
-  /// Never below the benefit that goes with such a gain.
+  /// Never below the benefit for a gain of at most `most_gain`.
   [[nodiscard]] CpuTime most_benefit(CpuTime most_gain, std::span<const Rehoming> changes);
 
  private:
@@ -84,7 +84,7 @@ class Promise {
   std::vector<std::optional<CpuTime>> cost_of_memory_;   ///< per client and node
 };
 
-/// Effect and guards of a set of rehomings made for CPU time, groups or talk.
+/// Returns effect and guards of a set of rehomings made for CPU time, groups or talk.
 [[nodiscard]] Candidate judge(const Arrangement& arrangement, Reason reason,
                               std::span<const Rehoming> changes);
 

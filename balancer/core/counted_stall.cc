@@ -10,9 +10,9 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr Permille kAll{1000};
-/// A VM that ran for less says little, and has little to lose.
+/// A VM that ran for less gives little information, and has little to lose.
 constexpr CpuTime kLeastRunTime{kMicrosecondsPerSecond};
-/// The counters must have counted at least this part of its run time: one in so many.
+/// The counters must have counted during at least this fraction of its run time: 1 / kMostShared.
 constexpr std::int64_t kMostShared = 4;
 constexpr CpuTime kHalfLife{5 * 60 * kMicrosecondsPerSecond};
 

@@ -5,20 +5,21 @@
 /// all VMs of a host (Numa.MemStallPct) is wrong for each of them. Approach: a VM that ran for t
 /// and meanwhile made n reads that no cache answered waited for n x L / kReadsAtOnce of t, where L
 /// is the duration of a read of local memory, because a core continues while it waits, and several
-/// of its reads are under way at once. Where the CPU also counts cycles in which no new work could
-/// begin, the VM cannot have waited longer than these. The share is one of the present run time:
+/// of its reads are in flight at once. If the CPU also counts cycles in which no new work could
+/// begin, the VM cannot have waited longer than these. The share refers to the present run time:
 /// with memory on distant nodes a VM reads less often in its longer run time, and the product of
 /// both is what it loses there (placement/memory_cost.h).
 ///
-/// A reading is doubtful, and unused, if the VM hardly ran meanwhile, or if other users had the
+/// A reading is doubtful, and not used, if the VM hardly ran meanwhile, or if other users had the
 /// counters most of the time. The share moves slowly from reading to reading, so that no decision
-/// flaps with it, and it is known once some have agreed, for as long as new ones come.
+/// flaps with it. It is known once a few readings have been taken in, for as long as new ones
+/// arrive.
 ///
 /// Properties:
-///  1. The share never falls when reads are added, and never exceeds one, or that of stalled
+///  1. The share never falls when reads are added, and exceeds neither one nor the share of stalled
 ///     cycles.
-///  2. The same readings again and again give the same share; one that differs moves it by less
-///     than an eighth of the difference a minute.
+///  2. Repeated equal readings give the same share; one that differs moves it by less than an
+///     eighth of the difference a minute.
 ///  3. Nothing is known before kSureReadings, nor later than kFreshFor after the last one.
 #pragma once
 
@@ -30,15 +31,16 @@
 
 namespace vmnuma::balancer {
 
-/// How many reads of a core are under way at once while it waits for one: server software has some
-/// one and a half (Chou, Spracklen and Abraham, "Store Memory-Level Parallelism Optimizations for
+/// How many reads of a core are in flight at once while it waits for one: about one and a half for
+/// server software (Chou, Spracklen and Abraham, "Store Memory-Level Parallelism Optimizations for
 /// Commercial Applications", MICRO 2005), and cores have become wider since. No event that all CPUs
-/// count tells it.
+/// count measures it.
 inline constexpr std::int64_t kReadsAtOnce = 2;
 inline constexpr std::int32_t kSureReadings = 3;
 inline constexpr Microseconds kFreshFor{30 * 60 * kMicrosecondsPerSecond};
 
-/// From one reading; nothing if it is doubtful. `local_read_ns`: duration of a local read.
+/// Returns the share from one reading; nothing if it is doubtful. `local_read_ns`: duration of a
+/// local read.
 [[nodiscard]] std::optional<Permille> stall_from(const MemoryReads& reads,
                                                  std::int64_t local_read_ns);
 
@@ -46,15 +48,15 @@ struct RecordFields;
 
 class CountedStall {
  public:
-  /// `now` never goes back. A doubtful reading changes nothing.
+  /// `now` never decreases. A doubtful reading changes nothing.
   void take_in(const MemoryReads& reads, std::int64_t local_read_ns, Microseconds now);
-  /// Nothing if it is not known.
+  /// Returns nothing if the share is not known.
   [[nodiscard]] std::optional<Permille> at(Microseconds now) const;
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
   Permille share_;
-  std::int32_t readings_ = 0;  ///< that share_ is made of, at most kSureReadings
+  std::int32_t readings_ = 0;  ///< how many share_ is made of, at most kSureReadings
   Microseconds read_at_;
 };
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Nodes with more vCPUs than CPUs, and clients that hardly run.
 ///
-/// Problem: homes are decided once an epoch, and vCPUs wake within it. On a node with more vCPUs
-/// than CPUs some that slept for long may wake together, and then wait for the rest of the epoch
-/// while CPUs of another node idle. Approach: a client that hardly runs may run on two nodes before
-/// it needs to: while it sleeps that costs nothing, and when it wakes it finds a CPU. A client that
-/// spills counts half on each of its nodes.
-/// Terms: *crowded* - a node with more vCPUs of its own clients than CPUs that other load leaves.
+/// Problem: homes are decided once an epoch, but vCPUs wake within it. On a node with more vCPUs
+/// than CPUs some that slept for a long time may wake together, and then wait for the rest of the
+/// epoch while CPUs of another node idle. Approach: a client that hardly runs may run on two nodes
+/// before it needs to: while it sleeps that costs nothing, and when it wakes it finds a CPU. A
+/// client that spills counts half on each of its nodes.
+/// Terms: *crowded* - a node on which the vCPUs of its own clients outnumber the CPUs that other
+/// load leaves.
 ///
 /// Properties:
 ///  1. A node is not crowded by clients that only spill there.
+///  2. A client that begins to run still counts as hardly running at first: there is a margin.
 ///  2. A client that begins to run still counts as hardly running at first: there is a margin.
 #pragma once
 
@@ -22,13 +24,13 @@ namespace vmnuma::balancer {
 
 class Crowding {
  public:
-  /// All clients at home. `arrangement` must outlive it.
+  /// Starts with all clients at home. `arrangement` must outlive this object.
   explicit Crowding(const Arrangement& arrangement);
 
   [[nodiscard]] bool is_crowded(NodeIndex node) const;
   [[nodiscard]] bool is_any_crowded() const;
-  /// Of the nodes that `may` allows and the client's home, the one with the fewest vCPUs for its
-  /// CPUs.
+  /// Returns, of the client's home and the nodes that `may` allows, the one with the fewest vCPUs
+  /// for its CPUs.
   template <class May>
   [[nodiscard]] NodeIndex least_filled(NodeIndex home, May may) const {
     NodeIndex least = home;
@@ -39,7 +41,7 @@ class Crowding {
     }
     return least;
   }
-  /// The client runs on that node as well from now on.
+  /// From now on the client counts as running on that node as well.
   void spread(ClientIndex client, NodeIndex to);
 
  private:
@@ -50,8 +52,8 @@ class Crowding {
   std::vector<std::int64_t> halves_;  ///< half vCPUs, including clients that spill
 };
 
-/// True if a client wants less than a tenth of its vCPUs' time; for one that spills already, less
-/// than a fifth.
+/// Returns true if a client wants less than a tenth of its vCPUs' time; for one that spills
+/// already, less than a fifth.
 [[nodiscard]] bool hardly_runs(const Snapshot& snapshot, const ClientState& client);
 
 }  // namespace vmnuma::balancer

@@ -8,11 +8,12 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// An imbalance that has lasted starts moves at this part of Numa.MigImbalanceThreshold.
+/// An imbalance that has lasted starts moves at this fraction of Numa.MigImbalanceThreshold: 1 /
+/// kThirds.
 constexpr std::int64_t kThirds = 3;
 
-/// What all clients were owed in the epochs before this one, newest first, as far as it is
-/// remembered.
+/// Returns what all clients together were owed in the epochs before this one, newest first, as many
+/// as are remembered.
 std::vector<CpuTime> owed_before(const Snapshot& snapshot) {
   std::vector<CpuTime> owed;
   for (const ClientState& client : snapshot.clients) {
@@ -24,7 +25,7 @@ std::vector<CpuTime> owed_before(const Snapshot& snapshot) {
   return owed;
 }
 
-/// What the clients of each node were owed over minutes, with the homes of the snapshot.
+/// Returns what the clients of each node were owed over minutes, with the homes of the snapshot.
 std::vector<CpuTime> owed_for_minutes(const Snapshot& snapshot) {
   std::vector<CpuTime> owed(snapshot.nodes.size());
   for (const ClientState& client : snapshot.clients) {

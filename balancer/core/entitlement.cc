@@ -18,8 +18,8 @@ Supply supply_of(const NodeState& node, const Options& options) {
   return {node.physical, node.threads, node.non_vm + node.set_aside, options.smt_gain_pct};
 }
 
-/// The part of its CPUs' time that clients could not have in this epoch, including what does not
-/// last.
+/// Returns the part of its CPUs' time that clients could not have in this epoch, including what
+/// does not last.
 CpuTime taken_now(const NodeState& node) {
   return std::max(node.non_vm, node.non_vm_now) + node.set_aside;
 }
@@ -46,14 +46,14 @@ void sum_up_nodes(Snapshot& snapshot, const Options& options) {
   }
 }
 
-/// True if clients can use its CPUs: it can be a home, or they may spill to it.
+/// Returns true if clients can use the node's CPUs: it can be a home, or they may spill to it.
 bool counts(const Snapshot& snapshot, NodeIndex node, const Options& options) {
   return snapshot.topology.can_be_home(node) ||
          (options.spill_enable != 0 && !snapshot.topology.nodes[node].cpus.empty());
 }
 
-/// The most that any node, or any two where clients may spill, could give the client if it had them
-/// for itself.
+/// Returns the most that any node, or any two if the client may spill, could give the client if it
+/// had them for itself.
 CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Options& options) {
   const bool may_spill = options.spill_enable != 0 && policies_let_spill(snapshot, client);
   CpuTime most;
@@ -89,7 +89,7 @@ NodeSet usable_nodes(const Snapshot& snapshot, const VmState& vm, const NodeSet&
   return nodes;
 }
 
-/// Which sets of nodes VMs are confined to.
+/// The sets of nodes to which VMs are confined.
 class Confinements {
  public:
   Confinements(const Snapshot& snapshot, const Options& options)
@@ -174,7 +174,7 @@ void entitle(Snapshot& snapshot, const Options& options) {
   }
 }
 
-/// What the client was entitled to and waited for.
+/// Returns the time that the client was entitled to and waited for.
 CpuTime waited(const ClientState& client) {
   return std::max(std::min(client.entitled, client.demand) - client.used, CpuTime{});
 }

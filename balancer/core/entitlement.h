@@ -2,23 +2,23 @@
 /// What every client is entitled to, and what it is owed.
 ///
 /// Problem: "this VM gets too little" needs a measure that does not depend on where VMs happen to
-/// live. Approach: the nodes on which a VM can use CPUs are taken as one large node, and their time
-/// is shared out by weight (placement/confined_shares.h), each VM's part again among its clients.
-/// No client is entitled to more than a single node, or two where clients may spill (spill.h),
-/// could give it. What a client was entitled to and did not get in core time is owed.
+/// live. Approach: the nodes on which a VM can use CPUs count as one large node, whose time is
+/// shared out by weight (placement/confined_shares.h); each VM's part is then shared out among its
+/// clients. No client is entitled to more than a single node, or two if clients may spill
+/// (spill.h), could give it. What a client was entitled to and did not get in core time is owed.
 ///
 /// Properties:
 ///  1. owed = max(0, min(entitled, demand) - effective used - excused), effective used = used x
 ///     efficiency of the node.
-///  2. Entitlements add up to at most what the host can give for the demand, and to all of it where
-///     every client could use its part on one node; those of VMs that are confined to some nodes,
-///     to at most what these can give.
-///  3. Nodes that cannot be a home add nothing where clients do not spill: no client can use their
-///     CPUs then.
-///  4. A reservation is entitled before weights are looked at.
+///  2. Entitlements add up to at most what the host can give for the demand, and to all of it if
+///     every client could use its part on one node. The entitlements of VMs that are confined to
+///     some nodes add up to at most what these nodes can give.
+///  3. Nodes that cannot be a home add nothing if clients do not spill, because no client can then
+///     use their CPUs.
+///  4. Reservations are served before weights.
 ///  5. Waiting while CPUs of the client's own node idle is excused: the kernel's wake-ups took that
-///     long, and no placement can give it back. A node's clients are excused for as much time as it
-///     was idle.
+///     long, and no placement can give it back. A node's clients are excused for as much time as
+///     the node was idle.
 #pragma once
 
 #include "placement/model/options.h"
@@ -26,7 +26,7 @@
 
 namespace vmnuma::balancer {
 
-/// Fills in what follows from supply (cores, threads, non-VM time), homes, use, demand and load:
+/// Computes what follows from supply (cores, threads, non-VM time), homes, use, demand and load:
 /// the nodes' sums, capacities and load averages, and the entitled, effective used and owed time of
 /// every client.
 void share_out(Snapshot& snapshot, const Options& options);

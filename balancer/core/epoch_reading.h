@@ -20,9 +20,9 @@ struct EpochReading {
   const ReservedMemory& reserved;  ///< what each node keeps for the system
   const Sample* before;            ///< of the last epoch; null in the first
   const Sample& now;
-  /// Duration of a read of a node's own memory; none if all VMs have the host's price.
+  /// Duration of a read of a node's own memory; absent if all VMs have the host's price.
   std::optional<std::int64_t> local_read_ns;
-  const LoadForecasts* forecasts;  ///< null: none that are valid
+  const LoadForecasts* forecasts;  ///< null: there are no valid ones
 };
 
 }  // namespace vmnuma::balancer

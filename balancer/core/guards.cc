@@ -31,7 +31,7 @@ CpuTime demand_after(const Arrangement& arrangement, NodeIndex node, ClientIndex
   return demand;
 }
 
-/// True if the node would be used above Numa.CoreCapRatioPct.
+/// Returns true if the node would be used above Numa.CoreCapRatioPct.
 bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex client,
                  std::span<const Rehoming> changes) {
   const std::int64_t most_pct = arrangement.options().core_cap_ratio_pct;
@@ -40,9 +40,9 @@ bool fills_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
                              (supply.cores - supply.non_vm) * most_pct;
 }
 
-/// True if the node, with the client, would have more vCPUs than CPUs, and more than one and a half
-/// times as many for each CPU as the host: those that are idle now may all want to run at the same
-/// time later.
+/// Returns true if the node, with the client, would have more vCPUs than CPUs, and more than one
+/// and a half times as many per CPU as the host: vCPUs that are idle now may all want to run at the
+/// same time later.
 bool crowds_node(const Arrangement& arrangement, NodeIndex node, ClientIndex client) {
   const Snapshot& snapshot = arrangement.snapshot();
   std::int64_t vcpus = snapshot.clients[client].vcpu_count();
@@ -92,7 +92,7 @@ std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex in
   if (vm.policy.do_not_move) {
     return Guard::kDoNotMove;
   }
-  // A turn is for long: a client that takes one has its memory with it before the next.
+  // A turn lasts long: the memory of a client that takes one has arrived before the next.
   if (client.moving || (is_a_turn(reason) && vm.transferring)) {
     return Guard::kMoving;
   }
@@ -175,7 +175,7 @@ CpuTime least_gain_of_talk(const Arrangement& arrangement, ClientIndex client) {
 
 namespace {
 
-/// Time lost because memory that cannot follow is then farther away.
+/// Returns the time lost because memory that cannot follow is then farther away.
 CpuTime lost_to_memory_that_stays(const Arrangement& arrangement,
                                   std::span<const Rehoming> changes) {
   const Snapshot& snapshot = arrangement.snapshot();
@@ -190,8 +190,9 @@ CpuTime lost_to_memory_that_stays(const Arrangement& arrangement,
   return lost;
 }
 
-/// The imbalance among the nodes that the changes touch, without and with them. For a single move
-/// it is that between the node it leaves and the one it goes to, so that changing sides shows.
+/// Returns the imbalance among the nodes that the changes touch, without and with them. For a
+/// single move it is that between the node it leaves and the one it goes to, so that an imbalance
+/// which only changes sides shows.
 std::pair<Permille, Permille> imbalance_of(const Arrangement& arrangement,
                                            std::span<const Rehoming> changes) {
   if (changes.size() == 1) {
@@ -239,7 +240,7 @@ Permille load_of(const NodeLoad& node) {
   return permille_of(node.demand().value, node.capacity().value, Permille{1'000'000});
 }
 
-/// True for a move that only talk justifies.
+/// Returns true for a move that only talk justifies.
 bool is_for_talk(const Arrangement& arrangement, const Rehoming& change, const Effect& effect,
                  CpuTime least) {
   return !(has_declared_place(arrangement, change.client) ||
@@ -247,7 +248,7 @@ bool is_for_talk(const Arrangement& arrangement, const Rehoming& change, const E
          (effect.talk > CpuTime{} && effect.gain - effect.talk < least);
 }
 
-/// What rules out such a move.
+/// Returns what rules out such a move.
 std::optional<Guard> why_not_for_talk(const Arrangement& arrangement, const Rehoming& change,
                                       const Effect& effect) {
   if (std::min(effect.gain, effect.talk) <
@@ -285,8 +286,8 @@ std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason rea
                ? Guard::kMinimumGain
                : Guard::kMemoryStays;
   }
-  // Members of a group belong together for long: a shortage or calm of one epoch does not part or
-  // join them.
+  // Members of a group belong together for long: a shortage, or spare time, in a single epoch
+  // neither parts nor joins them.
   if (reason == Reason::kAffinityMove && effect.gain_otherwise < least) {
     return Guard::kDoesNotLast;
   }
@@ -295,7 +296,7 @@ std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason rea
                                                             : Guard::kDoesNotPay;
   }
   if (reason == Reason::kLoadMove || reason == Reason::kForecastMove) {
-    // A shortage that only changes sides comes back with the next plan.
+    // A shortage that only changes sides returns with the next plan.
     const auto [before, after] = imbalance_of(arrangement, changes);
     if (after > Permille{} && after * 100 > before * options.mig_thrash_threshold) {
       return Guard::kResidualImbalance;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What stops a move, each reason with a name.
+/// The guards: what stops a move, each rule with a name.
 ///
 /// Problem: a balancer that acts on every improvement moves VMs back and forth and costs more than
-/// it saves. Approach: a candidate passes three rows of checks. The first looks at the client alone
+/// it saves. Approach: a candidate passes three sets of checks. The first looks at the client alone
 /// (`check_client`: data, policy, time on the node), the second at the target (`check_target`:
-/// mask, way back, groups, cores), the third at what the change would bring (`why_not_worth_it`).
+/// mask, way back, groups, cores), the third at the effect of the change (`why_not_worth_it`).
 ///
 /// Properties:
 ///  - the first check that fails is named;
@@ -13,7 +13,7 @@
 ///  - for the sake of talk (placement/action_affinity.h) nothing is moved to a busier node, nor if
 ///    that raises owed time or fills a node beyond Numa.CoreCapRatioPct, so that talkers do not
 ///    pile up;
-///  - and talk is never a reason to move for anything else.
+///  - talk justifies no other kind of move.
 #pragma once
 
 #include <optional>
@@ -24,34 +24,36 @@
 
 namespace vmnuma::balancer {
 
-/// True if the plan already moves a client of this one's VM: a VM is in one action per plan.
+/// Returns true if the plan already moves a client of this one's VM: a VM is in one action per
+/// plan.
 [[nodiscard]] bool vm_is_moved(const Arrangement& arrangement, ClientIndex client);
 
-/// True if the administrator has said which other VMs or devices the client belongs with: its VM is
-/// in an affinity or anti-affinity group, or wants its devices near.
+/// Returns true if the administrator has defined which other VMs or devices the client belongs
+/// with: its VM is in an affinity or anti-affinity group, or wants its devices near.
 [[nodiscard]] bool has_declared_place(const Arrangement& arrangement, ClientIndex client);
 
-/// The guard that keeps this client from being moved anywhere now, or nothing.
+/// Returns the guard that keeps this client from being moved anywhere now, or nothing.
 [[nodiscard]] std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex client,
                                                 Reason reason);
 
-/// The guard that keeps it from that node, or nothing. `changes` are the rehomings made together
-/// with this one, if any.
+/// Returns the guard that keeps it from that node, or nothing. `changes` are the rehomings made
+/// together with this one, if any.
 [[nodiscard]] std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex client,
                                                 NodeIndex to, Reason reason,
                                                 std::span<const Rehoming> changes = {});
 
-/// Why a set of rehomings with this effect is not worth making for the sake of CPU time or groups,
-/// or nothing.
+/// Returns why a set of rehomings with this effect is not worth making for the sake of CPU time or
+/// groups, or nothing.
 [[nodiscard]] std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason reason,
                                                     std::span<const Rehoming> changes,
                                                     const Effect& effect);
 
-/// Numa.MigThreshold of the node, as far as its size counts (Numa.MigThresholdCPUs).
+/// Returns Numa.MigThreshold of the node, to the extent that the node's size counts
+/// (Numa.MigThresholdCPUs).
 [[nodiscard]] CpuTime least_gain_on(const Arrangement& arrangement, NodeIndex node);
 
-/// The least gain that is worth acting on: that of the largest node that `changes` touch; for the
-/// sake of talk, Numa.MigThreshold of the vCPUs of the client that moves.
+/// Returns the least gain that is worth acting on: that of the largest node that `changes` touch;
+/// for the sake of talk, Numa.MigThreshold of the vCPUs of the client that moves.
 [[nodiscard]] CpuTime least_gain(const Arrangement& arrangement, std::span<const Rehoming> changes);
 [[nodiscard]] CpuTime least_gain_of_talk(const Arrangement& arrangement, ClientIndex client);
 

@@ -14,8 +14,8 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr Microseconds kForecastsHoldFor{kForecastMinutes * 60 * kMicrosecondsPerSecond};
-/// Pages that a transfer left behind are tried again after so many epochs, three times as many each
-/// time.
+/// Pages that a transfer left behind are tried again after this many epochs, three times as many
+/// each time.
 constexpr std::int64_t kFirstPullAgain = 6;
 constexpr std::int64_t kLastPullAgain = 300;
 /// The first epoch in which a client has been at home from beginning to end.
@@ -23,8 +23,8 @@ constexpr std::int64_t kFirstWholeEpoch = 2;
 /// A transfer that left more than this many times what it moved has moved next to nothing.
 constexpr std::int64_t kLeftPerMoved = 20;
 
-/// Epochs until what a transfer left is tried again, if that transfer was itself such a try, after
-/// `last` epochs.
+/// Returns how many epochs to wait until what a transfer left is tried again, if that transfer was
+/// itself such a try, after `last` epochs.
 std::int64_t pull_again_after(std::int64_t last, Bytes moved, Bytes left_behind) {
   const bool in_vain = left_behind > moved * kLeftPerMoved;
   if (last >= kLastPullAgain) {
@@ -33,8 +33,8 @@ std::int64_t pull_again_after(std::int64_t last, Bytes moved, Bytes left_behind)
   return std::clamp(last * 3, kFirstPullAgain, kLastPullAgain);
 }
 
-/// The nodes that all these vCPUs are pinned to: of the CPUs that VMs may use, their pins name some
-/// on these nodes and no others. None if one is not pinned.
+/// Returns the nodes to which all these vCPUs are pinned: those of the CPUs in their pins that VMs
+/// may use. None if any of them is not pinned.
 std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
                                  const std::vector<Pin>& pins, const Topology& topology) {
   std::vector<CpuId> cpus;
@@ -53,8 +53,8 @@ std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
 
 namespace {
 
-/// Whether only distances differ. The pools of huge pages are then those of before, which samples
-/// have kept up to date.
+/// Returns true if only distances differ. Then takes over the former pools of huge pages, which
+/// samples have kept up to date.
 bool take_over_pools(const Topology& before, Topology& now) {
   std::vector<Node> nodes = now.nodes;
   for (std::size_t i = 0; i < std::min(nodes.size(), before.nodes.size()); ++i) {
@@ -109,7 +109,7 @@ void Ledger::set_domains(const std::vector<VmDescription>& running) {
   knows_domains_ = true;
 }
 
-/// Splits the VM anew; clients keep their number, home and history as far as there are as many.
+/// Splits the VM again; clients keep their number, home and history, as many as there still are.
 void Ledger::fit_to_host(VmRecord& vm) const {
   vm.allowed = allowed_homes(topology_, vm.description);
   std::vector<ClientShape> shapes =
@@ -344,14 +344,14 @@ const VmRecord* Ledger::find(const VmId& vm) const {
 
 namespace {
 
-/// True for a client that already had its home when the daemon started and first saw it: how long
-/// it has lived there is unknown.
+/// Returns true for a client that already had its home when the daemon started and first saw it:
+/// how long it has lived there is unknown.
 bool lived_here_before(const VmRecord& vm, const ClientRecord& client) {
   return vm.found_running && client.came_from.value < 0 && client.home.value >= 0 &&
          client.epochs_here > client.age_epochs;
 }
 
-/// Moved, and not only been placed.
+/// Returns true if a client has moved, and not only been placed.
 bool has_moved(const VmRecord& vm) {
   return std::any_of(vm.clients.begin(), vm.clients.end(),
                      [](const ClientRecord& client) { return client.came_from.value >= 0; });
@@ -417,7 +417,7 @@ void Ledger::measure_chats(const Sample& sample, Snapshot& snapshot) {
 }
 
 void Ledger::remember(const Sample& sample, const Snapshot& snapshot) {
-  // This epoch is included; the next snapshot has its own separately.
+  // This epoch is included; the next snapshot holds its own separately.
   const auto most =
       static_cast<std::size_t>(std::max<std::int64_t>(options_.lterm_fairness_interval - 1, 0));
   for (const ClientState& client : snapshot.clients) {

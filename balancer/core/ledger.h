@@ -2,30 +2,29 @@
 /// The balancer's memory: turns each epoch's raw counters into what clients used, wanted and were
 /// owed.
 ///
-/// Problem: the kernel gives counters that only grow, VMs come and go between two readings, and
+/// Problem: the kernel provides counters that only grow, VMs come and go between two readings, and
 /// decisions need things that no reading contains: homes, how long a client has lived there, what
 /// it was owed before. Approach: the ledger keeps the last sample and one record per client.
-/// `advance` takes in the next sample and returns a Snapshot, which holds everything a decision
+/// `advance` processes the next sample and returns a Snapshot, which holds everything a decision
 /// needs: VMs are measured first (vm_measurement.h), then nodes (node_measurement.h), and then CPU
 /// time is shared out (entitlement.h). Homes change only through set_home, adopt_home and
 /// forget_home. A VM or node that cannot be read for a while keeps its former numbers, so that its
-/// load does not seem to be gone. Terms: *bound* - the client's vCPUs are pinned to its home, so
-/// that its time was used there. *Pending load* - the load that a VM just placed counts with,
-/// fading to what is measured within a minute. *Held* - the newest numbers known, instead of a
-/// reading.
+/// load does not seem to be gone.
+/// Terms: *bound* - the client's vCPUs are pinned to its home, so its time was used there. *Pending
+/// load* - the load that is assumed for a VM that was just placed; it gives way to the measured
+/// load within a minute. *Held* - the newest numbers known, instead of a reading.
 /// Properties:
-///  1. Numbers come only from two readings of one epoch and the one before it.
+///  1. Numbers come only from the readings of one epoch and the one before it.
 ///  2. A counter that went backwards, a process that changed or a thread that is missing makes its
 ///     VM stale for this epoch; its record is kept and its numbers are held.
 ///  3. Time that a VM was throttled by its own quota is not owed.
-///  4. Load that is there in one epoch only does not count as non-VM load.
+///  4. Load that is present in one epoch only does not count as non-VM load.
 ///  5. Idle time of a core that belongs to one client alone is set aside: no other client can have
 ///     it.
 ///  6. Equal inputs give equal snapshots.
-///  7. What is held or assumed is marked as such (cpu_measured, memory_read).
-///  8. A client that has a home when the daemon starts and first sees it counts as one that has
-///     been there for Numa.Residency, once it has been measured; one that then gets a home does
-///     not.
+///  7. Values that are held or assumed are marked as such (cpu_measured, memory_read).
+///  8. A client that has a home when the daemon starts and first sees it counts as having been
+///     there for Numa.Residency, once it has been measured; one that gets a home later does not.
 #pragma once
 
 #include <array>
@@ -63,62 +62,63 @@ class Ledger {
   void set_local_read_ns(std::optional<std::int64_t> local_read_ns) {
     local_read_ns_ = local_read_ns;
   }
-  /// A changed host. Homes on nodes that are gone become none. Where only distances differ,
-  /// everything known is kept.
+  /// Takes over a changed host. Clients whose home no longer exists have none. If only distances
+  /// differ, everything known is kept.
   void set_topology(Topology topology);
 
-  /// All running VMs, ascending id. New ones get a record, vanished ones lose theirs; a VM that
-  /// splits differently because its vCPUs or policy changed starts with its former homes as far as
-  /// the clients correspond.
+  /// Takes over the list of all running VMs, ascending id. New ones get a record, vanished ones
+  /// lose theirs. A VM that is split differently because its vCPUs or policy changed starts with
+  /// its former homes, to the extent that the clients correspond.
   void set_domains(const std::vector<VmDescription>& running);
 
-  /// Gives a client a home; no effect if it has that one. Unknown clients and nodes are ignored. A
-  /// swap is remembered as one, so that the client is not swapped again soon.
+  /// Gives a client a home; no effect if it has that one already. Unknown clients and nodes are
+  /// ignored. Swaps are recorded, so that the client is not swapped again soon.
   void set_home(const ClientId& client, NodeId node, Reason reason);
-  /// Counts a move that was carried out; `reason` says in which column. Placements are not counted.
+  /// Counts a move that was carried out; `reason` selects the column. Placements are not counted.
   void count_move(const ClientId& client, Reason reason);
-  /// Gives a client back the home that it had before an order that was not carried out: it came
-  /// from where it had come from before, and has to stay as long as if it had just arrived.
+  /// Gives a client back the home that it had before an order that was not carried out. The node it
+  /// had come from before is restored, too, and it has to stay as long as if it had just arrived.
   void take_home_back(const ClientId& client, NodeId node);
-  /// Takes over a home as it was found or remembered, without counting a move.
+  /// Takes over a home that was found or remembered, without counting a move.
   void adopt_home(const ClientId& client, NodeId node);
-  /// Where libvirt was told to start the VM: its clients get their first homes there if they can.
-  /// Forgotten with the first move.
+  /// Records where libvirt was told to start the VM: its clients get their first homes there if
+  /// possible. Forgotten with the first move.
   void set_suggested(const VmId& vm, std::vector<NodeId> nodes);
-  /// The client runs on the CPUs of that node as well as on those of its home; value -1: at home
-  /// only. A new home ends it, and without a home there is none.
+  /// From now on the client runs on the CPUs of that node as well as on those of its home; value
+  /// -1: at home only. A new home ends the spill, and a client without a home cannot have one.
   void set_spill(const ClientId& client, NodeId node);
-  /// The VMs that have a client that spills.
+  /// Returns the VMs that have a client that spills.
   [[nodiscard]] std::set<VmId> spilling() const;
-  /// What each spill is estimated to have saved lately. Clients that do not spill are ignored.
+  /// Records what each spill is estimated to have saved recently. Clients that do not spill are
+  /// ignored.
   void note_spills(const std::vector<Spill>& spills, CpuTime epoch);
-  /// Takes a client's home away; it will be placed anew.
+  /// Takes a client's home away; it will be placed again.
   void forget_home(const ClientId& client);
   void set_moving(const VmId& vm, bool moving);
-  /// How many cores of its home belong to the client alone.
+  /// Sets how many cores of its home belong to the client alone.
   void set_exclusive_cores(const ClientId& client, std::int32_t cores);
-  /// A transfer of the VM's pages begins; when it ends, so many bytes were moved, and at least
-  /// `left_behind` are still remote. What is really left is what the readings then show: they also
-  /// count pages that cannot be moved at all, such as program text. What was left is tried again
-  /// after 6 epochs, then 18, 54, 162 and 300; once that moved next to nothing, only if more memory
-  /// becomes remote, or after a change of homes.
+  /// Record that a transfer of the VM's pages begins, and that it ended: with that many bytes
+  /// moved, and at least `left_behind` still remote. What is really left is what later readings
+  /// show: they also count pages that cannot be moved at all, such as program text. What was left
+  /// is tried again after 6 epochs, then 18, 54, 162 and 300; once that moved next to nothing, only
+  /// if more memory becomes remote, or after a change of homes.
   void transfer_began(const VmId& vm);
   void transfer_ended(const VmId& vm, Bytes moved, Bytes left_behind);
   void set_expected_load(const VmId& vm, Permille per_vcpu);
-  /// The demand assumed for the VM when it starts, as a share of its vCPUs' full time.
+  /// Returns the demand assumed for the VM when it starts, as a share of its vCPUs' full time.
   [[nodiscard]] Permille start_load(const VmId& vm) const;
   /// Replaces all former forecasts. They are valid for ten minutes.
   void set_forecasts(LoadForecasts forecasts);
-  /// For how many of the VMs a forecast counts, by predictor.
+  /// Returns for how many of the VMs a forecast counts, by predictor.
   [[nodiscard]] std::array<std::int64_t, kPredictorKinds> forecasts_by() const;
 
-  /// Takes in the epoch's readings. The first call has no rates yet: every VM is stale in its
-  /// snapshot.
+  /// Processes the epoch's readings. After the first call there are no rates yet: every VM is stale
+  /// in its snapshot.
   [[nodiscard]] Snapshot advance(const Sample& sample);
 
   [[nodiscard]] const std::map<VmId, VmRecord>& vms() const { return vms_; }
   [[nodiscard]] const VmRecord* find(const VmId& vm) const;
-  /// False until set_domains() was called: which VMs run is not known yet.
+  /// False until set_domains() was called: until then it is not known which VMs run.
   [[nodiscard]] bool knows_domains() const { return knows_domains_; }
 
  private:

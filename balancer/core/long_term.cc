@@ -10,8 +10,8 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// What a VM's clients that have a home were owed lately, in thousandths of what they are entitled
-/// to; nothing if they are entitled to nothing.
+/// Returns what a VM's clients that have a home were owed lately, in thousandths of what they are
+/// entitled to; nothing if they are entitled to nothing.
 std::optional<Permille> owed_lately(const Arrangement& arrangement, const VmState& vm) {
   CpuTime owed;
   CpuTime entitled;
@@ -32,7 +32,7 @@ std::optional<Permille> owed_lately(const Arrangement& arrangement, const VmStat
   return std::min(permille_of(owed.value, entitled.value, Permille{}), Permille{1000});
 }
 
-/// What a client was owed over minutes, in thousandths of what it is entitled to.
+/// Returns what a client was owed over minutes, in thousandths of what it is entitled to.
 Permille share_owed_on_average(const ClientState& client) {
   return std::min(permille_of(client.owed_on_average.value, client.entitled.value, Permille{}),
                   Permille{1000});

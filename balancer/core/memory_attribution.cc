@@ -34,7 +34,7 @@ std::vector<std::vector<Bytes>> attribute_memory(const std::vector<Bytes>& on_no
   std::vector<Bytes> unclaimed = on_nodes;
   for (std::size_t owner = 0; owner < owners.size(); ++owner) {
     for (NodeIndex node = 0; node < owners[owner].own.size(); ++node) {
-      // The two were not read at the same moment, nor counted in the same way.
+      // The two values were not read at the same moment, nor counted in the same way.
       const Bytes own = std::min(owners[owner].own[node], unclaimed[node]);
       parts[owner][node] += own;
       unclaimed[node] -= own;

@@ -11,8 +11,9 @@ namespace {
 constexpr Bytes kLeastPull = kMiB;
 constexpr std::int64_t kLeastPullPermille = 20;
 
-/// True for a client that could go to where more of its memory is, but has not been at home for
-/// long enough to be moved: a move costs next to nothing, all its memory much.
+/// Returns true for a client that could go where more of its memory is, but has not been at home
+/// for long enough to be moved: moving the client costs next to nothing, moving all its memory
+/// much.
 bool may_yet_go_there(const Arrangement& arrangement, ClientIndex index) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const Options& options = arrangement.options();
@@ -47,11 +48,11 @@ bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
 struct VmMemory {
   Bytes resident;
   Bytes remote;  ///< the part of it that is not at home
-  Bytes astray;  ///< the part of that which has not followed a client to its second node
+  Bytes astray;  ///< the part of `remote` that has not followed a client to its second node
 };
 
-/// Memory on the second node of a client that spills, if a transfer has ended since it came home:
-/// that brought it there, so what is away by now has followed.
+/// Memory on the second node of a client that spills, if a transfer has ended since the client got
+/// its home: the transfer brought it home, so what is away now has followed the client.
 Bytes followed(const ClientState& client, const VmState& vm, const MemoryProfile& memory) {
   const bool was_at_home = vm.epochs_since_transfer < client.epochs_here;
   return client.spills_to != kNoNode && was_at_home ? memory.on(client.spills_to) : Bytes{};

@@ -15,8 +15,8 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// The client touches all of its memory: at home, and then as near as there is room, which is
-/// taken.
+/// Lets the client touch all of its memory: at home, and then as near as there is room. That room
+/// is then taken.
 void touch_memory(Snapshot& snapshot, ClientState& client, MemoryRoom& room, NewHome& home) {
   std::vector<NodeIndex> nodes(snapshot.nodes.size());
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
@@ -47,7 +47,7 @@ void touch_memory(Snapshot& snapshot, ClientState& client, MemoryRoom& room, New
   home.nowhere = left;
 }
 
-/// Cores that no other client can count on.
+/// Gives the client its own cores, on which no other client can count then.
 void hold_own_cores(const Snapshot& snapshot, ClientState& client) {
   const VmPolicy& policy = snapshot.vms[client.vm].policy;
   if (policy.cpu_binding == CpuBinding::kExclusive && client.home != kNoNode) {
@@ -56,7 +56,7 @@ void hold_own_cores(const Snapshot& snapshot, ClientState& client) {
   }
 }
 
-/// Its homes, and the nodes its memory lies on. Ascending.
+/// Returns the VM's homes, and the nodes on which its memory lies. Ascending.
 std::vector<NodeIndex> homes_of_vm(const Snapshot& snapshot, const VmId& id) {
   std::vector<NodeIndex> nodes;
   const VmState* vm = find_vm(snapshot, id);
@@ -75,7 +75,7 @@ std::vector<NodeIndex> homes_of_vm(const Snapshot& snapshot, const VmId& id) {
 }  // namespace
 
 void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
-  // In its place by id.
+  // Inserted at its place by id.
   const auto place =
       std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), vm.description.id,
                        [](const VmState& entry, const VmId& key) { return entry.id < key; });

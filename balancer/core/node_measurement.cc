@@ -15,8 +15,9 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// Where it may have run in the last epoch, empty for anywhere: its pins say that only if they were
-/// in force all epoch. A second node comes and goes within one, in addition to the home.
+/// Returns where the client may have run in the last epoch, empty for anywhere: its pins determine
+/// this only if they were in force all epoch. A second node comes and goes within an epoch, in
+/// addition to the home.
 std::vector<NodeIndex> may_have_run_on(const Topology& topology, const ClientRecord& client) {
   const std::optional<NodeIndex> home = topology.index_of(client.home);
   if (!home || client.epochs_here <= 1) {
@@ -35,7 +36,7 @@ std::vector<NodeIndex> may_have_run_on(const Topology& topology, const ClientRec
   return is_beside_home ? nodes : std::vector<NodeIndex>{};
 }
 
-/// How it shared its time between these nodes lately, or nothing.
+/// Returns how it recently shared its time between these nodes, or nothing.
 std::vector<CpuTime> seen_on(const Topology& topology, const ClientRecord& client,
                              const std::vector<NodeIndex>& nodes) {
   std::vector<CpuTime> seen(client.ran_on.empty() ? 0 : nodes.size());
@@ -45,7 +46,7 @@ std::vector<CpuTime> seen_on(const Topology& topology, const ClientRecord& clien
   return seen;
 }
 
-/// Per node, the busy time that no client used, including the daemon's copying.
+/// Returns, per node, the busy time that no client used, including the daemon's copying.
 std::vector<CpuTime> others_on_nodes(const std::map<VmId, VmRecord>& vms,
                                      const EpochReading& reading, const std::vector<NodeBusy>& busy,
                                      const NodeAverages& averages, const Snapshot& snapshot) {
@@ -69,7 +70,7 @@ std::vector<CpuTime> others_on_nodes(const std::map<VmId, VmRecord>& vms,
   return non_vm_time(busy, bound, unbound, before);
 }
 
-/// Per node, the idle time of cores that belong to one client alone.
+/// Returns, per node, the idle time of cores that belong to one client alone.
 std::vector<CpuTime> set_aside_on_nodes(const Snapshot& snapshot) {
   std::vector<CpuTime> set_aside(snapshot.nodes.size());
   for (const ClientState& client : snapshot.clients) {
@@ -119,9 +120,9 @@ void measure_nodes(const std::map<VmId, VmRecord>& vms, const EpochReading& read
       non_vm[node] = in_epoch(lasting, epoch);  // held
     }
     averages.newest_non_vm[node] = per_second(non_vm[node], epoch);
-    // The daemon's own copying does not count: it ends, and wherever CPUs are idle the kernel runs
-    // it on these. Nor is a burst of other load a basis for planning: what counts is what lasts,
-    // and is there now.
+    // The daemon's own copying does not count: it ends, and if CPUs are idle anywhere the kernel
+    // runs it on these. Nor is a burst of other load a basis for planning: load counts only to the
+    // extent that it lasts and is present now.
     const CpuTime copying = busy[node].known ? busy[node].copying : CpuTime{};
     const CpuTime others = std::max(non_vm[node] - copying, CpuTime{});
     state.non_vm_now = std::min(others, state.threads);

@@ -58,9 +58,9 @@ namespace {
 
 using Times = std::vector<CpuTime>;
 
-constexpr std::int64_t kForgotten = 32;  ///< one part in so many per epoch
+constexpr std::int64_t kForgotten = 32;  ///< 1 / kForgotten per epoch
 
-/// What is expected of non-VM load on each node.
+/// Returns the non-VM load that is expected on each node.
 Times expected_of_others(const std::vector<NodeBusy>& nodes, const Times& before) {
   Times expected(nodes.size());
   CpuTime all;
@@ -76,7 +76,7 @@ Times expected_of_others(const std::vector<NodeBusy>& nodes, const Times& before
   return expected;
 }
 
-/// Takes `amount` from `left` of these nodes, in proportion to `parts` and no more than these, and
+/// Takes `amount` from `left` of these nodes, in proportion to `parts` and at most these, and
 /// returns the excess.
 CpuTime take_away(CpuTime amount, const std::vector<NodeIndex>& nodes, const Times& parts,
                   Times& left) {
@@ -91,7 +91,7 @@ CpuTime take_away(CpuTime amount, const std::vector<NodeIndex>& nodes, const Tim
   return amount - taken;
 }
 
-/// Takes away what a client ran where it was seen, and returns what must have been elsewhere.
+/// Subtracts what a client ran where it was seen, and returns what must have run elsewhere.
 CpuTime take_where_seen(const ClientUse& use, Times& left) {
   CpuTime all;
   for (const CpuTime seen : use.seen) {
@@ -107,7 +107,7 @@ CpuTime take_where_seen(const ClientUse& use, Times& left) {
   return rest;
 }
 
-/// Takes away what clients that may have run on these nodes ran there.
+/// Subtracts what clients that may have run on these nodes ran there.
 void take_use(CpuTime used, const std::vector<NodeIndex>& nodes, const Times& expected,
               Times& left) {
   Times more(left.size());
@@ -133,7 +133,8 @@ std::vector<CpuTime> non_vm_time(const std::vector<NodeBusy>& nodes, const Times
   for (const ClientUse& use : unbound) {
     by_nodes[use.nodes.empty() ? everywhere : use.nodes] += take_where_seen(use, left);
   }
-  // Those with the fewest nodes first: what they leave is for those that may have run elsewhere.
+  // Those with the fewest nodes first: what they leave is for clients that may have run elsewhere
+  // as well.
   std::vector<std::pair<std::vector<NodeIndex>, CpuTime>> uses(by_nodes.begin(), by_nodes.end());
   std::stable_sort(uses.begin(), uses.end(),
                    [](const auto& a, const auto& b) { return a.first.size() < b.first.size(); });

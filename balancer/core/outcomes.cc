@@ -20,7 +20,7 @@ NodeId number_of(const Snapshot& snapshot, NodeIndex node) {
   return node == kNoNode ? NodeId{-1} : snapshot.topology.nodes[node].id;
 }
 
-/// What the client loses to far memory on that node, with its memory where it lies.
+/// Returns what the client loses to far memory on that node, with its memory where it lies.
 CpuTime lost_to_memory(const Snapshot& snapshot, const ClientState& client, NodeIndex node,
                        const Options& options) {
   return node == kNoNode ? CpuTime{}
@@ -28,8 +28,8 @@ CpuTime lost_to_memory(const Snapshot& snapshot, const ClientState& client, Node
                                         node, options);
 }
 
-/// The same if all its vCPUs were busy all the time. `followed`: with its memory on the node as far
-/// as it may be moved and finds room.
+/// The same if all its vCPUs were busy all the time. `followed`: with its memory on the node, to
+/// the extent that it may be moved and has room there.
 CpuTime far_when_busy(const Snapshot& snapshot, const ClientState& client, NodeIndex node,
                       bool followed, const Options& options) {
   if (node == kNoNode) {
@@ -73,8 +73,8 @@ Reckoned reckon(const Snapshot& snapshot, const Options& options,
   return sum;
 }
 
-/// True for nodes on which a spill changes how long clients wait: homes of clients that spill, and
-/// where they spill to.
+/// Returns the nodes on which a spill changes how long clients wait: homes of clients that spill,
+/// and their second nodes.
 std::vector<bool> nodes_with_spills(const Snapshot& snapshot) {
   std::vector<bool> nodes(snapshot.nodes.size());
   for (const ClientState& client : snapshot.clients) {
@@ -85,8 +85,8 @@ std::vector<bool> nodes_with_spills(const Snapshot& snapshot) {
   return nodes;
 }
 
-/// Time owed to the clients of these nodes beyond what is computed; may be negative. Nodes with
-/// spills are left out: what was owed there is not what would be owed at home.
+/// Returns the time owed to the clients of these nodes beyond what is computed; may be negative.
+/// Nodes with spills are left out: what was owed there is not what would be owed at home.
 CpuTime unexplained(const Snapshot& snapshot, const std::vector<NodeIndex>& nodes,
                     const Options& options) {
   const std::vector<CpuTime> reckoned = Reckoning(snapshot, options).owed();
@@ -114,8 +114,8 @@ std::vector<NodeIndex> nodes_of(const Snapshot& snapshot, const Steps& steps) {
   return nodes;
 }
 
-/// Takes the clients back to where they were. A client that lives elsewhere by now stays there, and
-/// so does one that had no home, or one on a node that is gone.
+/// Returns the clients to where they were. A client that has since got another home stays there,
+/// and so does one that had no home, or whose former node no longer exists.
 template <class Steps>
 void take_back(const Snapshot& snapshot, const Steps& steps, std::vector<NodeIndex>& homes) {
   for (const auto& step : steps) {
@@ -247,7 +247,7 @@ bool Outcomes::is_clean(const Watched& watched, const Snapshot& snapshot) {
       });
 }
 
-/// Takes this epoch as the one by which the action is judged.
+/// Makes this epoch the one by which the action is judged.
 void Outcomes::sample(WatchedActions::iterator entry, const Snapshot& snapshot,
                       const Options& options) {
   Watched& watched = entry->second;
@@ -260,7 +260,7 @@ void Outcomes::sample(WatchedActions::iterator entry, const Snapshot& snapshot,
     }
     const CpuTime full = snapshot.epoch_length * client->vcpu_count();
     step.busy = permille_of(client->demand.value, full.value, Permille{});
-    // Its memory is on its way; the final cost is added once it has arrived.
+    // Its memory is in transit; the final cost is added once it has arrived.
     const CpuTime now = lost_to_memory(snapshot, *client, client->home, options);
     sampled.before.lost -= now;
     sampled.after.lost -= now;
@@ -295,7 +295,7 @@ MeasuredOutcome Outcomes::outcome_of(std::int64_t action, const Watched& watched
                           /*harmful=*/false};
   for (const Step& step : watched.steps) {
     const ClientState* client = find_client(snapshot, step.client);
-    // The memory of a client that lives elsewhere by now is brought there.
+    // The memory of a client that has since got another home is brought there.
     if (client == nullptr || client->home != index_of(snapshot, step.to)) {
       continue;
     }
@@ -307,7 +307,7 @@ MeasuredOutcome Outcomes::outcome_of(std::int64_t action, const Watched& watched
   if (watched.unexplained_before && watched.unexplained_after) {
     outcome.before.lost += *watched.unexplained_before - *watched.unexplained_after;
   }
-  // It cannot have done more harm than there is.
+  // It cannot have done more harm than is lost with it.
   outcome.before.lost = std::max(outcome.before.lost, CpuTime{});
   CpuTime capacity;
   for (const NodeState& node : snapshot.nodes) {
@@ -319,7 +319,7 @@ MeasuredOutcome Outcomes::outcome_of(std::int64_t action, const Watched& watched
   return outcome;
 }
 
-/// Looks at actions that have been pinned: at the loads once, and later at what was really owed.
+/// Observes actions that have been pinned: the loads once, and later what was really owed.
 void Outcomes::observe(WatchedActions::iterator entry, const Snapshot& snapshot,
                        const Options& options) {
   Watched& watched = entry->second;
@@ -332,7 +332,7 @@ void Outcomes::observe(WatchedActions::iterator entry, const Snapshot& snapshot,
   }
 }
 
-/// True if all that can be known is known, apart from its memory.
+/// Returns true if everything that can be known, apart from the memory, is known.
 bool Outcomes::is_complete(const Watched& watched, std::int64_t epoch) {
   const bool knows_owed = !watched.moves_clients || watched.unexplained_after ||
                           epoch >= *watched.pinned + kPinsSettle + kLongestWait;
@@ -340,7 +340,7 @@ bool Outcomes::is_complete(const Watched& watched, std::int64_t epoch) {
 }
 
 std::vector<MeasuredOutcome> Outcomes::settle(const Snapshot& snapshot, const Options& options) {
-  // All are observed before any is forgotten: they are judged against each other.
+  // All are observed before any is erased: they are judged against each other.
   for (auto entry = watched_.begin(); entry != watched_.end(); ++entry) {
     if (entry->second.pinned && snapshot.epoch > *entry->second.pinned) {
       observe(entry, snapshot, options);

@@ -16,10 +16,10 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostRejections = 64;
-/// Each costs a search of its own.
+/// The most candidates that may prove useless; each costs a search of its own.
 constexpr std::size_t kMostUseless = 3;
 
-/// Local share of the memory of the clients that move, taken together.
+/// Returns the local share of the memory of the clients that move, taken together.
 Permille locality_over(const Arrangement& arrangement, const std::vector<Rehoming>& changes,
                        bool after) {
   Bytes local;
@@ -37,9 +37,9 @@ Permille locality_over(const Arrangement& arrangement, const std::vector<Rehomin
   return permille_of(local.value, all.value, Permille{1000});
 }
 
-/// VMs that have clients without a home. Those with memory that cannot follow come first, because
-/// only one node suits them; then wide and busy ones: what is left over fits small ones more
-/// easily.
+/// Returns VMs that have clients without a home. Those with memory that cannot follow come first,
+/// because only one node suits them; then wide and busy ones, because small ones fit more easily
+/// into what is left over.
 std::vector<std::size_t> homeless_vms(const Snapshot& snapshot) {
   std::vector<std::size_t> vms;
   std::vector<CpuTime> loads(snapshot.vms.size());
@@ -80,7 +80,8 @@ bool host_is_large_enough(const Snapshot& snapshot, const Options& options) {
          smallest >= options.rebalance_cores_node;
 }
 
-/// True if a client moved in the epoch that was just measured, so that its figures are a mixture.
+/// Returns true if a client moved in the epoch that was just measured, so that its figures are a
+/// mixture.
 bool has_just_moved(const Snapshot& snapshot) {
   return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
                      [](const ClientState& client) {
@@ -132,7 +133,7 @@ class Planner {
   }
 
  private:
-  /// Reports, for what was worth doing, why it is not done at all.
+  /// Reports why nothing is done, for what would have been worth doing.
   void refuse_all(Guard guard) {
     Considered considered;
     consider_load_moves(now_, Reason::kLoadMove, considered);
@@ -172,7 +173,7 @@ class Planner {
           continue;
         }
         if (moves.best()) {
-          // A swap is not tried where a move will do, even if moves are not due yet.
+          // A swap is not tried if a move will do, even if moves are not due yet.
           a_move_waits_ = !is_due_for_load(snapshot_, options_.swap_migrate_only);
           if (a_move_waits_) {
             reject(moves.stopped());
@@ -210,7 +211,7 @@ class Planner {
     }
   }
 
-  /// True if an exchange would help, but it is not yet time to look for one.
+  /// Returns true if a swap would help, but swaps are not due yet.
   [[nodiscard]] bool a_swap_waits() const {
     if (is_due_for_load(snapshot_, options_.swap_interval) || options_.swap_load_enable == 0 ||
         !is_imbalanced(now_)) {
@@ -286,7 +287,8 @@ class Planner {
     }
   }
 
-  /// Clients that begin or cease to run on a second node. With an open breaker nothing changes.
+  /// Finds clients that begin or cease to run on a second node. With an open breaker nothing
+  /// changes.
   void spill() {
     if (circumstances_.breaker_open) {
       return;
@@ -301,8 +303,8 @@ class Planner {
     }
   }
 
-  /// One action for all clients of a VM with spills that begin, change or end; none in addition to
-  /// its moves.
+  /// Adds one action for all clients of a VM with spills that begin, change or end; none in
+  /// addition to its moves.
   void change_spills(const VmState& vm) {
     Action action{Reason::kSpill, {}, {}};
     CpuTime saves;
@@ -335,8 +337,9 @@ class Planner {
     plan_.actions.push_back(std::move(action));
   }
 
-  /// If the best candidate does not pay on top of spills, leaves out its nodes, where spills do
-  /// what can be done: it would hide those of other nodes. False if it was not left out.
+  /// If the best candidate does not pay on top of spills, leaves out its nodes for the rest of the
+  /// plan: spills do there what can be done, and the candidate would hide those of other nodes.
+  /// Returns false if it was not left out.
   bool leave_out_useless(const Considered& considered) {
     if (!considered.best() || useless_ == kMostUseless ||
         !does_not_pay_beside_spills(*considered.best())) {
@@ -351,8 +354,8 @@ class Planner {
     return true;
   }
 
-  /// Makes the best candidate an action; false if there is none or it has to wait for the next
-  /// epoch.
+  /// Makes the best candidate an action. Returns false if there is none or it has to wait for the
+  /// next epoch.
   bool take_best(const Considered& considered) {
     reject(considered.stopped());
     if (!considered.best()) {
@@ -371,9 +374,9 @@ class Planner {
     return true;
   }
 
-  /// True if it is made for CPU time that its clients would get on second nodes as well, or nearly.
-  /// It must save twice its cost: the saving is a small difference of large figures, and loads
-  /// change.
+  /// Returns true if the candidate is made for CPU time that its clients would get on second nodes
+  /// as well, or nearly. It must save twice its cost: the saving is a small difference of large
+  /// figures, and loads change.
   [[nodiscard]] bool does_not_pay_beside_spills(const Candidate& candidate) const {
     if (!is_for_load(candidate.reason) || options_.spill_enable == 0) {
       return false;
@@ -385,15 +388,16 @@ class Planner {
     return gain * options_.move_horizon <= std::max(effect.cost, CpuTime{}) * 2;
   }
 
-  /// True if it is made only for an expected shortage, and a client would wait for it now.
+  /// Returns true if the candidate is made only for an expected shortage, and a client would wait
+  /// because of it now.
   [[nodiscard]] bool costs_now(const Candidate& candidate) const {
     return candidate.reason == Reason::kForecastMove &&
            now_.effect_of(candidate.changes).gain < CpuTime{};
   }
 
-  /// Makes any number of rehomings and returns their effect. All are made at once, because a client
-  /// that leaves makes room for others. For more than kMostTogether the cost is the sum of what
-  /// each would cost alone.
+  /// Applies any number of rehomings and returns their effect. All are applied at once, because a
+  /// client that leaves makes room for others. For more than kMostTogether the cost is the sum of
+  /// what each would cost alone.
   Effect apply(const std::vector<Rehoming>& changes) {
     if (changes.size() <= Arrangement::kMostTogether) {
       const Effect effect = now_.effect_of(changes);
@@ -472,12 +476,12 @@ class Planner {
   Arrangement now_;
   Plan plan_;
   CpuTime lost_;  ///< with spills, after the actions so far
-  CpuTime owed_;  ///< the part of it that owed_beside_spills() gives
+  CpuTime owed_;  ///< the part of it that owed_beside_spills() returns
   std::int64_t moves_ = 0;
-  bool known_ = false;  ///< false: lost time, and what an action changes of it, is unknown
+  bool known_ = false;  ///< false: lost time, and how an action changes it, is unknown
   bool a_move_waits_ = false;
   std::size_t useless_ = 0;          ///< load moves and exchanges that do not pay now
-  std::vector<NodeIndex> left_out_;  ///< their nodes
+  std::vector<NodeIndex> left_out_;  ///< the nodes of these
 };
 
 }  // namespace

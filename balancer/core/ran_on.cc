@@ -12,7 +12,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// What the client ran, by the node of each vCPU's last CPU, or nothing.
+/// Returns what the client ran, by the node of each vCPU's last CPU, or nothing.
 std::optional<std::vector<CpuTime>> ran_by_node(const VmSample& before, const VmSample& now,
                                                 const Topology& topology,
                                                 const std::vector<std::int32_t>& vcpus) {

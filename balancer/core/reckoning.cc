@@ -31,7 +31,7 @@ Reckoning::Reckoning(const Snapshot& snapshot, const Options& options, Basis bas
 }
 
 void Reckoning::apply(std::span<const Rehoming> changes) {
-  // Clients that leave make room before any comes; what they were promised goes with them.
+  // Clients that leave make room before any arrive; what they were promised goes with them.
   for (const auto& [client, to] : changes) {
     if (homes_[client] != to && homes_[client] != kNoNode) {
       room_.of(client, homes_[client]) += memory_[client].promised;
@@ -169,7 +169,7 @@ std::vector<Permille> Reckoning::owed_shares() const {
       sum += homes_[client] == node ? owed_by_client[client] : CpuTime{};
     }
     const NodeState& state = snapshot_->nodes[node];
-    // A node that other load uses up entirely is measured by its cores.
+    // If other load uses up a node entirely, its cores count instead.
     const CpuTime capacity = state.capacity > CpuTime{} ? state.capacity : state.physical;
     shares.push_back(permille_of(sum.value, capacity.value, Permille{}));
   }

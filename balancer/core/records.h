@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is remembered of a VM and its clients from one epoch to the next: the ledger's records.
+/// The ledger's records: what is remembered of a VM and its clients from one epoch to the next.
 #pragma once
 
 #include <cstdint>
@@ -47,13 +47,13 @@ struct ClientRecord {
   NodeId came_from_before;            ///< what came_from was before its last move
   NodeId pinned_to;                   ///< the node all its vCPUs are pinned to; value -1: none
   std::vector<NodeId> pinned_to_two;  ///< the same if it is two nodes; else empty
-  std::vector<RanOnNode> ran_on;      ///< by node; empty where its readings do not tell
+  std::vector<RanOnNode> ran_on;      ///< by node; empty if its readings do not show it
   std::int64_t epochs_here = 0;  ///< since it got its home; 1 in the first epoch measured there; at
-                                 ///< least Numa.Residency once it is known to be no newcomer
+                                 ///< least Numa.Residency once it is known not to be new there
   std::int64_t epochs_since_swap = 1'000'000;
   std::int64_t age_epochs = 0;  ///< since first seen
   bool moving = false;
-  std::int32_t exclusive_cores = 0;  ///< of its home, that belong to it alone
+  std::int32_t exclusive_cores = 0;  ///< cores of its home that belong to it alone
   NodeId spills_to;                  ///< value -1: it runs at home only
   CpuTime spill_saves;               ///< per second, exponentially weighted
   CpuRates held;                     ///< as last measured
@@ -94,8 +94,8 @@ struct VmRecord {
   bool transferring = false;
   Bytes left_behind;  ///< by the last transfer
   std::int64_t epochs_since_transfer = 1'000'000;
-  std::int64_t epochs_travelled = 0;  ///< with pages on their way, since its last change of home
-  std::int64_t epochs_rested = 1'000'000;  ///< without, since then
+  std::int64_t epochs_travelled = 0;       ///< with pages in transit, since its last change of home
+  std::int64_t epochs_rested = 1'000'000;  ///< without, since that change
   std::int64_t pull_again_after = 0;       ///< as in VmState; longer with every transfer
 };
 

@@ -36,7 +36,7 @@ Bytes sum_of(const std::vector<PromisedMemory>& parts) {
   return sum;
 }
 
-/// Adds the nodes where something is left of it, each node once.
+/// Adds the nodes on which something of the reservation is left, each node once.
 void add_nodes(std::vector<NodeId>& nodes, const Reservation& reservation) {
   for (const PromisedMemory& part : reservation.memory) {
     if (std::find(nodes.begin(), nodes.end(), part.node) == nodes.end()) {
@@ -45,7 +45,7 @@ void add_nodes(std::vector<NodeId>& nodes, const Reservation& reservation) {
   }
 }
 
-/// Adds to the part of that node and page size, or as a new part in their order.
+/// Adds `more` to the part of that node and page size, or as a new part in order.
 void add_part(std::vector<PromisedMemory>& parts, const PromisedMemory& more) {
   const auto place = std::lower_bound(
       parts.begin(), parts.end(), more, [](const PromisedMemory& a, const PromisedMemory& b) {
@@ -58,7 +58,7 @@ void add_part(std::vector<PromisedMemory>& parts, const PromisedMemory& more) {
   }
 }
 
-/// Takes memory of that page size, from that node if one is given.
+/// Takes memory of that page size, only from `node` if it is given.
 std::vector<PromisedMemory> take(Reservation& reservation, Bytes page_size, Bytes wanted,
                                  std::optional<NodeId> node) {
   std::vector<PromisedMemory> taken;

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Room that is kept for VMs that are not there yet.
+/// Room that is kept for VMs that do not run yet.
 ///
-/// Problem: an administrator who plans to start a VM, or expects one from another host, has to know
-/// that its room will not be gone by then. Approach: a *reservation* is memory of nodes, by page
-/// size, that counts as memory these keep free (NodeState::reserve, NodeState::reservations) for
-/// all VMs but those that it is for. So whatever respects the reserve respects it: admission, first
-/// homes, moves, and what is reported to others. Its vCPUs count as those of a VM that was told to
-/// start there (controller/starts.h). Terms: a reservation *is for* VMs of a name, group or owner;
-/// a VM *takes it up* when it begins to run, and counts by itself from then on; a *shared* one is
-/// room for all VMs that it is for together: what a VM has taken of it *comes back* when that VM
-/// stops.
+/// Problem: an administrator who plans to start a VM, or expects one from another host, has to be
+/// sure that its room will still be there. Approach: a *reservation* is memory of nodes, by page
+/// size. For all VMs except those that it is for, it counts as memory that these nodes keep free
+/// (NodeState::reserve, NodeState::reservations). So everything that respects the reserve respects
+/// it: admission, first homes, moves, and what is reported to others. Its vCPUs count as those of a
+/// VM that was told to start there (controller/starts.h).
+/// Terms: a reservation *is for* VMs of a name, group or owner; a VM *takes it up* when it begins
+/// to run, and counts by itself from then on; a *shared* one is room for all VMs that it is for
+/// together: what a VM has taken of it *comes back* when that VM stops.
 ///
 /// Properties:
 ///  - without reservations a snapshot stays as it is, and once they are gone it is as before;
 ///  - none is for a VM of another name, group and owner;
-///  - a VM takes up no more than its own memory, of each page size by itself, and an even share of
-///    it on each node where it was told to start before anything elsewhere; one that is for it by
-///    name ends with that, unless it is shared;
-///  - a VM takes up what is for it once, as long as it runs; one that ran before takes nothing;
+///  - a VM takes up no more than its own memory, of each page size by itself, and takes an even
+///    share of it on each node where it was told to start before anything elsewhere; a reservation
+///    that is for this VM by name ends with that, unless it is shared;
+///  - a VM takes up what is for it once, as long as it runs; one that ran before the reservation
+///    was made takes nothing;
 ///  - of a shared one, what is left and what running VMs have taken are together what was reserved
 ///    at first, on each node, of each page size and of vCPUs. So what comes back is kept where it
 ///    was reserved; if the VM had been moved from there and others have filled the node, it is what
 ///    becomes free there next;
 ///  - a shared one does not end by being taken up, even if nothing is left of it;
 ///  - it expires at the time that was set for it, not before; one that was made for a duration
-///    lasts that long, whatever the wall clock is set to meanwhile;
-///  - to every plan its memory is as good as taken, and no VM is moved or stopped to make room.
+///    lasts that long, even if the wall clock is set meanwhile;
+///  - for every plan its memory counts as taken, and no VM is moved or stopped to make room.
 #pragma once
 
 #include <cstddef>
@@ -63,31 +64,30 @@ struct SharedPart {
 };
 
 struct Reservation {
-  std::string name;                          ///< not empty
-  std::string vm;                            ///< it is for the VM of this name; empty: for none
-  std::optional<VmId> vm_id;                 ///< or of this UUID
-  std::string group;                         ///< or for those of this affinity or anti-affinity
-                                             ///< group; empty: for none
+  std::string name;           ///< not empty
+  std::string vm;             ///< it is for the VM of this name; empty: for none
+  std::optional<VmId> vm_id;  ///< or of this UUID
+  std::string group;  ///< or for those of this affinity or anti-affinity group; empty: for none
   std::int32_t vcpus = 0;                    ///< what is left
   std::vector<NodeId> homes;                 ///< of its vCPUs, by client as of a VM
   std::vector<PromisedMemory> memory;        ///< what is left
   std::optional<std::int64_t> until_unix_s;  ///< absent: until it is given up
-  /// VMs that it is for and that run, but take nothing any more: they have already, or ran before
-  /// it was made.
+  /// Running VMs that it is for but that take nothing any more: they have taken their part, or ran
+  /// before it was made.
   std::vector<VmId> served;
   std::string owner;  ///< or it is for the VMs of this owner; empty: for none
   bool shared = false;
   std::vector<SharedPart> taken;  ///< of a shared one, by VMs in `served`
-  bool lasting = false;           ///< `until_unix_s` is no time of day: it is so long from now
+  bool lasting = false;  ///< made for a duration: `until_unix_s` follows changes of the clock
   bool operator==(const Reservation&) const = default;
 
-  /// True if it is for that VM. `vm` must have the policy that counts.
+  /// Returns true if it is for that VM. `vm` must have its effective policy.
   [[nodiscard]] bool is_for(const VmDescription& vm) const;
-  /// True if it is for that VM and no other.
+  /// Returns true if it is for that VM and no other.
   [[nodiscard]] bool is_for_by_name(const VmDescription& vm) const;
-  /// Over all nodes and page sizes.
+  /// Returns the memory left, over all nodes and page sizes.
   [[nodiscard]] Bytes memory_left() const;
-  /// True if nothing will ever be left of it.
+  /// Returns true if nothing will ever be left of it.
   [[nodiscard]] bool is_used_up() const { return !shared && memory.empty(); }
 };
 
@@ -114,28 +114,28 @@ class Reservations {
   Reservations() = default;
   explicit Reservations(std::vector<Reservation> reservations) : all_(std::move(reservations)) {}
 
-  /// In the order in which they were made.
+  /// All reservations, in the order in which they were made.
   [[nodiscard]] const std::vector<Reservation>& all() const { return all_; }
-  /// Null if there is none.
+  /// Returns null if there is none.
   [[nodiscard]] const Reservation* find(std::string_view name) const;
 
   void add(Reservation reservation) { all_.push_back(std::move(reservation)); }
   void remove(std::string_view name);
-  /// The wall clock was set forward by so much, or back. Returns whether that changed any.
+  /// The wall clock was set forward by `by_s` seconds, or back. Returns true if that changed any.
   bool clock_set(std::int64_t by_s);
   /// Removes those that have expired, and returns them.
   std::vector<Reservation> expire(std::int64_t now_unix_s);
   /// The VM begins to run. `nodes`: where it was told to start; empty: not known.
   std::vector<TakenUp> take_up(const VmDescription& vm, const std::vector<NodeId>& nodes);
-  /// VMs that have stopped may take up again what is for them, and what they have taken of shared
-  /// ones comes back. Nothing if no such VM had stopped.
+  /// Lets VMs that have stopped take up again what is for them, and takes back what they have taken
+  /// of shared ones. Returns nothing if no such VM had stopped.
   std::optional<std::vector<CameBack>> forget_stopped(const std::function<bool(const VmId&)>& runs);
 
   /// Leaves the reservations as a VM that is about to start counts them: without those that are for
-  /// it. Returns where there is something left of these, each node once.
+  /// it. Returns the nodes on which something of these is left, each node once.
   std::vector<NodeId> open_for(const VmDescription& vm);
 
-  /// Makes the snapshot's nodes keep their memory, and nothing for any others.
+  /// Makes the snapshot's nodes keep the memory of these reservations, and of no others.
   void keep_in(Snapshot& snapshot) const;
 
  private:

@@ -8,12 +8,12 @@
 ///                       demand by about what would even two nodes out
 ///   search_chains.cc    sets of two to four rehomings of a few clients on a few nodes
 ///   search_long_term.cc turns for the clients that were owed most over the last epochs
-///   search_groups.cc    moves that mend affinity and anti-affinity groups, or unite talkers
+///   search_groups.cc    moves that restore affinity and anti-affinity groups, or unite talkers
 ///   search_locality.cc  moves and swaps towards memory
 /// All are compared with candidate.h's upper bound before they are judged.
 ///
 /// Properties:
-///  - the result does not depend on the order of equal candidates except by index;
+///  - the order of equal candidates affects the result only by index;
 ///  - the number of evaluations is at most clients x nodes for moves and bounded for all others.
 #pragma once
 
@@ -33,7 +33,7 @@ void consider_group_moves(const Arrangement& arrangement, Considered& considered
 void consider_locality_moves(const Arrangement& arrangement, Considered& considered);
 void consider_locality_swaps(const Arrangement& arrangement, Considered& considered);
 
-/// Every node for one client, whatever the gain: for the explanation.
+/// Returns every node for one client, whatever the gain: for the explanation.
 [[nodiscard]] std::vector<Candidate> all_moves_of(const Arrangement& arrangement,
                                                   ClientIndex client);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of two to four rehomings that belong together, where no single move and no swap helps: two
+// Sets of two to four rehomings that belong together, if no single move and no swap helps: two
 // small clients for a large one, one that makes room for another, three or four that change places.
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ constexpr std::size_t kMostNodes = 4;
 constexpr std::size_t kMostClients = 16;
 constexpr std::size_t kMostInFours = 6;  ///< clients on all nodes
 
-/// The nodes that owe most and those that owe least.
+/// Returns the nodes that owe most and those that owe least.
 std::vector<NodeIndex> extremes(std::vector<NodeIndex> nodes) {
   if (nodes.size() > kMostNodes) {
     nodes.erase(nodes.begin() + kMostNodes / 2, nodes.end() - kMostNodes / 2);
@@ -30,8 +30,8 @@ void consider_chains(const Arrangement& arrangement, Considered& considered) {
   if (nodes.size() < 2) {
     return;
   }
-  // Small hosts are searched completely; on larger ones so many rehomings at once would be too many
-  // to try.
+  // Small hosts are searched completely; on larger ones there would be too many combinations of
+  // that many rehomings.
   std::vector<std::vector<ClientIndex>> movable;
   std::size_t all = 0;
   for (const NodeIndex node : nodes) {

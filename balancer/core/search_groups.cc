@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves that bring together, or apart, VMs that the administrator declared to belong that way;
-// bring VMs to devices that they want near; and bring together VMs that talk to each other.
+// Moves that bring VMs together, or apart, as the administrator declared; bring VMs to devices that
+// they want near; and bring together VMs that talk to each other.
 #include "balancer/core/guards.h"
 #include "balancer/core/search.h"
 

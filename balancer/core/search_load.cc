@@ -15,8 +15,8 @@ constexpr std::size_t kSourcesTried = 4;    ///< nodes with clients paired for s
 constexpr std::size_t kAllPairsUpTo = 100;  ///< pairs of two nodes tried one by one
 constexpr std::size_t kPartnersTried = 3;
 
-/// The part of `partners` (most demand first) in which to look for one to swap with `client`: the
-/// few with demand nearest to the client's less what ought to go over.
+/// Returns the part of `partners` (most demand first) in which to look for one to swap with
+/// `client`: the few whose demand is nearest to the client's less what should move over.
 std::span<const ClientIndex> likely_partners(const Arrangement& arrangement, ClientIndex client,
                                              std::span<const ClientIndex> partners,
                                              CpuTime ought_to_go) {
@@ -63,7 +63,7 @@ void consider_load_swaps(const Arrangement& arrangement, Considered& considered)
   for (const NodeIndex node : nodes) {
     movable[node] = movable_residents(arrangement, node, Reason::kLoadSwap);
   }
-  // Demand of a node's clients beyond what it can give; negative where it could give more.
+  // Demand of a node's clients beyond what it can give; negative if it could give more.
   const auto excess = [&](NodeIndex node) {
     return arrangement.node(node).demand() - arrangement.node(node).capacity();
   };

@@ -14,20 +14,20 @@ namespace {
 constexpr std::size_t kMostStrays = 64;
 constexpr std::size_t kSwapPartnersTried = 8;
 
-/// Local memory of a client on one node compared with where it is, in thousandths of what is
-/// resident.
+/// Returns by how much the client's local memory is larger on one node than at home, in thousandths
+/// of what is resident.
 Permille locality_gain(const Arrangement& arrangement, ClientIndex client, NodeIndex to) {
   const MemoryProfile& memory = arrangement.memory(client);
   return memory.locality(to) - memory.locality(arrangement.home(client));
 }
 
-/// False while pages of it are on their way: where they lie now says nothing.
+/// Returns false while pages of it are in transit: where they lie now is no information.
 bool is_settled(const Arrangement& arrangement, ClientIndex client) {
   const Snapshot& snapshot = arrangement.snapshot();
   return !snapshot.vms[snapshot.clients[client].vm].transferring;
 }
 
-/// A client with enough memory on another node to be worth going there.
+/// A client with enough memory on another node to make going there worthwhile.
 struct Stray {
   ClientIndex client = kNoClient;
   NodeIndex towards = kNoNode;
@@ -64,7 +64,7 @@ std::optional<Guard> why_not_for_locality(const Arrangement& arrangement,
   if (!effect.fits) {
     return Guard::kNoRoom;
   }
-  // Locality may not be bought with CPU time that another client is then owed.
+  // Locality must not be bought with CPU time that another client is then owed.
   if (effect.gain - std::max(effect.talk, CpuTime{}) < -least_gain(arrangement, changes)) {
     return Guard::kMinimumGain;
   }

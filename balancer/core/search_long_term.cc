@@ -18,11 +18,11 @@ namespace {
 constexpr std::size_t kTurnSourcesTried = 4;
 constexpr std::size_t kClientsTried = 8;  ///< per node; half as many on hosts with many nodes
 
-/// Whether the client that took the last turn to or from a node travelled for so long that the next
-/// is not due. A round, in which each client of two nodes travels once, takes Numa.LTermRestTimes
-/// times as long as the travels do, and a turn its part of it. Turns taken as soon as the mover
-/// itself has rested come in bunches, and a client that is alone between two bunches gets more than
-/// the others.
+/// Finds out whether the memory of the client that took the last turn to or from a node was in
+/// transit for so long that the next turn is not due. A round, in which each client of two nodes
+/// moves once, takes Numa.LTermRestTimes times as long as the transfers do, and each turn its part
+/// of that. If turns were taken as soon as the client itself had rested, they would come in
+/// bunches, and a client that is alone between two bunches would get more than the others.
 class Rest {
  public:
   explicit Rest(const Arrangement& arrangement) : arrangement_(&arrangement) {
@@ -42,8 +42,8 @@ class Rest {
   }
 
  private:
-  /// The demand that the clients of both nodes must have together for the client's part of the rest
-  /// to be over.
+  /// Returns the demand that the clients of both nodes must have together for the client's part of
+  /// the rest to be over.
   [[nodiscard]] CpuTime least_demand(ClientIndex client) const {
     constexpr CpuTime kMoreThanAnyDemand{std::numeric_limits<std::int64_t>::max()};
     const Snapshot& snapshot = arrangement_->snapshot();
@@ -74,7 +74,7 @@ std::optional<Guard> why_no_turn(const Arrangement& arrangement, const Rest& res
   if (effect.gain - std::max(effect.talk, CpuTime{}) < -least_gain(arrangement, changes)) {
     return Guard::kMinimumGain;
   }
-  // One that takes a shortage away instead of passing it on has to pay, as any load move.
+  // A turn that removes a shortage instead of passing it on has to pay, like any load move.
   if (effect.gain >= least_gain(arrangement, changes) && !effect.pays()) {
     return Guard::kDoesNotPay;
   }
@@ -106,7 +106,7 @@ bool are_of_one_vm(const Arrangement& arrangement, ClientIndex a, ClientIndex b)
   return arrangement.snapshot().clients[a].vm == arrangement.snapshot().clients[b].vm;
 }
 
-/// True if a node's clients want more than it could give them if it had nothing else to do.
+/// Returns true if a node's clients want more than it could give them if it had nothing else to do.
 bool wants_more_than_it_has(const NodeLoad& node) {
   Supply all = node.supply();
   all.non_vm = CpuTime{};
@@ -128,7 +128,7 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
     return long_term.weighted(a) > long_term.weighted(b);
   });
   // Only a client that waits for another VM can be relieved by one. What the host itself takes of a
-  // node stays there, and VMs that pass it round would carry their memory about for ever.
+  // node stays there, and VMs that pass that shortage on would move their memory around forever.
   std::vector<NodeIndex> sources;
   for (const NodeIndex node : nodes) {
     if (sources.size() < kTurnSourcesTried && long_term.weighted(node) > CpuTime{} &&

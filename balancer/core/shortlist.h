@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which nodes and clients a search looks at first. For the search_*.cc files only.
+/// The nodes and clients that a search looks at first. For the search_*.cc files only.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,15 @@
 
 namespace vmnuma::balancer {
 
-/// Nodes that can be a home and have known readings, most owed share first.
+/// Returns nodes that can be a home and have known readings, most owed share first.
 [[nodiscard]] std::vector<NodeIndex> nodes_by_owed(const Arrangement& arrangement);
 
-/// Residents that may be moved for this reason, most demand first.
+/// Returns residents that may be moved for this reason, most demand first.
 [[nodiscard]] std::vector<ClientIndex> movable_residents(const Arrangement& arrangement,
                                                          NodeIndex node, Reason reason);
 
-/// At most `count` (two or more) of `clients`, spread evenly over their order, both ends included.
+/// Returns at most `count` (two or more) of `clients`, spread evenly over their order, both ends
+/// included.
 [[nodiscard]] std::vector<ClientIndex> spread_out(const std::vector<ClientIndex>& clients,
                                                   std::size_t count);
 

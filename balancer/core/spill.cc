@@ -19,20 +19,20 @@ constexpr std::int64_t kMostAheadOfNeed = 16;  ///< begin in an epoch; each cost
 /// Weight, in tenths, of the newest epoch in what a spill saved lately: a half-life of two epochs.
 constexpr std::int64_t kNewestTenths = 3;
 
-/// One client that runs on two nodes, and what that saves in this epoch.
+/// A client that runs on two nodes, and what that saves in this epoch.
 struct SpillCandidate {
   ClientIndex client = kNoClient;
   NodeIndex to = kNoNode;
   CpuTime saves;
 };
 
-/// Whether policies let the client spill from where it lives.
+/// Returns true if policies let the client spill from where it lives.
 bool may_ever_spill(const Arrangement& arrangement, ClientIndex index) {
   return arrangement.home(index) != kNoNode &&
          policies_let_spill(arrangement.snapshot(), arrangement.snapshot().clients[index]);
 }
 
-/// Whether clients can spill at all: more than one node has CPUs, and the option lets them.
+/// Returns true if clients can spill at all: more than one node has CPUs, and the option allows it.
 bool can_spill(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
   return arrangement.options().spill_enable != 0 &&
@@ -40,7 +40,7 @@ bool can_spill(const Arrangement& arrangement) {
                        [](const Node& node) { return !node.cpus.empty(); }) > 1;
 }
 
-/// Whether the client in its present state may begin to spill or go on.
+/// Returns true if the client in its present state may begin or continue to spill.
 bool may_spill(const Arrangement& arrangement, ClientIndex index) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const VmState& vm = arrangement.snapshot().vms[client.vm];
@@ -59,8 +59,8 @@ bool spills_already(const Snapshot& snapshot) {
                      [](const ClientState& client) { return client.spills_to != kNoNode; });
 }
 
-/// Whether some node's clients want more than its cores have next to other load: looks at sums
-/// only.
+/// Returns true if some node's clients want more than its cores have beside other load. Looks only
+/// at sums.
 bool is_anything_short(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
@@ -74,7 +74,7 @@ bool is_anything_short(const Arrangement& arrangement) {
   return false;
 }
 
-/// Whether hardly a core of the node idled in this epoch, whatever used them.
+/// Returns true if hardly a core of the node idled in this epoch, whatever used them.
 bool is_all_in_use(const Arrangement& arrangement, NodeIndex node) {
   const NodeState& state = arrangement.snapshot().nodes[node];
   CpuTime used = state.non_vm_now;
@@ -126,8 +126,8 @@ std::vector<SpillCandidate> candidates(const Arrangement& arrangement, const Spi
   return found;
 }
 
-/// The best of them as things are by now; it is taken out. A spill leaves less to be saved by
-/// others, so that what was computed before is an upper bound.
+/// Removes and returns the best candidate under present conditions. A spill leaves less to be saved
+/// by others, so what was computed before is an upper bound.
 std::optional<SpillCandidate> take_best(const Arrangement& arrangement, const SpilledHost& host,
                                         const std::vector<bool>& spills,
                                         std::vector<SpillCandidate>& candidates) {
@@ -153,7 +153,7 @@ std::optional<SpillCandidate> take_best(const Arrangement& arrangement, const Sp
   return std::nullopt;
 }
 
-/// Whether a client spills to the node with which this one may not share a node.
+/// Returns true if a client that must not share a node with this one spills to the node.
 bool is_taken(const Arrangement& arrangement, ClientIndex index, NodeIndex node) {
   const Snapshot& snapshot = arrangement.snapshot();
   const VmPolicy& policy = snapshot.vms[snapshot.clients[index].vm].policy;
@@ -169,7 +169,7 @@ bool is_taken(const Arrangement& arrangement, ClientIndex index, NodeIndex node)
   return false;
 }
 
-/// The same, of clients and their second nodes that were found in this epoch.
+/// The same for clients and their second nodes that were found in this epoch.
 bool is_taken_by(const Arrangement& arrangement, const std::vector<Rehoming>& spills,
                  ClientIndex client, NodeIndex node) {
   return std::any_of(spills.begin(), spills.end(), [&](const Rehoming& spill) {
@@ -230,7 +230,7 @@ std::optional<Guard> check_spill(const Arrangement& arrangement, ClientIndex cli
 
 namespace {
 
-/// The spills of an epoch: those that go on, those that pay, and those ahead of need.
+/// The spills of an epoch: those that continue, those that pay, and those ahead of need.
 class SpillSearch {
  public:
   SpillSearch(const Arrangement& arrangement, Crowding crowding)
@@ -290,9 +290,9 @@ class SpillSearch {
              (to == kNoNode ? may_spill(there, client) : !check_spill(there, client, to));
     };
     std::vector<SpillCandidate> others = candidates(arrangement_, host_, spills_, may);
-    // No more on a large host: a move that saves no more than spills is not made, so spills in
-    // place of moves that could begin in this epoch as well would keep these from being made at
-    // all.
+    // No more than that on a large host: a move that saves no more than spills is not made, so
+    // spills in place of moves that could begin in this epoch as well would prevent these
+    // altogether.
     const std::int64_t most = migrations_per_epoch(arrangement_.options(), /*homes=*/0);
     std::int64_t begun = 0;
     while (begun < most) {
@@ -301,7 +301,7 @@ class SpillSearch {
         return;
       }
       if (alone_.saved_by(best->client, best->to) <= CpuTime{}) {
-        continue;  // it would end once fewer others are there to share the second node
+        continue;  // it would end once fewer other clients share the second node
       }
       if (is_taken_by(arrangement_, taken_, best->client, best->to)) {
         continue;
@@ -336,7 +336,7 @@ class SpillSearch {
     }
   }
 
-  /// It wants so little that no other client needs to know.
+  /// The client wants so little that it does not affect the others.
   void take_ahead_of_need(ClientIndex client, NodeIndex to) {
     spills_[client] = true;
     taken_.push_back({client, to});

@@ -9,7 +9,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// CFS moves nothing between busy CPUs that differ by less: sd_init() of kernel/sched/topology.c
+/// CFS moves nothing between busy CPUs that differ by less: sd_init() in kernel/sched/topology.c
 /// (Linux 6.1).
 constexpr std::int64_t kImbalancePct = 117;
 
@@ -19,7 +19,8 @@ struct Halves {
   Load second;
 };
 
-/// `second_demand` of the load's demand goes to the second node, and the same part of all else.
+/// Splits a load: `second_demand` of its demand goes to the second node, and everything else in
+/// proportion.
 Halves split(const Load& load, CpuTime second_demand) {
   const auto part = [&](std::int64_t whole) {
     return scaled(CpuTime{whole}, second_demand.value, load.demand.value).value;
@@ -32,7 +33,7 @@ Halves split(const Load& load, CpuTime second_demand) {
   return halves;
 }
 
-/// The memory that all clients of a VM share, with the part of each at its home.
+/// Returns the memory that all clients of a VM share, with the part of each at its home.
 MemoryProfile shared_memory(const Arrangement& arrangement, const VmState& vm) {
   MemoryProfile memory;
   std::int64_t vcpus = 0;
@@ -128,9 +129,9 @@ Permille SpilledHost::filled(NodeIndex node) const {
   return permille_of(nodes_[node].demand().value, threads(node).value, Permille{1'000'000});
 }
 
-/// The part of its demand that CFS moves: at most as much as makes both nodes equally full, first
-/// onto CPUs that are idle there, and where none is, as long as the node it leaves is busier by
-/// far.
+/// Returns the part of its demand that CFS moves: at most enough to make both nodes equally full,
+/// first onto CPUs that are idle there; onto busy ones only as long as the node it leaves is much
+/// busier.
 CpuTime SpilledHost::goes_away(const Load& load, NodeIndex home, NodeIndex to) const {
   const CpuTime here = threads(home);
   const CpuTime there = threads(to);
@@ -144,7 +145,8 @@ CpuTime SpilledHost::goes_away(const Load& load, NodeIndex home, NodeIndex to) c
   return std::clamp(moved, CpuTime{}, load.demand);
 }
 
-/// What leaves a node until its CPUs are busier than the other's by no more than kImbalancePct.
+/// Returns the demand that leaves a node until its CPUs are busier than the other's by no more than
+/// kImbalancePct.
 CpuTime SpilledHost::moves_while_busier(NodeIndex home, NodeIndex to) const {
   const Supply& here = nodes_[home].supply();
   const Supply& there = nodes_[to].supply();
@@ -157,9 +159,9 @@ CpuTime SpilledHost::moves_while_busier(NodeIndex home, NodeIndex to) const {
          scaled(busy_there, weight_there, weight_here + weight_there);
 }
 
-/// How much more the client loses to remote memory than at home, if that much of its load is on
-/// that node. Only time that it is entitled to counts, as with what it is owed: what it runs beyond
-/// that is a gain, however slow.
+/// Returns how much more than at home the client loses to remote memory if `there`, a part of its
+/// load, runs on that node. Only time that it is entitled to counts, as in what it is owed:
+/// anything it runs beyond that is a gain, however slow.
 CpuTime SpilledHost::lost_to_distance(ClientIndex client, NodeIndex to, const Load& there) const {
   const Snapshot& snapshot = arrangement_.snapshot();
   const ClientState& state = snapshot.clients[client];

@@ -8,7 +8,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// An id for a VM without a name; no UUID generator makes such an id.
+/// Returns an id for a VM without a name; no UUID generator makes such an id.
 VmId unnamed_id(std::uint32_t number) {
   VmId id;
   id.uuid.fill(0xff);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// VMs that are about to start, and where libvirt was told to start them.
 ///
-/// Problem: libvirt asks where a VM should start without saying which VM it is, and between the
-/// answer and the VM's first reading seconds pass in which many others may ask. Approach: a VM is
+/// Problem: libvirt asks where a VM should start without naming the VM, and seconds pass between
+/// the answer and the VM's first reading, in which many others may ask. Approach: a VM is
 /// *announced* (by libvirt's hook, with its name) and then *asks* (without it); the oldest
-/// announcement of the same size that has not asked yet is the one. The answer is a *promise*: it
-/// counts as a VM that lives there until the VM is seen and has its homes, or is withdrawn, or
-/// grows old. A VM that asks without an announcement gets a promise, too; the first VM of its size
-/// to appear takes it.
+/// announcement of the same size that has not asked yet is assumed to be the one. The answer is a
+/// *promise*: it counts as a VM that lives there until the VM is seen and has its homes, or is
+/// withdrawn, or the promise grows old. A VM that asks without an announcement gets a promise, too;
+/// the first VM of its size to appear takes it.
 ///
 /// Properties:
 ///  - an announcement answers one question at most;
 ///  - two questions of one size are told apart by their order;
 ///  - what is never followed up is forgotten;
-///  - at most kMostStarting are remembered, the oldest goes first.
+///  - at most kMostStarting are remembered, the oldest is dropped first.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace vmnuma::balancer {
 
 struct RecordFields;
 
-/// Memory of a node that a VM counts on.
+/// Memory of a node that is promised to a VM.
 struct PromisedMemory {
   NodeId node;
   Bytes page_size;  ///< zero: ordinary pages
@@ -41,8 +41,8 @@ struct StartingVm {
   std::int64_t since_epoch = 0;  ///< when it was last announced or asked
   std::vector<NodeId> homes;     ///< by client; empty until it was told
   std::vector<NodeId> nodes;     ///< what libvirt was told
-  /// What it was admitted with, or the huge pages of its homes: others do not get it before the VM
-  /// has it. Ordinary memory that was not judged at admission counts by its homes alone.
+  /// What it was admitted with, or the huge pages of its homes: no other VM gets this memory before
+  /// the VM has it. Ordinary memory that was not judged at admission counts by its homes alone.
   std::vector<PromisedMemory> memory;
   bool appeared = false;
   bool operator==(const StartingVm&) const = default;
@@ -51,21 +51,22 @@ struct StartingVm {
 class StartingVms {
  public:
   static constexpr std::size_t kMostStarting = 256;
-  /// libvirt asks right after the announcement, unless another hook takes its time.
+  /// libvirt asks right after the announcement, unless another hook takes long.
   static constexpr std::int64_t kAsksWithin = 15;
-  /// QEMU takes its time to start if it has much memory to allocate.
+  /// QEMU takes long to start if it has much memory to allocate.
   static constexpr std::int64_t kStartsWithin = 60;
 
   /// A new announcement of the same VM replaces the old one. Without `asks` no question about it
-  /// will come. The reference is valid until the next call.
+  /// will follow. The reference is valid until the next call.
   StartingVm& announce(const VmDescription& vm, bool asks, std::int64_t epoch);
   void withdraw(const VmId& vm);
 
-  /// The VM of so many vCPUs and so much memory that asks; the caller fills in its homes and nodes.
-  /// The reference is valid until the next call.
+  /// Returns the VM of this size that asks; the caller fills in its homes and nodes. The reference
+  /// is valid until the next call.
   [[nodiscard]] StartingVm& asking(std::int32_t vcpus, Bytes memory, std::int64_t epoch);
 
-  /// A VM runs from now on. Returns where it was told to start, or nothing if it never asked.
+  /// Records that a VM runs from now on. Returns where it was told to start, or nothing if it never
+  /// asked.
   [[nodiscard]] std::vector<NodeId> appeared(const VmDescription& vm);
 
   /// Restores those that were announced before the daemon's start.

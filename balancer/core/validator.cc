@@ -92,7 +92,7 @@ class Validator {
     return client_name(snapshot_, client);
   }
 
-  /// Everything about one action; its figures only if it can be carried out at all.
+  /// Checks everything about one action; its figures only if it can be carried out at all.
   void check_action() {
     const std::optional<std::vector<Rehoming>> changes = rehomings();
     if (!changes) {
@@ -125,9 +125,9 @@ class Validator {
     }
   }
 
-  // ---- whether it can be read at all ----
+  // ---- whether it refers to what exists ----
 
-  /// The action as clients and nodes of the snapshot; nothing if it names others.
+  /// Returns the action as clients and nodes of the snapshot; nothing if it names others.
   std::optional<std::vector<Rehoming>> rehomings() {
     std::vector<Rehoming> changes;
     for (const Relocation& relocation : action_->relocations) {
@@ -157,7 +157,7 @@ class Validator {
     return changes;
   }
 
-  /// One order of a VM is under way at a time.
+  /// Only one order of a VM may be in progress at a time.
   void check_vms(const std::vector<Rehoming>& changes) {
     std::set<std::size_t> vms;
     for (const Rehoming& change : changes) {
@@ -219,7 +219,7 @@ class Validator {
     }
   }
 
-  /// If it is hard for one, it is hard for all of the group.
+  /// A group that is hard for one VM is hard for all its VMs.
   [[nodiscard]] bool is_hard(const std::string& group) const {
     return !group.empty() &&
            std::any_of(snapshot_.vms.begin(), snapshot_.vms.end(), [&](const auto& vm) {
@@ -259,7 +259,7 @@ class Validator {
     }
   }
 
-  // ---- what it brings ----
+  // ---- its effect ----
 
   void check_figure(const std::string& what, CpuTime told, CpuTime is) {
     const CpuTime off = told > is ? told - is : is - told;
@@ -278,8 +278,8 @@ class Validator {
     }
   }
 
-  /// Spills save at most what is owed, and with spills more is owed if non-VM load is higher in
-  /// this epoch than usual.
+  /// Spills save at most what is owed, and with spills more is owed if non-VM load is higher than
+  /// usual in this epoch.
   void check_beside_spills(CpuTime told) {
     CpuTime at_least = now_.lost();
     CpuTime at_most = now_.lost();
@@ -311,8 +311,8 @@ class Validator {
     check_imbalance(predicted.imbalance_before);
   }
 
-  /// Clients of one VM begin or cease to run on a second node. They begin only where that has CPUs
-  /// and more is demanded at home than there are cores.
+  /// Clients of one VM begin or cease to run on a second node. They begin only if that node has
+  /// CPUs and the demand at home is more than its cores.
   void check_spill(ClientIndex index, const Relocation& relocation) {
     const ClientState& client = snapshot_.clients[index];
     const NodeIndex second = relocation.spills_to;
@@ -360,7 +360,7 @@ class Validator {
     }
   }
 
-  /// No other VM of a hard group lives there or spills to it.
+  /// No other VM of a hard group may live there or spill to it.
   void check_second_node(ClientIndex index, NodeIndex second) {
     const ClientState& client = snapshot_.clients[index];
     const std::string& group = snapshot_.vms[client.vm].policy.anti_affinity_group;
@@ -441,8 +441,8 @@ class Validator {
     }
   }
 
-  /// A client with cores of its own gets as many where it goes, in addition to those of all clients
-  /// that are there then.
+  /// A client with cores of its own gets as many on its new node, in addition to those of all
+  /// clients that are there then.
   void check_own_cores(const std::vector<Rehoming>& changes) {
     for (const Rehoming& change : changes) {
       if (snapshot_.clients[change.client].exclusive_cores == 0) {
@@ -473,7 +473,7 @@ class Validator {
   const Action* action_ = nullptr;
   std::int64_t number_ = 0;
   std::set<ClientIndex> seen_;
-  std::set<std::size_t> vms_;  ///< that actions so far are about
+  std::set<std::size_t> vms_;  ///< in the actions so far
   MemoryRoom pulled_;
   std::optional<CpuTime> lost_;  ///< after the last action
   std::int64_t moves_ = 0;

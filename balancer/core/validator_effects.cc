@@ -47,8 +47,8 @@ class EffectRules {
   void violation(std::string text) { violations_.push_back(std::move(text)); }
   [[nodiscard]] const Rehoming& first() const { return effect_.changes.front(); }
 
-  /// A client on a node that is expected to be short moves to one that is not, at no client's cost
-  /// now.
+  /// A client on a node that is expected to be short moves to one that is not, without a cost to
+  /// any client now.
   void check_forecast() {
     if (predicted_gain() < CpuTime{}) {
       violation("it costs CPU time that is not expected to be short");
@@ -64,7 +64,7 @@ class EffectRules {
     }
   }
 
-  /// Numa.MigThreshold of the largest node, of Numa.MigThresholdCPUs at most.
+  /// Returns Numa.MigThreshold of the largest node, of Numa.MigThresholdCPUs at most.
   [[nodiscard]] CpuTime threshold() const {
     CpuTime largest;
     for (std::size_t i = 0; i < effect_.changes.size(); ++i) {
@@ -79,7 +79,7 @@ class EffectRules {
     return largest * options_.mig_threshold / 100;
   }
 
-  /// The gain by which it was decided: with all clients at home.
+  /// Returns the gain on which the decision was based: with all clients at home.
   [[nodiscard]] CpuTime predicted_gain() const {
     return effect_.action.predicted.gain_at_home + after_.rounding();
   }
@@ -95,7 +95,7 @@ class EffectRules {
     }
   }
 
-  /// Bringing talkers together counts for no other reason.
+  /// Talk counts for no reason except bringing talkers together.
   void check_gain() {
     if (effect_.action.reason == Reason::kForecastMove) {
       check_forecast();
@@ -112,7 +112,7 @@ class EffectRules {
     }
   }
 
-  /// True for a move that only talk justifies.
+  /// Returns true for a move that only talk justifies.
   [[nodiscard]] bool is_for_talk() const {
     if (effect_.action.reason != Reason::kAffinityMove) {
       return false;
@@ -126,7 +126,7 @@ class EffectRules {
             predicted_gain() - effect_.talk < std::max(threshold(), CpuTime{1}));
   }
 
-  /// Demand relative to capacity, before the client went where it is.
+  /// Returns demand relative to capacity, before the client moved to its present node.
   [[nodiscard]] Permille load_before(NodeIndex node) const {
     CpuTime demand;
     for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
@@ -172,8 +172,8 @@ class EffectRules {
     }
   }
 
-  /// No group is brought onto a node that then has more vCPUs than CPUs, and far more for each CPU
-  /// than the host.
+  /// No group may be brought together on a node that then has more vCPUs than CPUs, and far more
+  /// per CPU than the host.
   void check_crowding() {
     if (snapshot_.vms[snapshot_.clients[first().client].vm].policy.affinity_group.empty()) {
       return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rules on what a plan's moves bring, computed before and after each. For validator.cc only.
+/// The rules about the effect of a plan's moves, computed before and after each. For validator.cc
+/// only.
 #pragma once
 
 #include <string>
@@ -15,22 +16,22 @@ struct MoveEffect {
   const Action& action;
   std::vector<Rehoming> changes;
   std::vector<NodeIndex> from;          ///< in the order of `changes`
-  Permille locality;                    ///< growth in their memory's local share
+  Permille locality;                    ///< increase of their memory's local share
   CpuTime talk;                         ///< gained by bringing talkers together
   std::vector<CpuTime> owed_before;     ///< per client
   std::vector<Permille> shares_before;  ///< owed, per node
   bool is_alone = false;                ///< nothing moved or was placed before it in the plan
 };
 
-/// How far an owed share may differ from what running sums give.
+/// Returns how far an owed share may differ from the result of running sums.
 [[nodiscard]] Permille share_rounding(const Reckoning& reckoning, const Snapshot& snapshot);
 
-/// Why the turn, which is not applied yet, comes too early.
+/// Returns why the turn, which is not applied yet, comes too early.
 [[nodiscard]] std::vector<std::string> broken_by_turn(const Rehoming& turn, const Reckoning& before,
                                                       const Snapshot& snapshot,
                                                       const Options& options);
 
-/// Why a move does not bring what it must, or costs others too much.
+/// Returns why a move does not gain what it must, or costs others too much.
 [[nodiscard]] std::vector<std::string> broken_by_effect(const MoveEffect& effect,
                                                         const Reckoning& after,
                                                         const Snapshot& snapshot,

@@ -28,7 +28,7 @@ bool is_large_enough(const Snapshot& snapshot, const Options& options) {
   return homes > 1 && cores >= options.rebalance_cores_total;
 }
 
-/// The most that the clients of one node were owed over minutes, relative to its capacity.
+/// Returns the most that the clients of one node were owed over minutes, relative to its capacity.
 Permille most_owed_for_minutes(const Snapshot& snapshot) {
   Permille most{};
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
@@ -59,7 +59,7 @@ std::vector<std::string> broken_by_time(const Action& action, const Snapshot& sn
   const auto is_due = [&snapshot](std::int64_t interval) {
     return interval > 0 && snapshot.epoch % interval == 0;
   };
-  // Or the load is there only between the epochs that are due, and has been before.
+  // Or the load is only present between the epochs that are due, and has been before.
   const auto is_due_for_load = [&](std::int64_t interval) {
     const auto owed = [&snapshot](std::int64_t epochs_ago) {
       std::int64_t sum = 0;
@@ -156,7 +156,7 @@ std::vector<std::string> broken_by_client(Reason reason, ClientIndex index, Node
         "leaves a node without readings");
   check(!client.moving, "is being moved already");
   if (reason == Reason::kSpill) {
-    return broken;  // the validator's check_spill() has what applies where one begins
+    return broken;  // the validator's check_spill() has the rules for spills that begin
   }
   check(vm.measured, "has never been measured");
   check(!vm.policy.do_not_move, "is not to be moved, says the administrator");

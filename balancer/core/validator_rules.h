@@ -12,13 +12,13 @@ namespace vmnuma::balancer {
 /// "'web'/0"
 [[nodiscard]] std::string client_name(const Snapshot& snapshot, ClientIndex client);
 
-/// Which switches, intervals and thresholds keep the action out of this epoch's plan.
+/// Returns the switches, intervals and thresholds that keep the action out of this epoch's plan.
 [[nodiscard]] std::vector<std::string> broken_by_time(const Action& action,
                                                       const Snapshot& snapshot,
                                                       const Options& options,
                                                       const Circumstances& circumstances);
 
-/// Why this client may not be moved, placed or pulled, or not to that node.
+/// Returns why this client may not be moved, placed or pulled, or not to that node.
 [[nodiscard]] std::vector<std::string> broken_by_client(Reason reason, ClientIndex client,
                                                         NodeIndex to, const Snapshot& snapshot,
                                                         const Options& options);

@@ -17,7 +17,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// How long a VM just placed counts with more than is measured.
+/// How long a VM that was just placed counts with more than is measured.
 constexpr CpuTime kPendingFor{60 * kMicrosecondsPerSecond};
 constexpr std::int64_t kThousandth = 1000;
 
@@ -30,7 +30,7 @@ std::string first_missing_for(const Sample& sample, const VmId& vm) {
   return {};
 }
 
-/// Memory of all clients of a VM that lies away from their homes.
+/// Returns the memory of all clients of a VM that lies away from their homes.
 Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
   Bytes remote;
   for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
@@ -44,7 +44,7 @@ Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
   return remote;
 }
 
-/// Guests on pages of hugetlbfs have nothing else; no cgroup counts these.
+/// Guests on pages of hugetlbfs have no other pages; no cgroup counts these.
 std::optional<Permille> on_huge_pages(const VmRecord& vm) {
   if (vm.description.huge_page_size > Bytes{}) {
     return Permille{1000};
@@ -178,7 +178,8 @@ void VmMeasurement::take_in() {
   added.left_behind = vm_.left_behind;
 }
 
-/// What the VM used in this epoch, or nothing if that is unknown; `state` says why.
+/// Returns what the VM used in this epoch, or nothing if that is unknown; sets the reason in
+/// `state`.
 std::optional<VmUsage> VmMeasurement::read(VmState& state) {
   const VmId& id = vm_.description.id;
   const auto found =
@@ -227,7 +228,7 @@ std::optional<VmUsage> VmMeasurement::read(VmState& state) {
     }
   }
   if (vm_.last && !has_same_threads(*vm_.last, now)) {
-    vm_.beside.reset();  // what a vanished vCPU had run would be taken for it
+    vm_.beside.reset();  // else what a vanished vCPU had run would count as this use
   }
   if (now.beside_us) {
     read_beside(*now.beside_us);
@@ -237,7 +238,7 @@ std::optional<VmUsage> VmMeasurement::read(VmState& state) {
   return usage;
 }
 
-/// Adds the client with what it used, or else with the numbers held for it.
+/// Adds the client with what it used, or else with its held numbers.
 void VmMeasurement::add_client(std::size_t index, const VmUsage* usage) {
   const ClientRecord& record = vm_.clients[index];
   ClientState client;
@@ -265,7 +266,7 @@ void VmMeasurement::add_client(std::size_t index, const VmUsage* usage) {
   if (usage != nullptr) {
     client.used = usage->groups[index].run;
     client.ready = usage->groups[index].wait;
-    // Waiting for the VM's own quota is not owed.
+    // Waiting because of the VM's own quota is not owed.
     CpuTime ready_of_all;
     for (const CpuUse& group : usage->groups) {
       ready_of_all += group.wait;
@@ -281,7 +282,7 @@ void VmMeasurement::add_client(std::size_t index, const VmUsage* usage) {
   snapshot_.clients.push_back(std::move(client));
 }
 
-/// No client wants more than its quota allows.
+/// Limits each client's demand to what its quota allows.
 void VmMeasurement::limit_to_quota() {
   if (!vm_.last->quota_permille) {
     return;
@@ -297,7 +298,7 @@ void VmMeasurement::limit_to_quota() {
   }
 }
 
-/// As with non-VM load, only as much counts as lasts and is there now.
+/// As with non-VM load, this use counts only to the extent that it lasts and is present now.
 void VmMeasurement::read_beside(std::int64_t beside_us) {
   const Microseconds at = reading_.now.taken_at;
   BesideUse now{beside_us, at, {}, {}};
@@ -311,7 +312,7 @@ void VmMeasurement::read_beside(std::int64_t beside_us) {
   vm_.beside = now;
 }
 
-/// The client's part of what its VM's other threads use.
+/// Returns the client's part of what its VM's other threads use.
 CpuTime VmMeasurement::beside(const ClientState& client) const {
   return vm_.beside ? in_epoch(vm_.beside->lasting, snapshot_.epoch_length) * client.vcpu_count() /
                           static_cast<std::int64_t>(vm_.description.vcpus.size())
@@ -328,7 +329,8 @@ void VmMeasurement::add_beside() {
   }
 }
 
-/// What its clients will want, if that is known and the measured load does not contradict it.
+/// Adds what its clients are expected to want, if there is a forecast that the measured load does
+/// not contradict.
 void VmMeasurement::look_ahead() {
   if (reading_.forecasts == nullptr) {
     return;
@@ -341,7 +343,7 @@ void VmMeasurement::look_ahead() {
     ClientState& client = snapshot_.clients[snapshot_.clients.size() - vm_.clients.size() + index];
     const CpuTime full = snapshot_.epoch_length * client.vcpu_count();
     const CpuTime p95 = full * with_margin(forecast->second.p95, reading_.options).value / 1000;
-    // Forecasts are of vCPUs, which never want more than all of their time.
+    // Forecasts cover only vCPUs, which never want more than all of their time.
     if (client.load - beside(client) <= p95) {
       client.ahead = {full * forecast->second.mean.value / 1000, p95};
     }
@@ -382,7 +384,7 @@ void VmMeasurement::average_load(bool measured_now) {
   }
 }
 
-/// Memory per node that is known to belong to these cells; empty if none is.
+/// Returns the memory per node that is known to belong to these cells; empty if none is.
 std::vector<Bytes> VmMeasurement::memory_of_cells(const std::vector<std::int32_t>& cells) const {
   const std::vector<GuestCell>& all = vm_.description.cells;
   if (vm_.cell_memory.size() != all.size() || cells.empty()) {

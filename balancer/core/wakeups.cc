@@ -11,14 +11,14 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::int64_t kMostEpochsHeld = 30;
-/// Less is not a thousandth of a CPU's time, even if each costs 10 us.
+/// Fewer than this cost less than a thousandth of a CPU's time, even at 10 us each.
 constexpr WakeupRate kWorthMentioning{100};
 
 std::pair<VmId, VmId> key_of(const WakeupSample& sample) {
   return {sample.a, sample.b};
 }
 
-/// The VM's process, or an empty one if it was not read.
+/// Returns the VM's process, or an empty one if it was not read.
 VmProcess process_of(const Sample& sample, const VmId& id) {
   const auto found =
       std::lower_bound(sample.vms.begin(), sample.vms.end(), id,

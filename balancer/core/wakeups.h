@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which VMs talk to each other, and how much.
 ///
-/// Problem: counters of wake-ups only grow, come and go with their VMs, and may not be there at
-/// all; and a burst of talk is no reason to move a VM. Approach: what a pair's counter grew by
-/// between two samples is a rate; rates are averaged with the load's half-life, beginning with
-/// nothing, so that only talk that lasts counts. Where wake-ups are no longer counted, the averages
-/// are held for a minute and then forgotten.
+/// Problem: counters of wake-ups only grow, come and go with their VMs, and may not be available at
+/// all; and a burst of talk is no reason to move a VM. Approach: the growth of a pair's counter
+/// between two samples gives a rate; rates are averaged with the load's half-life, starting from
+/// zero, so that only talk that lasts counts. If wake-ups are no longer counted, the averages are
+/// held for a minute and then forgotten.
 /// Properties:
-///  1. A pair with a counter that went back or was not there before, or with a new process, begins
-///     anew.
+///  1. A pair whose counter went back or did not exist before, or that has a new process, restarts
+///     from zero.
 ///  2. Pairs that hardly talk are not in chats(), so that an idle host has none.
 #pragma once
 
@@ -27,7 +27,7 @@ struct RecordFields;
 
 class Wakeups {
  public:
-  /// Takes in the next sample; `before` is the one before it, or null.
+  /// Processes the next sample; `before` is the one before it, or null.
   void advance(const Sample* before, const Sample& now, CpuTime half_life);
   /// By a, b.
   [[nodiscard]] std::vector<Chat> chats() const;

@@ -31,7 +31,7 @@ Standing standing_of(const Snapshot& snapshot, const Options& options) {
                         : std::nullopt};
 }
 
-/// The next epoch, if everything is measured again as it was.
+/// Advances to the next epoch, with everything measured again as it was.
 void let_an_epoch_pass(Snapshot& snapshot, const Options& options) {
   ++snapshot.epoch;
   const auto most =
@@ -51,7 +51,8 @@ void let_an_epoch_pass(Snapshot& snapshot, const Options& options) {
   }
 }
 
-/// What the ledger derives from options. A supposed price of remote memory applies to every VM.
+/// Applies what the ledger derives from options. A supposed price of remote memory applies to every
+/// VM.
 void take_options(Snapshot& snapshot, const Options& options, bool sets_price) {
   for (VmState& vm : snapshot.vms) {
     if (sets_price) {
@@ -65,7 +66,7 @@ void take_options(Snapshot& snapshot, const Options& options, bool sets_price) {
   }
 }
 
-/// All moves at once, so that two that change places find each other's room.
+/// Applies all moves at once, so that two clients that change places find each other's room.
 Snapshot move_clients(Snapshot snapshot, const std::vector<ClientMove>& moves,
                       const Options& options) {
   Action action{Reason::kAdministrator, {}, {}};
@@ -96,7 +97,7 @@ void remove_vm(Snapshot& snapshot, const VmId& id) {
   const auto first = snapshot.clients.begin() + static_cast<std::ptrdiff_t>(vm->first_client);
   const auto last = first + static_cast<std::ptrdiff_t>(vm->client_count);
   for (auto client = first; client != last; ++client) {
-    // Huge pages go back to their pools, which are computed from the VMs that have them.
+    // Huge pages return to their pools, whose room is computed from the VMs that have them.
     const bool is_ordinary = page_size_of(snapshot, *client) == Bytes{};
     for (NodeIndex node = 0; is_ordinary && node < client->memory.size(); ++node) {
       snapshot.nodes[node].free += client->memory[node];
