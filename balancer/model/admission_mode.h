@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What becomes of a VM that is about to start with a policy that cannot be met.
+/// What happens to a VM that is about to start with a policy that cannot be met.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the balancer does with its plans. The administrator chooses one of the first three; the
-/// last two are what a running daemon reports instead while they hold.
+/// What the balancer does with its plans. The administrator chooses one of the first three; a
+/// running daemon reports one of the last two instead while it applies.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ enum class Mode {
   kDryRun,    ///< makes plans and reports them; carries none out
   kActive,    ///< carries its plans out
   kPaused,    ///< as kDryRun, until `vmnuma resume`
-  kDegraded,  ///< a source of data or control is missing; what needs it is left alone
+  kDegraded,  ///< a source of data or control is missing; nothing is done that depends on it
 };
 
 /// The name in the configuration, the protocol and the manual, for example "dry-run".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How much a line of the log matters.
+/// The severity of a line of the log.
 #pragma once
 
 #include "placement/base/names.h"

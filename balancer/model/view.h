@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the daemon shows of itself: the answers to the commands of the control socket, as plain
-/// values.
+/// What the daemon reports about itself: the answers to the commands of the control socket, as
+/// plain values.
 ///
 /// The controller fills them, balancer/protocol encodes them as JSON, the programs print them.
-/// Names of reasons and guards are placement's name_of(). Nodes carry the kernel's numbers; a
+/// Names of reasons and guards are placement's name_of(). Nodes have the kernel's numbers; a
 /// negative NodeId means "none" and is null in JSON. Times of day are seconds since 1970 (UTC); the
 /// JSON form is "2025-01-31T12:00:00Z". CPU time is in milliseconds of one core per epoch, rounded
 /// to the nearest. The tables of `vmnuma stats` are not here: they are stats::Report.
 ///
 /// What is not known is absent: std::nullopt here, null in JSON, "-" in a table, no sample among
-/// the metrics, a gap in a plot. It is never 0. Property: if all that may be absent in a view is
-/// absent, no output made of it has a figure that the view does not have (tests/unit/figures).
+/// the metrics, a gap in a plot. It is never 0. Property: if everything in a view that may be
+/// absent is absent, no output made of it has a figure that the view does not have
+/// (tests/unit/figures).
 #pragma once
 
 #include <cstdint>
@@ -29,22 +30,22 @@
 namespace vmnuma::balancer {
 
 /// A figure that is not always known: nothing has been measured yet, its source is missing, or
-/// there is nothing that it could describe.
+/// there is nothing for it to describe.
 using Figure = std::optional<std::int64_t>;
 
 /// A source of data or control that is missing.
 struct DegradedView {
-  std::string source;  ///< what: "libvirt", "/proc/stat", "history"
+  std::string source;  ///< for example "libvirt", "/proc/stat", "history"
   std::string reason;
   std::int64_t since_unix_s = 0;
   bool operator==(const DegradedView&) const = default;
 };
 
-/// One VM's memory that is being moved.
+/// The transfer of one VM's memory.
 struct TransferView {
   std::string vm;
   std::string vm_uuid;
-  std::int32_t client = 0;  ///< the client that moves; the first one where several move together
+  std::int32_t client = 0;  ///< the client that moves; the first one if several move together
   std::int64_t action = 0;  ///< its number in the history
   std::string reason;
   std::vector<NodeId> to;
@@ -60,7 +61,7 @@ struct TransferView {
   bool operator==(const TransferView&) const = default;
 };
 
-/// A policy in a domain's metadata that is not followed.
+/// A policy in a domain's metadata that is not applied.
 struct RefusedPolicyView {
   std::string vm;
   std::string vm_uuid;
@@ -74,11 +75,11 @@ struct HistoryStateView {
   bool operator==(const HistoryStateView&) const = default;
 };
 
-/// A VM with a policy that could not be met when it was about to start.
+/// A VM whose policy could not be met when it was about to start.
 struct NotAdmittedView {
   std::string vm;
   std::string vm_uuid;
-  bool refused = false;  ///< it did not start; otherwise it was allowed to start all the same
+  bool refused = false;  ///< it did not start; otherwise it was allowed to start nevertheless
   std::string reason;
   std::int64_t time_unix_s = 0;
   bool operator==(const NotAdmittedView&) const = default;
@@ -92,7 +93,7 @@ struct ForecastsView {
   bool operator==(const ForecastsView&) const = default;
 };
 
-/// The same on huge pages of one size.
+/// The largest VM that would start now on huge pages of one size.
 struct LargestOnPagesView {
   std::int64_t page_bytes = 0;
   NodeId node;  ///< none: no page of the size is free
@@ -111,19 +112,19 @@ struct LargestVmView {
   bool operator==(const LargestVmView&) const = default;
 };
 
-/// Prefix of the uri of a daemon on a simulated host; no libvirt is behind it.
+/// Prefix of the URI of a daemon on a simulated host; it has no libvirt connection.
 inline constexpr std::string_view kSimulatedUri = "simulated:";
-/// The same for a recording that is shown; its path follows.
+/// The same for a recording that is being shown; its path follows.
 inline constexpr std::string_view kRecordedUri = "recording:";
 
 /// `vmnuma status`
 struct StatusView {
   Mode mode{};
-  Mode configured_mode{};              ///< that returns when `mode` is no longer paused or degraded
+  Mode configured_mode{};  ///< applies again when `mode` is no longer paused or degraded
   std::vector<DegradedView> degraded;  ///< empty if nothing is missing
-  /// A sentence that says why this host has nothing to balance; empty if it has something.
+  /// Why this host has nothing to balance, as a sentence; empty if it has something.
   std::string nothing_to_balance;
-  /// What the start set aside: sentences for people.
+  /// What was set aside at the start: sentences for people.
   std::vector<std::string> notices;
   std::string version;
   std::string uri;  ///< the libvirt connection; for a simulated host kSimulatedUri and its scenario
@@ -131,23 +132,23 @@ struct StatusView {
   Figure recorded_unix_s;  ///< when the epoch that a recording shows was measured; else absent
   std::int64_t epoch = 0;
   std::int64_t epoch_length_ms = 0;  ///< as configured: how often an epoch is due
-  /// Until moves are made again after too many failed or did harm; 0: they are made.
+  /// Epochs until moves are made again after too many failed or did harm; 0: they are made.
   std::int64_t breaker_epochs_left = 0;
-  Figure late_ms;        ///< from when the last epoch was due until it was measured
+  Figure late_ms;        ///< from the time at which the last epoch was due until it was measured
   Figure late_most_ms;   ///< the largest of these since the daemon was started
   Figure imbalance_pct;  ///< largest difference of owed / capacity between two nodes, 0..100
   Figure lost_ms;        ///< CPU time the whole host lost in the last epoch
   std::int64_t nodes = 0;
-  Figure vms;                     ///< absent until libvirt has said which ones run
+  Figure vms;                     ///< absent until libvirt has reported which ones run
   Figure clients;                 ///< absent with `vms`
   std::int64_t open_actions = 0;  ///< begun and not finished
   LargestVmView largest_vm;
   std::int64_t reservations = 0;  ///< how many there are
-  /// What the sysctl kernel.numa_balancing holds: 0 = off; absent where the kernel has none.
+  /// The value of the sysctl kernel.numa_balancing: 0 = off; absent if the kernel has none.
   std::optional<std::int32_t> kernel_numa_balancing;
   std::optional<SchedExt> sched_ext;  ///< the BPF program that schedules, if any
   CacheScheduling cache_scheduling = CacheScheduling::kNone;
-  /// Online CPUs that are kept from VMs (Node), ascending.
+  /// Online CPUs that VMs may not use (Node::isolated_cpus), ascending.
   std::vector<CpuId> isolated_cpus;
   bool wants_wakeups = false;  ///< Numa.LocalityWeightActionAffinity is not 0
   /// For how many pairs of VMs mutual wake-ups are counted; absent = not counted.
@@ -161,7 +162,7 @@ struct StatusView {
   bool operator==(const StatusView&) const = default;
 };
 
-/// CPU time since the daemon was started. Only grows, apart from a restart.
+/// CPU time since the daemon was started. Only grows, except for a restart.
 struct CpuTotalView {
   std::int64_t used_ms = 0;
   std::int64_t ready_ms = 0;  ///< runnable, but waiting for a CPU
@@ -192,7 +193,7 @@ struct NodeView {
   Figure vcpus;                         ///< homed here; absent before the first epoch
   Figure load_pct;     ///< load average in per cent of what other load leaves; may exceed 100
   Figure capacity_ms;  ///< what it can give to clients
-  Figure non_vm_ms;    ///< lasting use by all but clients
+  Figure non_vm_ms;    ///< lasting use by everything except clients
   Figure used_ms;
   Figure demand_ms;
   Figure entitled_ms;
@@ -203,13 +204,13 @@ struct NodeView {
   std::int64_t capacity_total_ms = 0;
   std::int64_t non_vm_total_ms = 0;
   CpuTotalView total;
-  /// Two parts of the whole node, all of its logical CPUs: what clients want, as a load average,
-  /// and what non-VM load uses. Together above 100 if that is too much.
+  /// Two shares of the whole node, all of its logical CPUs: what clients want, as a load average,
+  /// and what non-VM load uses. If they add up to more than 100, the node is overloaded.
   Figure vm_load_pct = {};
   Figure non_vm_pct = {};
   /// What VMs were promised here, whatever they use: those at home, and those that were told to
-  /// start here and have no home yet. Memory is that on ordinary pages. The vCPUs of reservations
-  /// are included, their memory is not: it is part of `reserve_bytes`.
+  /// start here and have no home yet. The memory is only that on ordinary pages. The vCPUs of
+  /// reservations are included, their memory is not: it is part of `reserve_bytes`.
   std::int64_t promised_vcpus = 0;
   std::int64_t promised_bytes = 0;
   std::vector<HugePagesView> huge_pages = {};  ///< sizes that have pages here, ascending
@@ -274,8 +275,8 @@ struct ActionCountView {
   bool operator==(const ActionCountView&) const = default;
 };
 
-/// The host in its present state: every node and every client, and what was counted since the
-/// daemon was started.
+/// The host in its present state: every node and every client, and totals since the daemon was
+/// started.
 struct HostView {
   std::int64_t epoch = 0;
   std::int64_t epoch_length_ms = 0;
@@ -284,16 +285,16 @@ struct HostView {
   std::vector<ActionCountView> actions;  ///< every reason with every state, including those at 0
   std::vector<NodeView> nodes;
   std::vector<VmView> vms;
-  bool vms_known = false;                ///< false: libvirt has not said yet which ones run
-  bool distances_measured = false;       ///< NodeView::distances are not the firmware's alone
-  std::string admission;                 ///< as in StatusView
-  std::string host_name;                 ///< likewise
-  std::int64_t epoch_period_ms = 0;      ///< how often an epoch is due
+  bool vms_known = false;            ///< false: libvirt has not reported yet which ones run
+  bool distances_measured = false;   ///< NodeView::distances do not come from the firmware alone
+  std::string admission;             ///< as in StatusView
+  std::string host_name;             ///< likewise
+  std::int64_t epoch_period_ms = 0;  ///< how often an epoch is due
   std::int64_t breaker_epochs_left = 0;  ///< as in StatusView
   bool operator==(const HostView&) const = default;
 };
 
-/// One client of the VM that `vmnuma explain` is about.
+/// One client of the VM that `vmnuma explain` reports on.
 struct ClientView {
   std::int32_t index = 0;
   std::vector<std::int32_t> vcpus;
@@ -310,7 +311,7 @@ struct ClientView {
   Figure locality_pct;       ///< share of it on the home node
   std::string cpus;          ///< that it may run on, as a list; empty: all of its home
   NodeId spills_to;          ///< it uses this node's CPUs as well; value -1: none
-  Figure spill_saves_ms;     ///< what that has saved lately, per epoch
+  Figure spill_saves_ms;     ///< what that has recently saved, per epoch
   std::string no_own_cores;  ///< why it was not given cores of its own; empty otherwise
   bool operator==(const ClientView&) const = default;
 };
@@ -324,7 +325,7 @@ struct CandidateView {
   std::string partner;       ///< the other client of a swap as "NAME/INDEX"; empty otherwise
   std::int64_t gain_ms = 0;  ///< lost time it would save per epoch; may be negative
   std::string guard;         ///< name_of(Guard) that stopped it; empty if it was taken
-  std::string sentence;      ///< the same for people, with the numbers and thresholds
+  std::string sentence;  ///< the result as a sentence for people, with the numbers and thresholds
   bool operator==(const CandidateView&) const = default;
 };
 
@@ -349,12 +350,13 @@ struct PolicyView {
   bool operator==(const PolicyView&) const = default;
 };
 
-/// A VM that the one explained talks to.
+/// A VM to which the explained VM talks.
 struct TalkView {
   std::string vm;
   std::string vm_uuid;
   std::int64_t wakeups_per_second = 0;  ///< in both directions, averaged
-  Figure same_node_pct;  ///< share of the pairs of their clients that have homes, if there are any
+  Figure same_node_pct;  ///< share of the pairs of their clients that have homes; absent without
+                         ///< such pairs
   bool operator==(const TalkView&) const = default;
 };
 
@@ -372,7 +374,8 @@ struct DeviceView {
   std::string kind;  ///< "PCI device", "mediated device", "network interface" or "disk"
   std::string name;
   NodeId node;  ///< none: not known, or the devices that carry it are on several
-  /// For a passed-through PCI device, or for what carries a mediated device or network interface.
+  /// For a passed-through PCI device, or for the device that carries a mediated device or network
+  /// interface.
   std::vector<InterruptsView> interrupts;
   std::string advice;  ///< a sentence: which of them fire far away and what to do; or empty
   bool operator==(const DeviceView&) const = default;
@@ -385,8 +388,9 @@ struct ExplainView {
   std::int64_t epoch = 0;
   std::vector<ClientView> clients;
   std::vector<CandidateView> considered;  ///< best first
-  std::string memory;  ///< a sentence: what is done with its memory, or why nothing is
-  /// A sentence: how its topology_policy is met, and whether max_per_node holds; may be empty.
+  std::string memory;  ///< what is done with its memory, or why nothing is; a sentence
+  /// How its topology_policy is met, and whether max_per_node is respected, as a sentence; may be
+  /// empty.
   std::string topology;
   std::vector<TalkView> talks;  ///< most first, at most five
   std::vector<DeviceView> devices;
@@ -394,8 +398,8 @@ struct ExplainView {
   bool operator==(const ExplainView&) const = default;
 };
 
-/// What an action should bring, as far as that was predicted: for a memory pull its locality, for
-/// other CPUs on the same node nothing.
+/// The predicted result of an action, to the extent that it was predicted: for a memory pull its
+/// locality, for other CPUs on the same node nothing.
 struct PredictionView {
   Figure lost_before_ms;
   Figure lost_after_ms;
@@ -407,7 +411,7 @@ struct PredictionView {
   bool operator==(const PredictionView&) const = default;
 };
 
-/// What an action brought, measured afterwards: the counterpart of PredictionView.
+/// The result of an action, measured afterwards: the counterpart of PredictionView.
 struct OutcomeView {
   std::int64_t lost_before_ms = 0;
   std::int64_t lost_after_ms = 0;
@@ -451,7 +455,7 @@ struct EventView {
   std::int64_t time_unix_s = 0;
   Severity level{};
   std::string message;
-  std::vector<std::string> vms;  ///< that it is about
+  std::vector<std::string> vms;  ///< the VMs that it is about
   Figure action;                 ///< its number in the history
   std::string reason;            ///< name_of(Reason) of the action that begins; or empty
   bool operator==(const EventView&) const = default;
@@ -461,7 +465,7 @@ struct EventView {
 struct EventsView {
   std::vector<EventView> events;
   std::int64_t last = 0;   ///< the number of the newest of all events
-  bool truncated = false;  ///< more match: older than the limit let through, or no longer kept
+  bool truncated = false;  ///< more match: beyond the limit, or no longer kept
   bool operator==(const EventsView&) const = default;
 };
 
@@ -471,7 +475,7 @@ struct RelocationView {
   std::int32_t client = 0;
   NodeId from;
   NodeId to;
-  std::int64_t memory_bytes = 0;  ///< what has to travel
+  std::int64_t memory_bytes = 0;  ///< what has to move
   NodeId spills_to = {};          ///< it may use this node's CPUs as well as those of `to`
   bool operator==(const RelocationView&) const = default;
 };
@@ -494,7 +498,7 @@ struct RejectionView {
 /// `vmnuma plan`: the last epoch's plan.
 struct PlanView {
   std::int64_t epoch = 0;
-  Mode mode{};     ///< says whether it is being carried out
+  Mode mode{};     ///< shows whether it is being carried out
   Figure lost_ms;  ///< absent as in StatusView
   Figure imbalance_pct;
   std::vector<ActionView> actions;        ///< in the order in which they are carried out
@@ -525,7 +529,7 @@ struct OptionsView {
 /// One key or option of the configuration.
 struct SettingView {
   std::string key;    ///< "mode", "history.max_mib", "Numa.MigThreshold", "vm.web1.nodes"
-  std::string value;  ///< as it is written in the file, without quotes
+  std::string value;  ///< as written in the file, without quotes
   Origin origin{};
   bool operator==(const SettingView&) const = default;
 };
@@ -533,11 +537,11 @@ struct SettingView {
 /// `vmnuma config show`: the configuration in force.
 struct ConfigView {
   std::vector<SettingView> settings;
-  std::vector<std::string> notices;  ///< what the administrator should know about how it was read
+  std::vector<std::string> notices;  ///< about how the file was read, for the administrator
   bool operator==(const ConfigView&) const = default;
 };
 
-/// The figures every decision is about, of the whole host.
+/// The figures of the whole host on which every decision is based.
 struct StandingView {
   Figure lost_ms;  ///< per epoch
   Figure imbalance_pct;
@@ -561,7 +565,7 @@ struct NewHomeView {
   std::int32_t vcpus = 0;
   NodeId home;  ///< none: no node may be its home
   std::int64_t memory_bytes = 0;
-  std::int64_t elsewhere_bytes = 0;  ///< the part of it that finds no room on the home
+  std::int64_t elsewhere_bytes = 0;  ///< the part of it for which the home has no room
   std::vector<NodeChoiceView> considered;
   bool operator==(const NewHomeView&) const = default;
 };
@@ -572,8 +576,8 @@ struct WhatIfView {
   StandingView before;
   StandingView after;
   std::vector<NewHomeView> homes;  ///< in the order in which the new VMs were given
-  PlanView plan;                   ///< of the next epoch, under what was supposed
-  std::vector<std::string> notes;  ///< sentences: what the answer leaves out
+  PlanView plan;                   ///< of the next epoch, under the supposed changes
+  std::vector<std::string> notes;  ///< sentences: what the answer does not cover
   bool operator==(const WhatIfView&) const = default;
 };
 
@@ -583,14 +587,14 @@ struct RecordingView {
   std::vector<std::string> lines;  ///< each with its line end
   bool more = false;               ///< there are more, to be requested at once
   std::int64_t epochs = 0;         ///< recorded so far
-  bool complete = false;           ///< it has as many epochs as were asked for
+  bool complete = false;           ///< it has as many epochs as were requested
   std::string ended;               ///< why it has ended, or empty
   bool operator==(const RecordingView&) const = default;
 };
 
 /// The state from which the daemon plans.
 struct StateView {
-  std::string line;  ///< the first line of a recording that begins now
+  std::string line;  ///< the first line of a recording that starts now
   bool operator==(const StateView&) const = default;
 };
 
@@ -604,7 +608,7 @@ struct VmMemoryView {
   Figure anonymous_bytes;
   Figure shared_bytes;       ///< of memfd and the like
   Figure file_bytes;         ///< page cache
-  Figure unevictable_bytes;  ///< of all these, what is locked
+  Figure unevictable_bytes;  ///< the part of all these that is locked
   Figure swap_bytes;
   std::vector<std::int64_t> node_bytes;  ///< resident, per node of MemoryView::nodes; empty if not
                                          ///< known
@@ -617,15 +621,15 @@ struct VmMemoryView {
   Figure waits_some_permille;
   Figure waits_full_permille;
   Figure oom_score_adj;
-  std::string not_reclaimable;  ///< why none of the guest's memory can be taken, or empty
+  std::string not_reclaimable;  ///< why none of the guest's memory can be reclaimed, or empty
   bool operator==(const VmMemoryView&) const = default;
 };
 
 /// A VM's place in the order in which VMs lose memory.
 struct VictimView {
   std::string vm;
-  std::int64_t bytes = 0;  ///< what can be taken; for a kill: what counts, may be negative
-  std::string sentence;    ///< why it is at this place
+  std::int64_t bytes = 0;  ///< what can be taken; for a kill: the badness, may be negative
+  std::string sentence;    ///< why it is in this place
   bool operator==(const VictimView&) const = default;
 };
 
@@ -659,7 +663,7 @@ struct SharedPartView {
   bool operator==(const SharedPartView&) const = default;
 };
 
-/// Room that is kept for VMs that are not there yet: what is left of it.
+/// Room that is kept for VMs that do not run yet: what is left of it.
 struct ReservationView {
   std::string name;
   std::string vm;       ///< the name of the VM that it is for; empty: for none
@@ -669,7 +673,7 @@ struct ReservationView {
   std::vector<NodeId> homes;  ///< of its vCPUs, by client
   std::vector<ReservedMemoryView> memory;
   Figure until_unix_s;              ///< absent: it does not expire
-  std::vector<std::string> served;  ///< UUIDs of running VMs that it is for and is not kept for
+  std::vector<std::string> served;  ///< UUIDs of running VMs for which it keeps nothing more
   std::string owner = {};           ///< or it is for the VMs of this owner
   bool shared = false;
   std::vector<SharedPartView> taken = {};  ///< of a shared one
@@ -688,10 +692,10 @@ struct ReservationEventView {
   std::int64_t time_unix_s = 0;
   std::string reservation;
   std::string what;  ///< "reserved", "taken-up", "came-back", "expired", "given-up"
-  std::string vm;    ///< that it is about; empty: none
+  std::string vm;    ///< the VM that it is about; empty: none
   std::string vm_uuid;
-  std::int64_t memory_bytes = 0;  ///< reserved, taken, back, or left when it ends
-  std::string detail;             ///< a sentence, as the log has it
+  std::int64_t memory_bytes = 0;  ///< reserved, taken, returned, or left when it ends
+  std::string detail;             ///< a sentence, as in the log
   bool operator==(const ReservationEventView&) const = default;
 };
 
@@ -706,21 +710,22 @@ struct ReservationHistoryView {
 struct SuggestView {
   std::string vm;             ///< the one that was announced; empty: none was
   std::string vm_uuid;        ///< empty if `vm` is
-  std::vector<NodeId> nodes;  ///< its homes, and where its memory finds room; never empty
+  std::vector<NodeId> nodes;  ///< its homes, and where there is room for its memory; never empty
   bool operator==(const SuggestView&) const = default;
 };
 
 /// The daemon's answer to the hook that announces a VM.
 struct AnnouncedView {
   std::string message;  ///< a sentence: that it may start, or what its start waits for
-  Figure ask_again_ms;  ///< the hook is to wait and to announce the VM again after so long
-  Figure at_most_ms;    ///< with it: after so long from now it is to ask for the last time
+  Figure ask_again_ms;  ///< after this time the hook must announce the VM again
+  Figure at_most_ms;    ///< only with it: the time from now after which the hook must ask for the
+                        ///< last time
   bool operator==(const AnnouncedView&) const = default;
 };
 
 /// The answer to a command that changes something.
 struct DoneView {
-  std::string message;  ///< a sentence: what was done, or begun
+  std::string message;  ///< a sentence: what was done, or started
   Figure action;        ///< for `move`: its number in the history
   bool operator==(const DoneView&) const = default;
 };

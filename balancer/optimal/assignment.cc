@@ -39,8 +39,8 @@ Assignment assess_arranged(const Arrangement& now, const Arrangement& then) {
   return result;
 }
 
-/// Single moves, and moves for which another client makes room by going elsewhere or the other way,
-/// the best each time, as long as one lowers the cost.
+/// Improves homes by single moves, and by moves for which another client makes room by going to a
+/// third node or changing places, the best each time, as long as one lowers the cost.
 class Polish {
  public:
   Polish(const Arrangement& now, const HomesProgram& program, const std::vector<MemoryPool>& pools,
@@ -92,7 +92,7 @@ class Polish {
   void consider(std::span<const Rehoming> changes) {
     const Options& options = now_.options();
     const Effect effect = then_.effect_of(changes);
-    // A client that goes back saves the fixed cost that going costs.
+    // A client that returns to its present home saves the fixed cost of leaving it.
     CpuTime cost = effect.cost;
     for (const Rehoming& change : changes) {
       cost -=
@@ -110,7 +110,7 @@ class Polish {
       }
     }
     if (!have_room(pools_, now_, then_, changes)) {
-      return;  // a client that goes back may find it taken, which the effect does not say
+      return;  // a client that returns may find its room taken, which the effect does not show
     }
     best_gain_ = gain;
     best_.assign(changes.begin(), changes.end());
@@ -124,7 +124,8 @@ class Polish {
   std::vector<Rehoming> best_;
 };
 
-/// Tells the program of every node where more is owed than it has; false if there is none.
+/// Adds every node on which more is owed than the program has to the program; returns false if
+/// there is none.
 bool learn_from(const Arrangement& then, HomesProgram& program) {
   const Homes homes = homes_of(then);
   bool learnt = false;

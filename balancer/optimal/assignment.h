@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The best homes for all clients at once, and a bound on what any homes could do better.
+/// Finds the best homes for all clients at once, and a bound on how much better any homes could be.
 ///
 /// Approach: the program (program.h) is solved; its answer is judged by the planner's own figures,
-/// and improved by single moves and exchanges as long as that helps. Where these figures have more
-/// owed than the program had, the program is told so and solved again, until answer and bound meet
-/// or the time is used up. The result is the better of that answer and the homes given to the
-/// search to begin with, so it is never worse than those.
+/// and improved by single moves and exchanges as long as that helps. If more is owed by these
+/// figures than in the program, the difference is added to the program (`learn`) and it is solved
+/// again, until answer and bound meet or the time is used up. The result is the better of that
+/// answer and the homes from which the search started, so it is never worse than those.
 /// Terms: *cost* - lost time per epoch + cost of moving from the present homes / horizon.
-/// Properties: cost >= bound, apart from rounding; the homes keep every constraint of the program;
-/// on hosts where all arrangements can be tried the answer is the best of them.
+/// Properties:
+///  - cost >= bound, apart from rounding;
+///  - the homes respect every constraint of the program;
+///  - on hosts where all arrangements can be tried the answer is the best of them.
 #pragma once
 
 #include <functional>
@@ -28,11 +30,11 @@ struct Assignment {
   bool operator==(const Assignment&) const = default;
 };
 
-/// The present homes.
+/// Returns the present homes.
 [[nodiscard]] Homes homes_of(const Arrangement& arrangement);
 
-/// What these homes lose, and what it costs to go there from those of `now`. A client without a
-/// home keeps none.
+/// Returns what these homes lose, and what it costs to move there from those of `now`. A client
+/// without a home still has none.
 [[nodiscard]] Assignment assess(const Arrangement& now, const Homes& homes);
 
 struct SearchLimits {
@@ -48,10 +50,10 @@ struct Optimum {
   std::string trouble;           ///< why no program was solved to the end; empty if one was
 };
 
-/// `now` is of basis kDemand and as its snapshot. `start` are homes to begin with, such as those at
-/// which the planner comes to rest; the present ones are always tried. `clock` gives seconds.
-/// Errors: none; where the solver fails the answer is the better start, without a bound, and
-/// `trouble` says why.
+/// `now` has basis kDemand and is as its snapshot. `start` are homes to start from, such as those
+/// at which the planner comes to rest; the present ones are always tried. `clock` returns seconds.
+/// Errors: none; if the solver fails, the answer is the better start, without a bound, and
+/// `trouble` contains the reason.
 [[nodiscard]] Optimum find_optimum(const Arrangement& now, const Homes& start,
                                    const SearchLimits& limits,
                                    const std::function<double()>& clock);

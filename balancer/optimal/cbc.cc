@@ -70,7 +70,7 @@ Result<void> check(const LinearProgram& program, const std::vector<double>& star
 }
 
 Model load(const LinearProgram& program) {
-  // By columns, the format that CBC takes.
+  // By columns, the format that CBC accepts.
   const std::size_t count = program.columns.size();
   std::vector<int> starts(count + 1, 0);
   for (const Row& row : program.rows) {
@@ -168,8 +168,8 @@ Result<Solution> solve(const LinearProgram& program, const std::vector<double>& 
   for (std::size_t i = 0; i < program.columns.size(); ++i) {
     solution.cost += solution.values[i] * program.columns[i].cost;
   }
-  // Solutions within the gap are cut off unseen, so a finished search is certain only to that
-  // extent.
+  // The search drops solutions within the gap without looking at them, so a finished search is
+  // certain only to that extent.
   solution.bound = std::min(solution.bound, solution.cost);
   if (Cbc_isProvenOptimal(model.get()) != 0) {
     solution.bound = std::min(solution.bound, solution.cost - limits.gap);

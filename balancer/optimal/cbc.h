@@ -2,10 +2,13 @@
 /// COIN-OR CBC, the branch-and-cut solver, behind one function.
 ///
 /// Approach: everything is checked before it is handed over, because CBC ends the process on input
-/// it does not like; its messages are switched off. It reads the clock and takes as much memory as
-/// it likes: a program that must not be hurt by that runs it in a process of its own (apart.h).
-/// Properties: a value that is not finite, or a column that does not exist, is an error and never
-/// reaches CBC; `bound` is never above `cost`.
+/// that it does not accept; its messages are switched off. It reads the clock and takes as much
+/// memory as it likes: a program that must be protected from that runs it in a process of its own
+/// (tools/vmnuma/commands/run_apart.h).
+/// Properties:
+///  - a value that is not finite, or a column that does not exist, is an error and never reaches
+///    CBC;
+///  - `bound` is never above `cost`.
 #pragma once
 
 #include <vector>
@@ -23,12 +26,12 @@ struct SolveLimits {
 struct Solution {
   std::vector<double> values;  ///< one per column; empty if none was found
   double cost = 0;             ///< of `values`
-  double bound = 0;            ///< no solution costs less; minus infinity if nothing is known
+  double bound = 0;            ///< no solution costs less; minus infinity if none is known
 };
 
-/// `start`: values of all columns, from which the search begins; may be empty. Errors:
-/// invalid-argument (what is invalid in the program), not-found (nothing satisfies all rows),
-/// unavailable (the solver gave up).
+/// Solves the program. `start`: values of all columns, from which the search starts; may be empty.
+/// Errors: invalid-argument (what is invalid in the program), not-found (nothing satisfies all
+/// rows), unavailable (the solver gave up).
 [[nodiscard]] Result<Solution> solve(const LinearProgram& program, const std::vector<double>& start,
                                      const SolveLimits& limits);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A mixed-integer program as plain values: least cost, rows "at most" and "exactly".
 ///
-/// Amounts are what the program's author chose; floating point is appropriate here, because only a
-/// bound on a cost is read from it, and homes are whole numbers again.
+/// The program's author chooses the units of amounts. Floating point is appropriate here, because
+/// the result is only a bound on a cost, and homes, which are whole numbers again.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ Bytes in_mib(double amount) {
   return kMiB * static_cast<std::int64_t>(std::max(amount, 0.0));
 }
 
-/// A node is given up once so many answers without an order have been forbidden for it.
+/// A node is given up after this many answers without an order have been forbidden for it.
 constexpr int kMostWithoutOrder = 16;
 
 class RoomMaker {
@@ -57,9 +57,9 @@ class RoomMaker {
       Site& site = sites[i];
       if (best.node != kNoNode && moves_lowest_only(best) &&
           std::tuple(site.least, std::int64_t{1}) >= std::tuple(best.memory, best.moves)) {
-        continue;  // as much must move there, whatever moves
+        continue;  // at least as much must move there, whatever moves
       }
-      // The nodes after it get the other half.
+      // The other half of the time is for the nodes after this one.
       const double left = end - clock();
       const double until = i + 1 < sites.size() ? clock() + left / 2 : end;
       const std::optional<RoomMade> made = make_on(site, until, clock, all_known);
@@ -98,13 +98,13 @@ class RoomMaker {
   }
   [[nodiscard]] Bytes missing_on(NodeIndex node) const { return wanted_.memory - room_on(node); }
 
-  /// Whether it could live there if the node were empty.
+  /// Returns true if the VM could live there if the node were empty.
   [[nodiscard]] bool could_live_on(NodeIndex node) const {
     return snapshot_.nodes[node].known && snapshot_.topology.can_be_home(node) &&
            snapshot_.topology.nodes[node].cpu_count() >= wanted_.vcpus &&
            size_of(node) >= wanted_.memory;
   }
-  /// All memory of its kind there that VMs may have.
+  /// Returns all memory of the VM's kind on the node that VMs may have.
   [[nodiscard]] Bytes size_of(NodeIndex node) const {
     if (wanted_.page_size == Bytes{}) {
       return ordinary_for_vms(snapshot_, node);
@@ -122,7 +122,7 @@ class RoomMaker {
   [[nodiscard]] std::int32_t priority_of(ClientIndex client) const {
     return snapshot_.vms[snapshot_.clients[client].vm].policy.priority;
   }
-  /// For each of `priorities_`: memory that travels, and moves.
+  /// For each of `priorities_`: memory that moves, and the number of moves.
   using Cost = std::vector<std::pair<Bytes, std::int64_t>>;
   [[nodiscard]] Cost cost_of(const RoomMade& made) const {
     Cost cost(priorities_.size());
@@ -145,7 +145,7 @@ class RoomMaker {
            });
   }
 
-  /// The pool that its memory would come from, if any client has memory of it.
+  /// Returns the pool that the VM's memory would come from, if any client has memory of it.
   [[nodiscard]] const MemoryPool* pool() const {
     for (const MemoryPool& pool : pools_) {
       if (pool.page_size == wanted_.page_size && client_of_pool()) {
@@ -155,7 +155,7 @@ class RoomMaker {
     return nullptr;
   }
 
-  /// Any client with memory of that pool.
+  /// Returns any client with memory of that pool.
   [[nodiscard]] std::optional<ClientIndex> client_of_pool() const {
     for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
       if (page_size_of(snapshot_, snapshot_.clients[client]) == wanted_.page_size) {
@@ -165,14 +165,14 @@ class RoomMaker {
     return std::nullopt;
   }
 
-  /// A node on which it could live.
+  /// A node on which the VM could live.
   struct Site {
     NodeIndex node = kNoNode;
-    Bytes least;  ///< that has to move for it, as far as known
+    Bytes least;  ///< that has to move for it, to the extent known
   };
 
-  /// Those first on which least is missing. A client that frees memory takes along as much, apart
-  /// from what it has not touched.
+  /// Returns the sites, least missing memory first. A client that frees memory takes the same
+  /// amount with it, apart from what it has not touched.
   [[nodiscard]] std::vector<Site> sites() const {
     const std::optional<ClientIndex> client = client_of_pool();
     std::vector<Site> sites;
@@ -187,7 +187,7 @@ class RoomMaker {
     return sites;
   }
 
-  /// Learns how much has to move at least. `all_known` becomes false if something cheaper may be
+  /// Finds out how much has to move at least. Sets `all_known` to false if something cheaper may be
   /// left.
   std::optional<RoomMade> make_on(Site& site, double end, const std::function<double()>& clock,
                                   bool& all_known) const {
@@ -211,7 +211,7 @@ class RoomMaker {
     return std::nullopt;
   }
 
-  /// The program's answer that costs least, for the highest priority first.
+  /// Returns the program's answer that costs least, for the highest priority first.
   std::optional<Homes> cheapest(HomesProgram program, Site& site, double end,
                                 const std::function<double()>& clock, bool& all_known) const {
     const double for_moves =
@@ -243,7 +243,8 @@ class RoomMaker {
     return homes;
   }
 
-  /// The way to these homes, if there is one that keeps every rule and after which the VM fits.
+  /// Returns the way to these homes, if there is one that keeps every rule and after which the VM
+  /// fits.
   [[nodiscard]] std::optional<RoomMade> in_steps(NodeIndex node, const Homes& homes) const {
     RoomMade made;
     made.node = node;
@@ -266,7 +267,7 @@ class RoomMaker {
     return made;
   }
 
-  /// How much more admission will find there.
+  /// Returns how much more memory admission will then find on the node.
   [[nodiscard]] Bytes freed_on(NodeIndex node, const Homes& homes) const {
     Arrangement then = now_;
     std::vector<Rehoming> changes;
@@ -286,7 +287,7 @@ class RoomMaker {
     return room(then) - room(now_);
   }
 
-  /// The same cost, with other targets where those lose less.
+  /// Returns an answer of the same cost, with other targets if those lose less.
   [[nodiscard]] RoomMade calmest(RoomMade made) const {
     CpuTime lost = assess(now_, made.sequence.reached).lost;
     for (bool found = true; found;) {
@@ -318,7 +319,7 @@ class RoomMaker {
 
   // ---- why there is no way ----
 
-  /// Why no moves could help, whichever VMs may move; empty if they could.
+  /// Returns why no moves could help, whichever VMs may move; empty if they could.
   [[nodiscard]] std::string why_hopeless() const {
     if (std::none_of(wanted_.nodes.begin(), wanted_.nodes.end(),
                      [this](NodeIndex node) { return could_live_on(node); })) {

@@ -20,12 +20,12 @@ struct MemoryPool {
   }
 };
 
-/// The kinds that placement/memory_room.h distinguishes: first the ordinary memory, then the pools
-/// of huge pages that clients have memory of.
+/// Returns the kinds that placement/memory_room.h distinguishes: first ordinary memory, then the
+/// pools of huge pages of which clients have memory.
 [[nodiscard]] std::vector<MemoryPool> memory_pools(const Snapshot& snapshot);
 
-/// True if all clients that use the pools find room where `changes` take them. `now` is the
-/// arrangement for which the pools are known, `then` what became of it since; at any other home
+/// Returns true if there is room for all clients that use the pools after `changes`. `now` is the
+/// arrangement for which the pools are known, `then` what has become of it since; at any other home
 /// than in `now`, all of a client's memory is there.
 [[nodiscard]] bool have_room(const std::vector<MemoryPool>& pools, const Arrangement& now,
                              const Arrangement& then, std::span<const Rehoming> changes);

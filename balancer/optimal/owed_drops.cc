@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostTried = 10;
 constexpr std::int64_t kSteps = 8;
 
-/// What each set of residents is owed; the index is the set as bits.
+/// Returns what each set of residents is owed; the index is the set as bits.
 std::vector<CpuTime> owed_by_sets(const Supply& supply, const std::vector<Load>& residents) {
   std::vector<CpuTime> owed;
   for (std::size_t set = 0; set < std::size_t{1} << residents.size(); ++set) {
@@ -47,12 +47,12 @@ std::vector<CpuTime> drops_of(const Supply& supply, const std::vector<Load>& res
   std::vector<CpuTime> most;
   most.reserve(residents.size());
   for (const Load& load : residents) {
-    most.push_back(std::min(load.demand, owed));  // no client is ever owed less than nothing
+    most.push_back(std::min(load.demand, owed));  // no client is ever owed less than zero
   }
   if (residents.size() > kMostTried) {
     return most;
   }
-  // The drop of leaving alone is the least there can be, and mostly enough.
+  // The drop when a client leaves alone is the least there can be, and mostly enough.
   const std::vector<CpuTime> by_sets = owed_by_sets(supply, residents);
   const std::size_t all = by_sets.size() - 1;
   for (std::int64_t step = 0; step < kSteps; ++step) {

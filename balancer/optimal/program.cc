@@ -28,15 +28,15 @@ bool are_alike(const Supply& a, const Supply& b) {
   return a.cores == b.cores && a.threads == b.threads && a.non_vm == b.non_vm;
 }
 
-/// A line that service is never above: at + slope x demand, in units.
+/// A line that service never exceeds: at + slope x demand, in units.
 struct Tangent {
   double at = 0;
   double slope = 0;
 };
 
-/// Tangents of service_beside_others(), where demand exceeds the cores. With T cores' time, N that
-/// others use and gain g it is  g r + (1 - g) T r / (r + N)  for what runs, r, from T - N to what
-/// all threads leave; its slope is  g + (1 - g) T N / (r + N)^2.
+/// Returns tangents of service_beside_others() where demand exceeds the cores. With T the cores'
+/// time, N what others use, and gain g, service is  g r + (1 - g) T r / (r + N)  for what runs, r,
+/// from T - N to what all threads leave; its slope is  g + (1 - g) T N / (r + N)^2.
 std::vector<Tangent> tangents_of(const Supply& supply) {
   constexpr int kMost = 9;  // the curve bends by less than a tenth of the node between two of them
   const double gain = static_cast<double>(supply.smt_gain_pct) / 100;
@@ -60,7 +60,8 @@ std::vector<Tangent> tangents_of(const Supply& supply) {
   return tangents;
 }
 
-/// What the client was given at home and has not touched. Removes it from `arrangement`.
+/// Returns what the client was given at home and has not touched. Removes the client from
+/// `arrangement`.
 Bytes untouched_of(ClientIndex client, Arrangement& arrangement) {
   const NodeIndex home = arrangement.home(client);
   if (home == kNoNode) {
@@ -185,7 +186,7 @@ void HomesProgram::add_owed() {
       owed_rows_[node].push_back(program_.rows.size());
       program_.rows.push_back(std::move(row));
     }
-    // No client is owed less in company than alone.
+    // A client is owed no less in company than alone.
     LinearProgram::Row alone{{{owed_[node], -1}}, 0, /*exactly=*/false};
     for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
       const ColumnIndex column = columns_[client][node];
@@ -254,7 +255,8 @@ void HomesProgram::add_memory(const MemoryPool& pool) {
       if (!memory.can_follow || !pool.is_of(snapshot, client)) {
         continue;
       }
-      // At any home other than the present one all of it comes there, and what lies here leaves.
+      // At any other home than the present one all of the client's memory arrives there, and what
+      // lies here leaves.
       for (const NodeIndex home : choices_[client]) {
         if (home == now_->home(client)) {
           continue;
@@ -407,8 +409,6 @@ void HomesProgram::add_talks() {
   }
 }
 
-/// At most one VM of the group on a node; where there are more already, none joins before all are
-/// gone.
 /// No node gets more of a VM than its policy allows, or than it has already.
 void HomesProgram::keep_within_limits() {
   const Snapshot& snapshot = now_->snapshot();
@@ -435,6 +435,8 @@ void HomesProgram::keep_within_limits() {
   }
 }
 
+/// At most one VM of the group on a node; if there are more already, none joins before all of them
+/// have left.
 void HomesProgram::keep_apart(const std::vector<ClientIndex>& members) {
   std::map<std::size_t, std::vector<ClientIndex>> vms;
   for (const ClientIndex client : members) {
@@ -468,7 +470,7 @@ void HomesProgram::keep_apart(const std::vector<ClientIndex>& members) {
   }
 }
 
-/// A column that is 1 where the pair is broken: apart, or together if it should be apart.
+/// Adds a column that is 1 if the pair is broken: apart, or together if it should be apart.
 void HomesProgram::add_pair(ClientIndex a, ClientIndex b, double cost, bool apart) {
   const ColumnIndex broken = program_.add({0, 1, cost, /*whole=*/false});
   for (NodeIndex node = 0; node < now_->snapshot().nodes.size(); ++node) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The present homes, where the planner would take them, what would be best, and the way there.
+/// The present homes, the homes to which the planner would bring its clients, the best homes, and
+/// the way to these.
 #pragma once
 
 #include <functional>
@@ -21,15 +22,16 @@ struct Repack {
   std::optional<CpuTime> bound;  ///< no homes cost less; nothing if it is not known
   std::int64_t rounds = 0;
   std::string trouble;  ///< why no program was solved to the end; empty if one was
-  Sequence sequence;    ///< from the present homes to the best, as far as there is a way
+  Sequence sequence;    ///< from the present homes to the best, to the extent that there is a way
 };
 
-/// `clock` gives seconds. Clients without a home stay without one.
+/// `clock` returns seconds. Clients without a home remain without one.
 [[nodiscard]] Repack plan_repack(const Snapshot& snapshot, const Options& options,
                                  const Circumstances& circumstances, const SearchLimits& limits,
                                  const std::function<double()>& clock);
 
-/// The same without a solver: the best is what the planner comes to, and no bound is known.
+/// The same without a solver: the best homes are those that the planner reaches, and no bound is
+/// known.
 [[nodiscard]] Repack plan_without_solver(const Snapshot& snapshot, const Options& options,
                                          const Circumstances& circumstances, std::string trouble);
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t kMostEpochs = 1000;
 
-/// Epochs after which every client may move again and everything periodic was due.
+/// Returns the number of epochs after which every client may move again and everything periodic was
+/// due.
 std::int64_t long_enough(const Options& options) {
   return std::max({options.residency, options.no_return, options.swap_consider_period}) +
          std::max<std::int64_t>(options.swap_interval, 1) *

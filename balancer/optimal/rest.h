@@ -7,9 +7,9 @@
 
 namespace vmnuma::balancer {
 
-/// The homes after epoch upon epoch has been planned and carried out, with the present demand of
-/// every client, until nothing has moved for longer than any period of the planner. Turns, which
-/// never rest, are left out.
+/// Returns the homes after epochs have been planned and carried out one after the other, with the
+/// present demand of every client, until nothing has moved for longer than any period of the
+/// planner. Turns, which never come to rest, are left out.
 [[nodiscard]] Homes steady_state_homes(Snapshot snapshot, Options options,
                                        const Circumstances& circumstances);
 

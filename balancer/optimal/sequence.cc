@@ -53,9 +53,9 @@ class Sequencer {
     return fits ? std::nullopt : std::optional(Guard::kNoRoom);
   }
 
-  /// The set of so many waiting moves that is possible and saves most; none if there is none.
-  /// Several go together only where each goes where the one before it leaves: others would be
-  /// possible one by one.
+  /// Returns the possible set of `together` waiting moves that saves most; empty if there is none.
+  /// Several clients move together only if each goes to the node that the one before it leaves:
+  /// other combinations would be possible one by one.
   std::vector<Rehoming> best_of(std::size_t together) {
     best_.clear();
     for (std::size_t first = 0; first < waiting_.size(); ++first) {

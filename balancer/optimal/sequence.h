@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// In which order clients go to their new homes.
+/// The order in which clients go to their new homes.
 ///
 /// Problem: the best homes are known, but not every client can go there first: a node may have no
 /// room before another client has left it, a hard group may still be in the way. Approach: of all
-/// moves that are possible at that point, the one that saves most is next; where there is none, two
-/// clients go at the same time, or up to four in a ring, so that clients that leave make room for
-/// those that come. What cannot be ordered that way is left where it is, and reported.
+/// moves that are possible at each point, the one that saves most is next; if there is none, two
+/// clients move at the same time, or up to four in a ring, so that clients that leave make room for
+/// those that arrive. What cannot be ordered that way is left where it is, and reported.
 ///
 /// Properties:
-///  - after each step every node has room for what came, and no hard group is broken that was not
-///    before;
-///  - every client that goes is in exactly one step;
+///  - after each step every node has room for what arrived, and no hard group is broken that was
+///    not broken before;
+///  - every client that moves is in exactly one step;
 ///  - the last step's figures are those of the homes that were reached.
 #pragma once
 
@@ -29,7 +29,7 @@ struct Step {
   CpuTime cost;  ///< of moving, once
 };
 
-/// A client that finds no way to its new home.
+/// A client that has no way to its new home.
 struct Stuck {
   ClientId client;
   NodeIndex to = kNoNode;
@@ -42,7 +42,8 @@ struct Sequence {
   Homes reached;
 };
 
-/// From the homes of `now` to `homes`. A client without a home in either is left out.
+/// Returns the steps from the homes of `now` to `homes`. A client without a home in either is left
+/// out.
 [[nodiscard]] Sequence in_order(const Arrangement& now, const Homes& homes);
 
 }  // namespace vmnuma::balancer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A setting as a row of a table: its name, what it may be, and how it is set from text.
+/// A setting as a row of a table: its name, its allowed values, and how it is set from text.
 ///
 /// A value is set and shown as text, so that the same row serves the configuration file, the
 /// command line and the attributes of a domain's metadata.
@@ -27,13 +27,13 @@ struct KeyInfo {
   KeyKind kind{};
   std::string_view allowed;  ///< what a value may be, for people: "leave or restore", "0 to 4096"
   std::string_view help;     ///< a sentence without a full stop
-  /// Sets it from text ("dry-run", "12", "true"). Error: invalid-argument, saying what is allowed.
-  /// The target is untouched on error.
+  /// Sets the value from text ("dry-run", "12", "true"). Error: invalid-argument, with the allowed
+  /// values. The target is untouched on error.
   Result<void> (*set)(Target&, std::string_view text) = nullptr;
   std::string (*get)(const Target&) = nullptr;  ///< returns the same text
 };
 
-/// The names of the rows, in their order.
+/// Returns the names of the rows, in their order.
 template <class Target>
 [[nodiscard]] std::vector<std::string_view> names_of(std::span<const KeyInfo<Target>> keys) {
   std::vector<std::string_view> names;
@@ -43,7 +43,7 @@ template <class Target>
   return names;
 }
 
-/// The row with that exact name, or null.
+/// Returns the row with that exact name, or null.
 template <class Target>
 [[nodiscard]] const KeyInfo<Target>* find_key(std::span<const KeyInfo<Target>> keys,
                                               std::string_view name) {

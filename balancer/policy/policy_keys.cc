@@ -216,7 +216,7 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      set_device_pools, [](const VmPolicy& policy) { return joined(policy.device_pools); }},
 };
 
-/// The place of a key in the table; after all others if it is not there.
+/// Returns the place of a key in the table; after all others if it is not in the table.
 std::size_t place_of(std::string_view name) {
   const KeyInfo<VmPolicy>* key = find_key(policy_keys(), name);
   return key == nullptr ? std::size(kPolicy) : static_cast<std::size_t>(key - kPolicy);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Values from text, for the rows of tables of keys. Each leaves the target alone on error; the
-/// message continues after the key's name: "is 12x, but must be a number from 0 to 4096".
+/// Values from text, for the rows of tables of keys. Each function leaves the target unchanged on
+/// error; the message continues after the key's name: "is 12x, but must be a number from 0 to
+/// 4096".
 #pragma once
 
 #include <cstddef>
@@ -23,16 +24,16 @@ namespace vmnuma::balancer {
 [[nodiscard]] std::string in_quotes(std::string_view text);
 [[nodiscard]] std::string switch_text(bool value);
 
-/// Cuts off and returns what comes before `separator`, or all.
+/// Cuts off and returns the part before `separator`, or everything if there is none.
 std::string_view take_part(std::string_view& text, char separator);
 
-/// At most 4096 bytes without control characters.
+/// Accepts at most 4096 bytes without control characters.
 [[nodiscard]] Result<void> set_text(std::string& target, std::string_view text);
 [[nodiscard]] Result<void> set_switch(bool& target, std::string_view text);
 [[nodiscard]] Result<std::int64_t> read_number(std::string_view text, std::int64_t smallest,
                                                std::int64_t largest);
 
-/// For numbers kept in an integer type of the target's choice.
+/// For numbers that the target holds in any integer type.
 template <class Number>
 [[nodiscard]] Result<void> set_number(Number& target, std::string_view text, std::int64_t smallest,
                                       std::int64_t largest) {
@@ -57,7 +58,7 @@ template <Named Choice>
   return refuse("is " + in_quotes(text) + ", but must be " + allowed);
 }
 
-/// A row for a member that is an enumeration and may have any value of it:
+/// A row for a member that is an enumeration and may have any of its values:
 /// `choice_key<&VmPolicy::memory_mode>("memory_mode", "soft moves pages ...")`.
 template <auto kMember, class Target, Named Choice>
 [[nodiscard]] constexpr KeyInfo<Target> choice_key_of(std::string_view name, std::string_view help,
