@@ -120,10 +120,8 @@ struct MemoryOnNode {
 struct VmAdmission {
   std::vector<NodeIndex> nodes;        ///< where it fits together, as Admission::nodes; ascending
   std::optional<std::string> refused;  ///< why it may not start
-  std::optional<std::string>
-      unmet;  ///< why best-effort found no set that is enough; the VM starts all the same
-  std::vector<MemoryOnNode>
-      memory;  ///< what it was admitted with, to the extent that there was enough
+  std::optional<std::string> unmet;    ///< why best-effort found no such set; the VM starts anyway
+  std::vector<MemoryOnNode> memory;    ///< what it was admitted with, if there was enough
 };
 
 /// Adds to the request for the VM, or for a part of it, what only the caller knows.

@@ -49,8 +49,7 @@ struct Effect {
   CpuTime talk;            ///< of that, wake-ups that no longer go from node to node
   CpuTime gain_otherwise;  ///< the gain with the expected loads; for groups, with their recent ones
   CpuTime in_all;          ///< total gain over the horizon
-  CpuTime
-      cost;  ///< once: copying, waiting for memory in transit, fixed cost, less the cost of staying
+  CpuTime cost;  ///< once: copying, waiting for memory in transit, fixed cost, less that of staying
   Bytes to_move;     ///< memory that moves
   bool fits = true;  ///< there is room for all memory that follows
 

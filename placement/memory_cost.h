@@ -44,8 +44,8 @@ struct MemoryProfile {
   Bytes resident;
   Bytes promised;           ///< guaranteed in addition to `resident`, wherever it lives
   std::vector<Part> parts;  ///< ascending node
-  bool can_follow =
-      false;  ///< its pages may be moved: readings known, VM's memory movable, option on
+  /// Its pages may be moved: its readings are known, the VM's memory is movable, the option is on.
+  bool can_follow = false;
 
   [[nodiscard]] Bytes on(NodeIndex node) const;
   [[nodiscard]] Bytes not_on(NodeIndex node) const { return resident - on(node); }

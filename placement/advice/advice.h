@@ -96,8 +96,7 @@ enum class AdvisedBinding {
 /// A PCI device that the VM should have.
 struct AdvisedDevice {
   std::string address;
-  std::string
-      instead_of;  ///< a device that it has now; empty: this one is added, unless the VM has it
+  std::string instead_of;  ///< a device that it has now; empty: one more, unless it has this one
   bool operator==(const AdvisedDevice&) const = default;
 };
 

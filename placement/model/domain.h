@@ -205,8 +205,7 @@ struct VmPolicy {
   std::int32_t make_room_deadline_s = 0;  ///< longest time its start waits
   std::int32_t priority = 0;              ///< VMs of lower priority make room first
   std::string owner;                      ///< owner of the VM; empty: as Nova says
-  std::vector<std::string>
-      device_pools;  ///< the VM gets one device of each; a pool may be named several times
+  std::vector<std::string> device_pools;  ///< it gets a device of each; a name may occur repeatedly
   bool operator==(const VmPolicy&) const = default;
 };
 
@@ -238,8 +237,7 @@ struct VmDescription {
   bool numatune_auto = false;   ///< placement='auto' of its memory
   bool placement_auto = false;  ///< of its memory or vCPUs: libvirt asks numad where to start it
   std::vector<NodeId> numatune_nodes;
-  bool memory_nodes_fixed =
-      false;  ///< the nodes for its memory cannot be set, so memory mode mask is not possible
+  bool memory_nodes_fixed = false;  ///< the nodes for its memory cannot be set: no memory mode mask
   Bytes huge_page_size;        ///< <memoryBacking><hugepages>, the largest; zero = ordinary pages
   bool memory_locked = false;  ///< <memoryBacking><locked/>
   bool memory_shared = false;  ///< <memoryBacking> access shared: memfd, vhost-user

@@ -71,16 +71,15 @@ struct Prediction {
   Permille imbalance_after;
   Permille locality_before;  ///< of the clients that move, taken together
   Permille locality_after;
-  bool known =
-      true;  ///< false: nothing was measured, or it was not computed; all other fields are 0
+  bool known = true;  ///< false: not measured, or not computed; all other fields are 0
   bool operator==(const Prediction&) const = default;
 };
 
 struct Action {
   Reason reason{};
-  std::vector<Relocation>
-      relocations;  ///< one, two for a swap, up to four for a chain; one per client for placements
-                    ///< and pulls, where a pull's `from` and `to` are the same node
+  /// One; two for a swap; up to four for a chain; one per client for placements and pulls. In a
+  /// pull `from` and `to` are the same node.
+  std::vector<Relocation> relocations;
   Prediction predicted;
   bool operator==(const Action&) const = default;
 };

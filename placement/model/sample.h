@@ -53,8 +53,8 @@ struct VmSample {
   std::int64_t throttled_us = 0;  ///< sum of vcpuN/cpu.stat throttled_usec
   std::int32_t weight = 100;      ///< cpu.weight of the scope (cgroup v2: 1..10000, default 100)
   std::optional<std::int64_t> quota_permille;  ///< CPU quota of all vCPUs in thousandths of one CPU
-  std::optional<std::vector<Bytes>>
-      memory;  ///< per topology node, from memory.numa_stat; absent = unread
+  /// Per topology node, from memory.numa_stat; absent = not read.
+  std::optional<std::vector<Bytes>> memory;
   /// Per guest NUMA cell and topology node, from numa_maps; empty = not known.
   std::vector<std::vector<Bytes>> cell_memory;
   std::optional<MemoryState> memory_state;  ///< absent outside cgroup v2 and where unread

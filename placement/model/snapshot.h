@@ -90,9 +90,8 @@ struct VmState {
   /// How many consecutive epochs had no good readings; 0 if the VM is untouched for another reason.
   std::int64_t epochs_stale = 0;
   bool measured = true;  ///< false: only just seen, demand assumed; it may be placed, not moved
-  std::vector<NodeIndex> suggested;  ///< where libvirt was told to start it; its first homes
-  std::vector<NodeIndex>
-      device_nodes;  ///< of its devices, to the extent that they matter to it; ascending
+  std::vector<NodeIndex> suggested;     ///< where libvirt was told to start it; its first homes
+  std::vector<NodeIndex> device_nodes;  ///< of its devices, those that matter to it; ascending
   std::vector<NodeIndex> wished_nodes;  ///< of its host interfaces and disks, only a preference
   bool transferring = false;            ///< pages of it are being moved
   Bytes left_behind;                    ///< what its last transfer could not bring home
@@ -139,11 +138,10 @@ struct ClientState {
   std::optional<Bytes> page_size = std::nullopt;
   std::vector<Bytes> memory;  ///< where that part lies, per node; the sum is the resident memory
   bool memory_known = false;
-  std::vector<NodeIndex> allowed;  ///< nodes it may live on, ascending
-  std::vector<NodeIndex>
-      bound_to;                   ///< the nodes that its memory is bound to, ascending; empty: any
-  std::int64_t epochs_here = 0;   ///< since its last move; 1 in the first epoch after it
-  NodeIndex came_from = kNoNode;  ///< the node it last left
+  std::vector<NodeIndex> allowed;      ///< nodes it may live on, ascending
+  std::vector<NodeIndex> bound_to;     ///< its memory is bound to these, ascending; empty: any
+  std::int64_t epochs_here = 0;        ///< since its last move; 1 in the first epoch after it
+  NodeIndex came_from = kNoNode;       ///< the node it last left
   std::int64_t epochs_since_swap = 0;  ///< large if it was never swapped
   bool moving = false;                 ///< an action on it is being carried out
   std::int32_t exclusive_cores = 0;    ///< cores of its home that belong to it alone

@@ -34,12 +34,11 @@ struct VmFigures {
 
 struct VmFigureInfo {
   std::optional<Permille> VmFigures::*value = nullptr;
-  std::string_view name;          ///< in JSON and in the history
-  std::string_view list_title;    ///< its column of `vmnuma list`; empty: none
-  std::string_view report_title;  ///< its column of `vmnuma report`, among waiting; empty: none
-  std::string_view metric;        ///< consecutive figures may share one metric
-  std::string_view
-      metric_label;  ///< tells these figures apart, in addition to "vm"; empty: the only one
+  std::string_view name;           ///< in JSON and in the history
+  std::string_view list_title;     ///< its column of `vmnuma list`; empty: none
+  std::string_view report_title;   ///< its column of `vmnuma report`, among waiting; empty: none
+  std::string_view metric;         ///< consecutive figures may share one metric
+  std::string_view metric_label;   ///< tells these apart, in addition to "vm"; empty: one figure
   std::string_view metric_marked;  ///< the value of that label
   std::string_view metric_help;    ///< one sentence
 };
