@@ -347,7 +347,7 @@ bool Arrangement::keeps_apart(ClientIndex a, ClientIndex b) const {
   });
 }
 
-// ---- what is lost ----
+// ---- lost time ----
 
 CpuTime Arrangement::lost() const {
   CpuTime lost;
@@ -388,7 +388,7 @@ Permille Arrangement::imbalance() const {
   return most - least;
 }
 
-// ---- what a change would bring ----
+// ---- effects of changes ----
 
 /// Returns the memory that leaves `node` when the client moves away from its home.
 Bytes Arrangement::held_on(ClientIndex client, NodeIndex node) const {

@@ -2,7 +2,7 @@
 /// What the clients of one node are predicted to be owed, now and if clients came or left.
 ///
 /// Problem: the planner asks thousands of times per epoch "what would this node's clients be owed
-/// without this one, or with that one?"; sharing out the node's time anew each time would cost
+/// without this one, or with that one?"; sharing out the node's time again each time would cost
 /// clients x log clients. Approach: inside a node the kernel shares thread time by weight (CFS,
 /// cgroup cpu.weight), so a client runs min(demand, weight x level) with one level for the node;
 /// all of it is worth one efficiency (placement/capacity.h); it is owed max(0, entitled - run x

@@ -12,7 +12,6 @@
 /// Properties:
 ///  1. A node is not crowded by clients that only spill there.
 ///  2. A client that begins to run still counts as hardly running at first: there is a margin.
-///  2. A client that begins to run still counts as hardly running at first: there is a margin.
 #pragma once
 
 #include <cstdint>

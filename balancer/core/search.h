@@ -5,7 +5,7 @@
 /// too many to count; a plan must take two milliseconds. Approach: one file for each kind of
 /// candidate, each with its own short list:
 ///   search_load.cc      from nodes that owe: every move; swaps of clients that differ in
-///                       demand by about what would even two nodes out
+///                       demand by about the amount that would even out two nodes
 ///   search_chains.cc    sets of two to four rehomings of a few clients on a few nodes
 ///   search_long_term.cc turns for the clients that were owed most over the last epochs
 ///   search_groups.cc    moves that restore affinity and anti-affinity groups, or unite talkers

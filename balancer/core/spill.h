@@ -34,7 +34,6 @@
 ///     unknown, and a second node takes nothing from the VM. It ends once cores of the home idle.
 ///  5. At most Numa.MigrationsPerEpoch spills, or 4 if that is 0, begin in an epoch because they
 ///     save, and at most 16 ahead of need.
-///     save, and at most 16 ahead of need.
 #pragma once
 
 #include <optional>

@@ -36,7 +36,6 @@
 ///  - no arrangement loses less than its cost in the program;
 ///  - the present arrangement is a solution;
 ///  - each kind of row, alone, changes the answer.
-/// arrangement is a solution; each kind of row, alone, changes the answer.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,6 @@
 ///  6. Two cells differ by at most one core.
 ///  7. vCPUs of which the guest is told that they share a cache do share one, as long as they run
 ///     where the advice puts them.
-///     said to.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +35,7 @@
 
 namespace vmnuma {
 
-/// The host on which a VM is to run.
+/// The host on which a VM will run.
 struct AdviceHost {
   Topology topology;
   /// Free memory of each node at present, in the order of the topology's nodes; empty: not known.

@@ -204,7 +204,7 @@ struct VmPolicy {
   MakeRoom make_room = MakeRoom::kNever;
   std::int32_t make_room_deadline_s = 0;  ///< longest time its start waits
   std::int32_t priority = 0;              ///< VMs of lower priority make room first
-  std::string owner;                      ///< owner of the VM; empty: as Nova says
+  std::string owner;                      ///< owner of the VM; empty: its project in Nova
   std::vector<std::string> device_pools;  ///< it gets a device of each; a name may occur repeatedly
   bool operator==(const VmPolicy&) const = default;
 };

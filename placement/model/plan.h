@@ -106,7 +106,7 @@ struct Spill {
 
 struct Plan {
   std::int64_t epoch = 0;
-  std::vector<Action> actions;        ///< in the order in which they are to be carried out
+  std::vector<Action> actions;        ///< in the order of execution
   std::vector<Spill> spills;          ///< of all clients after the actions, by client
   std::vector<Rejection> rejections;  ///< best first, a bounded number per client
   CpuTime lost;                       ///< of the host at present, per epoch, spills included

@@ -24,7 +24,7 @@ enum class Reason {
   kCpuAssignment,  ///< other CPUs of the same home
   kForecastMove,   ///< balanceMig: a load move before there is a shortage
   kSpill,          ///< a client runs on the CPUs of a second node as well, or no longer does
-  kMakeRoom,       ///< makes room for a VM that is to start
+  kMakeRoom,       ///< makes room for a VM that is about to start
 };
 [[nodiscard]] constexpr auto names(Reason) {
   return names_in_order<Reason>("initial-placement", "load-move", "load-swap", "long-term-move",
