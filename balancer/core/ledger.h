@@ -7,9 +7,10 @@
 /// it was owed before. Approach: the ledger keeps the last sample and one record per client.
 /// `advance` processes the next sample and returns a Snapshot, which holds everything a decision
 /// needs: VMs are measured first (vm_measurement.h), then nodes (node_measurement.h), and then CPU
-/// time is shared out (entitlement.h). Homes change only through set_home, adopt_home and
-/// forget_home. A VM or node that cannot be read for a while keeps its former numbers, so that its
-/// load does not seem to be gone.
+/// time is shared out (entitlement.h). Homes change only through set_home, take_home_back,
+/// adopt_home and forget_home, and a client loses its home if it may no longer live there. A VM or
+/// node that cannot be read for a while keeps its former numbers, so that its load does not seem to
+/// be gone.
 /// Terms: *bound* - the client's vCPUs are pinned to its home, so its time was used there. *Pending
 /// load* - the load that is assumed for a VM that was just placed; it gives way to the measured
 /// load within a minute. *Held* - the newest numbers known, instead of a reading.
