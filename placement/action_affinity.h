@@ -32,8 +32,8 @@ struct Talk {
   bool operator==(const Talk&) const = default;
 };
 
-/// Each client's talks, ascending; empty if no client talks. Chats with VMs that are not in the
-/// snapshot do not count.
+/// Returns each client's talks, ascending; empty if no client talks. Chats with VMs that are not in
+/// the snapshot do not count.
 [[nodiscard]] std::vector<std::vector<Talk>> talks_of(const Snapshot& snapshot,
                                                       const Options& options);
 

@@ -80,7 +80,7 @@ class Arrangement {
   [[nodiscard]] const NodeLoad& node(NodeIndex node) const { return nodes_[node]; }
   [[nodiscard]] const Load& load(ClientIndex client) const { return loads_[client]; }
   [[nodiscard]] const MemoryProfile& memory(ClientIndex client) const { return memory_[client]; }
-  /// The clients that live on the node, ascending.
+  /// Returns the clients that live on the node, ascending.
   [[nodiscard]] const std::vector<ClientIndex>& residents(NodeIndex node) const {
     return residents_[node];
   }
@@ -93,20 +93,20 @@ class Arrangement {
   [[nodiscard]] std::int64_t longest_horizon() const { return longest_horizon_; }
 
   [[nodiscard]] CpuTime lost() const;
-  /// Owed / capacity of a node.
+  /// Returns owed / capacity of a node.
   [[nodiscard]] Permille owed_share(NodeIndex node) const { return owed_shares_[node]; }
   [[nodiscard]] Permille owed_share_after(NodeIndex node, const Exchange& exchange) const;
   /// Returns the largest difference of owed / capacity between two nodes that can be a home and
   /// have known readings.
   [[nodiscard]] Permille imbalance() const;
 
-  /// What the client's memory costs where the client lives, as judged when it came there.
+  /// Returns what the client's memory costs where the client lives, as judged when it came there.
   [[nodiscard]] const MemoryCost& memory_here(ClientIndex client) const { return here_[client]; }
-  /// One client moves, or gets its first home.
+  /// Returns the effect of moving one client, or of giving it its first home.
   [[nodiscard]] Effect effect_of_move(ClientIndex client, NodeIndex to) const;
-  /// Two clients on different nodes change places.
+  /// Returns the effect of two clients on different nodes changing places.
   [[nodiscard]] Effect effect_of_swap(ClientIndex a, ClientIndex b) const;
-  /// Up to kMostTogether rehomings of different clients, at once.
+  /// Returns the effect of up to kMostTogether rehomings of different clients, at once.
   [[nodiscard]] Effect effect_of(std::span<const Rehoming> changes) const;
   /// Returns an upper bound on what moving the client saves besides owed time - in memory, groups
   /// and wake-ups - wherever it goes.
@@ -196,8 +196,8 @@ class Arrangement {
 /// Returns true if any client's load over the next ten minutes is forecast.
 [[nodiscard]] bool something_is_forecast(const Snapshot& snapshot);
 
-/// The longest time, in epochs, for which the gain of a change counts: Numa.MoveHorizon, or ten
-/// minutes where something is forecast.
+/// Returns the longest time, in epochs, for which the gain of a change counts: Numa.MoveHorizon, or
+/// ten minutes where something is forecast.
 [[nodiscard]] std::int64_t longest_horizon(const Snapshot& snapshot, const Options& options);
 
 /// Returns the load that the client brings to a node on that basis.

@@ -33,16 +33,19 @@ struct Supply {
   std::int64_t smt_gain_pct = 25;
 };
 
-/// Core time that `demand` of thread time gets from cores and threads, ignoring other work.
+/// Returns the core time that `demand` of thread time gets from cores and threads, ignoring other
+/// work.
 [[nodiscard]] CpuTime service(const Supply& supply, CpuTime demand);
 
-/// Thread time that other work leaves for clients.
+/// Returns the thread time that other work leaves for clients.
 [[nodiscard]] CpuTime threads_left(const Supply& supply);
 
-/// Core time that clients with a total demand of `demand` thread time get beside other work.
+/// Returns the core time that clients with a total demand of `demand` thread time get beside other
+/// work.
 [[nodiscard]] CpuTime service_beside_others(const Supply& supply, CpuTime demand);
 
-/// The most core time that clients can get: what all threads that other work leaves are worth.
+/// Returns the most core time that clients can get: what all threads that other work leaves are
+/// worth.
 [[nodiscard]] CpuTime capacity(const Supply& supply);
 
 }  // namespace vmnuma

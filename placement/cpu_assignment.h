@@ -70,7 +70,7 @@ struct Former {
 /// A client that has just arrived is not in it.
 using FormerCpus = std::map<ClientId, Former>;
 
-/// Ascending by client. The node must have CPUs.
+/// Returns the CPUs of each client, ascending by client. The node must have CPUs.
 [[nodiscard]] std::vector<CpuGrant> assign_cpus(const Node& node,
                                                 const std::vector<CpuRequest>& requests,
                                                 const FormerCpus& former);

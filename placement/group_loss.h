@@ -21,8 +21,8 @@ namespace vmnuma {
 
 inline constexpr std::size_t kMostInFull = 3;
 
-/// Time lost by one pair that is apart, in an affinity group of `clients` clients. `vcpus` are
-/// those of the smaller client; `weight` is Numa.AffinityWeight.
+/// Returns the time lost by one pair that is apart, in an affinity group of `clients` clients.
+/// `vcpus` are those of the smaller client; `weight` is Numa.AffinityWeight.
 [[nodiscard]] constexpr CpuTime loss_of_pair_apart(CpuTime epoch, std::int64_t vcpus,
                                                    std::int64_t weight, std::size_t clients) {
   const CpuTime in_full = epoch * vcpus * weight / 100;

@@ -49,7 +49,7 @@ struct MemoryProfile {
 
   [[nodiscard]] Bytes on(NodeIndex node) const;
   [[nodiscard]] Bytes not_on(NodeIndex node) const { return resident - on(node); }
-  /// Share of the resident memory on `node`; everything if nothing is resident.
+  /// Returns the share of the resident memory on `node`; everything if nothing is resident.
   [[nodiscard]] Permille locality(NodeIndex node) const {
     return permille_of(on(node).value, resident.value, Permille{1000});
   }

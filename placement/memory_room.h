@@ -38,19 +38,19 @@ namespace vmnuma {
 
 class MemoryRoom {
  public:
-  /// The room in the snapshot.
+  /// Starts with the room in the snapshot.
   explicit MemoryRoom(const Snapshot& snapshot);
-  /// The same kinds of memory, all zero.
+  /// Returns the same kinds of memory with no room.
   [[nodiscard]] static MemoryRoom none(const Snapshot& snapshot);
 
-  /// Room on the node for memory of the client's kind.
+  /// Returns the room on the node for memory of the client's kind.
   [[nodiscard]] Bytes& of(ClientIndex client, NodeIndex node) {
     return amounts_[kinds_[client]][node];
   }
   [[nodiscard]] Bytes of(ClientIndex client, NodeIndex node) const {
     return amounts_[kinds_[client]][node];
   }
-  /// Room for ordinary memory.
+  /// Returns the room for ordinary memory.
   [[nodiscard]] Bytes ordinary(NodeIndex node) const { return amounts_.front()[node]; }
   /// Returns true if the two take room from each other.
   [[nodiscard]] bool share(ClientIndex a, ClientIndex b) const { return kinds_[a] == kinds_[b]; }

@@ -80,11 +80,11 @@ struct Pace {
   std::int64_t level = kUnlimited;  ///< thread time per unit of weight, in 2^-24 us
   std::int64_t efficiency = kFull;  ///< core time per thread time, in 2^-24
 
-  /// Core time that this load gets.
+  /// Returns the core time that this load gets.
   [[nodiscard]] CpuTime given(const Load& load) const;
-  /// What the load is then owed.
+  /// Returns what the load is then owed.
   [[nodiscard]] CpuTime owed(const Load& load) const;
-  /// Sum over the loads of what each is owed times its weight in thousandths.
+  /// Returns the sum over the loads of what each is owed times its weight in thousandths.
   [[nodiscard]] std::int64_t owed_by_thousandths(std::span<const WeighedLoad> loads) const;
 };
 
@@ -93,13 +93,14 @@ class NodeLoad {
   NodeLoad() = default;
   NodeLoad(const Supply& supply, const std::vector<Load>& loads);
 
-  /// Predicted owed of all clients together, per epoch.
+  /// Returns the predicted owed time of all clients together, per epoch.
   [[nodiscard]] CpuTime owed() const { return owed_; }
-  /// The same after a change. The loads that leave must be among the node's.
+  /// Returns the same after a change. The loads that leave must be among the node's.
   [[nodiscard]] CpuTime owed(const Exchange& exchange) const;
-  /// A lower bound on owed(), if demand and entitlements on the node grow (or shrink) by this much.
+  /// Returns a lower bound on owed(), if demand and entitlements on the node grow (or shrink) by
+  /// this much.
   [[nodiscard]] CpuTime least_owed(CpuTime more_demand, CpuTime more_entitled) const;
-  /// The pace after a change.
+  /// Returns the pace after a change.
   [[nodiscard]] Pace pace_after(const Exchange& exchange) const;
   [[nodiscard]] CpuTime demand() const { return demand_; }
   [[nodiscard]] CpuTime entitled() const { return entitled_; }

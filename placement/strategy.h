@@ -41,11 +41,11 @@ struct StrategyRank {
   std::int64_t allocated_permille = 0;  ///< negative where more is better
 
   auto operator<=>(const StrategyRank&) const = default;
-  /// The rank of several clients' nodes together.
+  /// Adds another client's rank, for the rank of several clients' nodes together.
   StrategyRank& operator+=(const StrategyRank& other);
 };
 
-/// Ranks by the strategy of the client's VM.
+/// Returns the node's rank for the client, by the strategy of the client's VM.
 [[nodiscard]] StrategyRank strategy_rank(const Arrangement& arrangement, ClientIndex client,
                                          NodeIndex node);
 

@@ -69,9 +69,9 @@ class Promise {
   /// For the arrangement as it is now.
   explicit Promise(const Arrangement& arrangement);
 
-  /// Never below the gain that judge() finds, apart from rounding.
+  /// Returns an upper bound of the gain that judge() finds, apart from rounding.
   [[nodiscard]] CpuTime most_gain(std::span<const Rehoming> changes);
-  /// Never below the benefit for a gain of at most `most_gain`.
+  /// Returns an upper bound of the benefit for a gain of at most `most_gain`.
   [[nodiscard]] CpuTime most_benefit(CpuTime most_gain, std::span<const Rehoming> changes);
 
  private:

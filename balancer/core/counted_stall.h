@@ -48,7 +48,7 @@ struct RecordFields;
 
 class CountedStall {
  public:
-  /// `now` never decreases. A doubtful reading changes nothing.
+  /// Processes a reading; a doubtful one changes nothing. `now` never decreases.
   void take_in(const MemoryReads& reads, std::int64_t local_read_ns, Microseconds now);
   /// Returns nothing if the share is not known.
   [[nodiscard]] std::optional<Permille> at(Microseconds now) const;

@@ -40,7 +40,7 @@ class Crowding {
     }
     return least;
   }
-  /// From now on the client counts as running on that node as well.
+  /// Counts the client as running on that node as well from now on.
   void spread(ClientIndex client, NodeIndex to);
 
  private:

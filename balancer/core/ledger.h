@@ -56,10 +56,11 @@ class Ledger {
   [[nodiscard]] const Topology& topology() const { return topology_; }
   [[nodiscard]] const Options& options() const { return options_; }
   void set_options(const Options& options);
-  /// How much each node keeps for the system, if that is more than Numa.NodeReservePct.
+  /// Sets how much each node keeps for the system, if that is more than Numa.NodeReservePct.
   void set_reserved_memory(ReservedMemory reserved) { reserved_ = std::move(reserved); }
-  /// Duration of a read of a node's own memory, which turns the reads that CPUs counted into prices
-  /// of single VMs. Nothing: all VMs have the host's price, because an administrator has set it.
+  /// Sets the duration of a read of a node's own memory, which turns the reads that CPUs counted
+  /// into prices of single VMs. Nothing: all VMs have the host's price, because an administrator
+  /// has set it.
   void set_local_read_ns(std::optional<std::int64_t> local_read_ns) {
     local_read_ns_ = local_read_ns;
   }
@@ -85,8 +86,8 @@ class Ledger {
   /// Records where libvirt was told to start the VM: its clients get their first homes there if
   /// possible. Forgotten with the first move.
   void set_suggested(const VmId& vm, std::vector<NodeId> nodes);
-  /// From now on the client runs on the CPUs of that node as well as on those of its home; value
-  /// -1: at home only. A new home ends the spill, and a client without a home cannot have one.
+  /// Lets the client run on the CPUs of that node as well as on those of its home; value -1: at
+  /// home only. A new home ends the spill, and a client without a home cannot have one.
   void set_spill(const ClientId& client, NodeId node);
   /// Returns the VMs that have a client that spills.
   [[nodiscard]] std::set<VmId> spilling() const;

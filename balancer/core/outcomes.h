@@ -83,9 +83,10 @@ class Outcomes {
 
   void began(std::int64_t action, const Action& plan, const Snapshot& snapshot,
              const Options& options);
-  /// The action's vCPUs are in their final place; its memory may still be in transit.
+  /// Records that the action's vCPUs are in their final place; its memory may still be in transit.
   void pinned(std::int64_t action, std::int64_t epoch);
-  /// `failed`: undone or dropped for a reason that counts against acting.
+  /// Records that the action has ended. `failed`: undone or dropped for a reason that counts
+  /// against acting.
   void ended(std::int64_t action, bool done, bool failed, const Options& options,
              std::int64_t epoch);
   /// Returns the actions that have settled by this epoch. Must be called in every epoch, with its

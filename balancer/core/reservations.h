@@ -114,18 +114,20 @@ class Reservations {
   Reservations() = default;
   explicit Reservations(std::vector<Reservation> reservations) : all_(std::move(reservations)) {}
 
-  /// All reservations, in the order in which they were made.
+  /// Returns all reservations, in the order in which they were made.
   [[nodiscard]] const std::vector<Reservation>& all() const { return all_; }
   /// Returns null if there is none.
   [[nodiscard]] const Reservation* find(std::string_view name) const;
 
   void add(Reservation reservation) { all_.push_back(std::move(reservation)); }
   void remove(std::string_view name);
-  /// The wall clock was set forward by `by_s` seconds, or back. Returns true if that changed any.
+  /// Adjusts those made for a duration to a wall clock that was set forward by `by_s` seconds, or
+  /// back. Returns true if that changed any.
   bool clock_set(std::int64_t by_s);
-  /// Removes those that have expired, and returns them.
+  /// Removes the reservations that have expired, and returns them.
   std::vector<Reservation> expire(std::int64_t now_unix_s);
-  /// The VM begins to run. `nodes`: where it was told to start; empty: not known.
+  /// Lets a VM that begins to run take up what is for it. `nodes`: where it was told to start;
+  /// empty: not known.
   std::vector<TakenUp> take_up(const VmDescription& vm, const std::vector<NodeId>& nodes);
   /// Lets VMs that have stopped take up again what is for them, and takes back what they have taken
   /// of shared ones. Returns nothing if no such VM had stopped.

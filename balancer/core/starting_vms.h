@@ -56,8 +56,8 @@ class StartingVms {
   /// QEMU takes long to start if it has much memory to allocate.
   static constexpr std::int64_t kStartsWithin = 60;
 
-  /// A new announcement of the same VM replaces the old one. Without `asks` no question about it
-  /// will follow. The reference is valid until the next call.
+  /// Announces a VM; a new announcement of the same VM replaces the old one. Without `asks` no
+  /// question about it will follow. The reference is valid until the next call.
   StartingVm& announce(const VmDescription& vm, bool asks, std::int64_t epoch);
   void withdraw(const VmId& vm);
 

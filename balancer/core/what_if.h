@@ -62,8 +62,9 @@ struct WhatIf {
 /// Removes the VM as if it had ended; nothing changes if there is none.
 void remove_vm(Snapshot& snapshot, const VmId& id);
 
-/// `now` is the last epoch with the homes as they are since its plan, `options` are those in force.
-/// VMs and clients that are not in `now` are ignored.
+/// Returns both standings and the plan after the supposed changes. `now` is the last epoch with the
+/// homes as they are since its plan, `options` are those in force. VMs and clients that are not in
+/// `now` are ignored.
 [[nodiscard]] WhatIf what_if(const Snapshot& now, const Options& options,
                              const Supposition& supposition, const Circumstances& circumstances);
 

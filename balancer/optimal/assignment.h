@@ -50,10 +50,10 @@ struct Optimum {
   std::string trouble;           ///< why no program was solved to the end; empty if one was
 };
 
-/// `now` has basis kDemand and is as its snapshot. `start` are homes to start from, such as those
-/// at which the planner comes to rest; the present ones are always tried. `clock` returns seconds.
-/// Errors: none; if the solver fails, the answer is the better start, without a bound, and
-/// `trouble` contains the reason.
+/// Searches for the best homes. `now` has basis kDemand and is as its snapshot. `start` are homes
+/// to start from, such as those at which the planner comes to rest; the present ones are always
+/// tried. `clock` returns seconds. Errors: none; if the solver fails, the answer is the better
+/// start, without a bound, and `trouble` contains the reason.
 [[nodiscard]] Optimum find_optimum(const Arrangement& now, const Homes& start,
                                    const SearchLimits& limits,
                                    const std::function<double()>& clock);

@@ -67,8 +67,9 @@ struct RoomMade {
   bool is_cheapest = true;           ///< false: the time was up before that was known
 };
 
-/// `now` has basis kDemand and is as its snapshot; `free` is what admission would find now, by node
-/// of the snapshot and for the pools of `wanted.page_size`. `clock` returns seconds.
+/// Finds the cheapest moves. `now` has basis kDemand and is as its snapshot; `free` is what
+/// admission would find now, by node of the snapshot and for the pools of `wanted.page_size`.
+/// `clock` returns seconds.
 [[nodiscard]] RoomMade make_room(const Arrangement& now, const FreeForVm& free,
                                  const RoomWanted& wanted, double seconds,
                                  const std::function<double()>& clock);

@@ -22,7 +22,7 @@ namespace vmnuma {
 inline constexpr std::size_t kFeatures = 27;
 using Features = std::array<std::int32_t, kFeatures>;
 
-/// In the order of Features.
+/// Returns the names of the inputs, in the order of Features.
 [[nodiscard]] const std::array<std::string_view, kFeatures>& feature_names();
 
 struct FeaturesAt {

@@ -47,9 +47,10 @@ class LoadPast {
   [[nodiscard]] std::int64_t last_minute() const { return last_minute_; }
   /// Returns the load in a minute of the hour up to the last one.
   [[nodiscard]] std::optional<Permille> at(std::int64_t minute) const;
-  /// Over the `minutes` up to `minute`; only minutes of the hour up to the last one are known.
+  /// Returns mean, peak and least over the `minutes` up to `minute`; only minutes of the hour up to
+  /// the last one are known.
   [[nodiscard]] std::optional<Span> up_to(std::int64_t minute, std::int64_t minutes) const;
-  /// Over those of the quarters containing the minutes `from` to `until` that are known.
+  /// Returns the same over those quarters containing the minutes `from` to `until` that are known.
   [[nodiscard]] std::optional<Span> around(std::int64_t from, std::int64_t until) const;
 
  private:

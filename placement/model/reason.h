@@ -69,18 +69,18 @@ enum class Change {
 [[nodiscard]] constexpr bool exchanges_homes(Reason reason) {
   return change_of(reason) == Change::kTwoHomes;
 }
-/// All but placements, which give a first home.
+/// True for all but placements, which give a first home.
 [[nodiscard]] constexpr bool moves_a_home(Reason reason) {
   return change_of(reason) == Change::kHome || exchanges_homes(reason);
 }
 [[nodiscard]] constexpr bool changes_cpus_only(Reason reason) {
   return change_of(reason) == Change::kCpus;
 }
-/// A turn: the shortage is passed on to other clients.
+/// True for a turn: the shortage is passed on to other clients.
 [[nodiscard]] constexpr bool is_a_turn(Reason reason) {
   return reason == Reason::kLongTermMove || reason == Reason::kLongTermSwap;
 }
-/// Against a present shortage.
+/// True for actions against a present shortage.
 [[nodiscard]] constexpr bool is_for_load(Reason reason) {
   return reason == Reason::kLoadMove || reason == Reason::kLoadSwap;
 }
