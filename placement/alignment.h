@@ -5,16 +5,17 @@
 /// starting with everything together may be gone a minute later, and balancing may separate what
 /// was together. Approach: a VM with a topology_policy that does not live on its devices' nodes
 /// loses time, as members of an affinity group do that live apart (Numa.AffinityWeight), so that
-/// moves and first homes keep trying; memory away from home costs lost time anyway. For people,
-/// alignment_of() reports the same in words.
+/// moves and first homes keep trying; memory away from home costs lost time anyway. alignment_of()
+/// returns what is reported to people.
 ///
 /// Terms: *aligned* - the VM lives on no more nodes than the host would need for it at best, with
 /// its devices and its memory on them.
 ///
 /// Properties:
 ///  - without a topology_policy nothing is lost and nothing is reported;
-///  - the same holds on hosts with more than max_allowable_numa_nodes nodes. Which client uses a
-///    device is up to the guest: the device counts for the first client, as at admission.
+///  - the same holds on hosts with more than max_allowable_numa_nodes nodes;
+///  - which client uses a device is up to the guest, so the device counts for the first client, as
+///    at admission.
 #pragma once
 
 #include <cstddef>

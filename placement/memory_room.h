@@ -5,7 +5,7 @@
 /// ordinary memory is free, and ordinary memory never comes from a pool. Approach: one amount per
 /// node for ordinary memory and for each size of huge pages that a VM of the snapshot has. For
 /// ordinary memory, room is free less reserve. For a pool, room is its pages less those that VMs
-/// have and those reserved for VMs that are not there yet: we assume that nothing else uses them.
+/// have and those reserved for VMs that do not run yet: we assume that nothing else uses them.
 /// Memory that a VM is guaranteed and has not touched yet is no room for others.
 ///
 /// Properties:

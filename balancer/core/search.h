@@ -13,7 +13,7 @@
 /// All are compared with candidate.h's upper bound before they are judged.
 ///
 /// Properties:
-///  - the order of equal candidates affects the result only by index;
+///  - which of several equal candidates wins depends only on their indices;
 ///  - the number of evaluations is at most clients x nodes for moves and bounded for all others.
 #pragma once
 
@@ -33,7 +33,7 @@ void consider_group_moves(const Arrangement& arrangement, Considered& considered
 void consider_locality_moves(const Arrangement& arrangement, Considered& considered);
 void consider_locality_swaps(const Arrangement& arrangement, Considered& considered);
 
-/// Returns every node for one client, whatever the gain: for the explanation.
+/// Returns one client's moves to every node, whatever the gain: for the explanation.
 [[nodiscard]] std::vector<Candidate> all_moves_of(const Arrangement& arrangement,
                                                   ClientIndex client);
 

@@ -6,10 +6,10 @@
 /// helps only whole clients. Approach: a client may *spill*: it is pinned to its home and to one
 /// more node, and the kernel's load balancer does the rest. Its memory stays, its home stays, and
 /// the shortage stays visible to the search for moves, so that a move that pays is still made.
-///   - What a spill saves in an epoch is: the owed time of both nodes with the client at home
-///     alone, less that with the client's demand spread over both as CFS would spread it (equal
-///     demand per CPU), less what its time on the second node loses to remote memory. Non-VM time
-///     is that of this epoch, including what does not last.
+///   - In an epoch a spill saves the owed time of both nodes with the client at home alone, less
+///     that with the client's demand spread over both as CFS would spread it (equal demand per
+///     CPU), less what its time on the second node loses to remote memory. Non-VM time is that of
+///     this epoch, including what does not last.
 ///   - A spill begins when it saves Numa.MigThreshold of a node, the best one first, and would save
 ///     something if no other client spilled: otherwise it would end as soon as fewer others share
 ///     the second node with it, and begin again. It ends when its recent saving, exponentially
