@@ -252,6 +252,16 @@ Result<Command> command_of(const ReadJson& line) {
 
 }  // namespace
 
+Command::Command() = default;
+Command::Command(const Command& other) = default;
+Command::Command(Command&& other) noexcept = default;
+Command& Command::operator=(const Command& other) = default;
+Command& Command::operator=(Command&& other) noexcept = default;
+Command::~Command() = default;
+bool Command::operator==(const Command& other) const {
+  return static_cast<const CommandVariant&>(*this) == static_cast<const CommandVariant&>(other);
+}
+
 tl::expected<Request, BadRequest> parse_request(std::string_view line) {
   const auto bad = [](std::optional<std::int64_t> id, std::string message) {
     return tl::unexpected(

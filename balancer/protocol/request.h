@@ -712,7 +712,7 @@ struct SimStepRequest {
   bool operator==(const SimStepRequest&) const = default;
 };
 
-using Command =
+using CommandVariant =
     std::variant<StatusRequest, StatsRequest, ExplainRequest, HistoryRequest, PlanRequest,
                  PauseRequest, ResumeRequest, OptionsListRequest, OptionsGetRequest,
                  OptionsSetRequest, MoveRequest, MoveTogetherRequest, ReleaseRequest, ManageRequest,
@@ -721,6 +721,19 @@ using Command =
                  SetRequest, StateRequest, MemoryRequest, EventsRequest, ReserveRequest,
                  UnreserveRequest, ReservationsRequest, ReservationHistoryRequest, ConfigRequest,
                  SimStartRequest, SimStopRequest, SimLoadRequest, SimStepRequest>;
+
+/// One of the requests above. Copied, moved and destroyed in one place: with so many alternatives,
+/// the compiler would otherwise spend seconds on that in every file.
+struct Command : CommandVariant {
+  using CommandVariant::CommandVariant;
+  Command();
+  Command(const Command& other);
+  Command(Command&& other) noexcept;
+  Command& operator=(const Command& other);
+  Command& operator=(Command&& other) noexcept;
+  ~Command();
+  bool operator==(const Command& other) const;
+};
 
 struct Request {
   std::int64_t id = 0;

@@ -107,6 +107,16 @@ std::string text_in(const Json& object, const char* key) {
 
 }  // namespace
 
+Answer::Answer() = default;
+Answer::Answer(const Answer& other) = default;
+Answer::Answer(Answer&& other) noexcept = default;
+Answer& Answer::operator=(const Answer& other) = default;
+Answer& Answer::operator=(Answer&& other) noexcept = default;
+Answer::~Answer() = default;
+bool Answer::operator==(const Answer& other) const {
+  return static_cast<const AnswerVariant&>(*this) == static_cast<const AnswerVariant&>(other);
+}
+
 std::string encode_response(std::int64_t id, const Result<Answer>& answer) {
   if (!answer) {
     return failure_line(id, answer.error());

@@ -49,8 +49,19 @@ struct AnswersTo;
 template <class... Requests>
 struct AnswersTo<std::variant<Requests...>> : EachViewOf<std::variant<>, Requests...> {};
 
-/// The answer to a command.
-using Answer = AnswersTo<Command>::Type;
+using AnswerVariant = AnswersTo<CommandVariant>::Type;
+
+/// The answer to a command. Copied, moved and destroyed in one place, as Command is.
+struct Answer : AnswerVariant {
+  using AnswerVariant::AnswerVariant;
+  Answer();
+  Answer(const Answer& other);
+  Answer(Answer&& other) noexcept;
+  Answer& operator=(const Answer& other);
+  Answer& operator=(Answer&& other) noexcept;
+  ~Answer();
+  bool operator==(const Answer& other) const;
+};
 
 /// The line that answers request `id`, with its '\n'.
 [[nodiscard]] std::string encode_response(std::int64_t id, const Result<Answer>& answer);
