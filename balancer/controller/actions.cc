@@ -85,13 +85,6 @@ UnderWay note_given(ControllerState& state, const Action& action, const migratio
   return under_way;
 }
 
-/// The order's VMs, without those that have ended since: nothing is remembered of them.
-std::vector<VmId> running_of(const UnderWay& order, const Ledger& ledger) {
-  std::vector<VmId> vms = vms_of(order.action);
-  std::erase_if(vms, [&](const VmId& vm) { return ledger.find(vm) == nullptr; });
-  return vms;
-}
-
 /// Whether the order changes pins of the VM, not only its memory.
 bool pins(const UnderWay& order, const VmId& vm) {
   return std::any_of(order.cpu_subsets_before.begin(), order.cpu_subsets_before.end(),
@@ -104,7 +97,7 @@ void note_pinned(ControllerState& state, const UnderWay& order) {
       state.ledger.count_move(relocation.client, order.action.reason);
     }
   }
-  for (const VmId& vm : running_of(order, state.ledger)) {
+  for (const VmId& vm : vms_of(order.action)) {
     if (order.restores || pins(order, vm)) {
       state.ledger.set_moving(vm, false);
     }
@@ -117,7 +110,7 @@ void take_back(ControllerState& state, const UnderWay& order, Effects& effects) 
   Homes homes(state.ledger, state.vms, effects);
   const Topology& topology = state.ledger.topology();
   for (const auto& [client, home] : order.homes_before) {
-    if (state.ledger.find(client.vm) == nullptr || state.vms.of(client.vm).released) {
+    if (state.vms.of(client.vm).released) {
       continue;
     }
     const auto node = topology.index_of(home);
@@ -132,9 +125,6 @@ void take_back(ControllerState& state, const UnderWay& order, Effects& effects) 
     state.ledger.set_spill(client, node);
   }
   for (const auto& [vm, given] : order.cpu_subsets_before) {
-    if (state.ledger.find(vm) == nullptr) {
-      continue;
-    }
     state.vms[vm].cpu_subset = state.vms.of(vm).released ? std::nullopt : given;
   }
 }
@@ -149,7 +139,7 @@ bool gave_way(const ControllerState& state, const ActionEvent& event, const VmId
 void note_failed(ControllerState& state, const ActionEvent& event, const UnderWay& order,
                  Effects& effects) {
   take_back(state, order, effects);
-  for (const VmId& vm : running_of(order, state.ledger)) {
+  for (const VmId& vm : vms_of(order.action)) {
     if (gave_way(state, event, vm)) {
       continue;
     }
@@ -182,7 +172,7 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   if (!done) {
     note_failed(state, event, order, effects);
   }
-  for (const VmId& vm : done ? running_of(order, state.ledger) : std::vector<VmId>{}) {
+  for (const VmId& vm : done ? vms_of(order.action) : std::vector<VmId>{}) {
     state.vms[vm].rest.reset();
     if (order.restores) {
       state.vms[vm].original.reset();

@@ -241,6 +241,7 @@ void Controller::take_domains(std::vector<VmDescription> running, Effects& effec
   for (const VmId& id : known) {
     if (state_.ledger.find(id) == nullptr) {
       state_.vms.forget(id);
+      state_.orders.vm_ended(id);
     }
   }
   state_.memory.forget_ended(state_.ledger, effects);

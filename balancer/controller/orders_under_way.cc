@@ -39,6 +39,17 @@ const UnderWay* OrdersUnderWay::find(std::int64_t action) const {
   return found == under_way_.end() ? nullptr : &found->second;
 }
 
+void OrdersUnderWay::vm_ended(const VmId& vm) {
+  const auto is_of_client = [&vm](const auto& entry) { return entry.first.vm == vm; };
+  for (auto& [action, order] : under_way_) {
+    std::erase_if(order.action.relocations,
+                  [&vm](const Relocation& one) { return one.client.vm == vm; });
+    std::erase_if(order.homes_before, is_of_client);
+    std::erase_if(order.spills_before, is_of_client);
+    std::erase_if(order.cpu_subsets_before, [&vm](const auto& entry) { return entry.first == vm; });
+  }
+}
+
 std::optional<OrdersUnderWay::Finished> OrdersUnderWay::take_finished(std::int64_t action) {
   const auto found = finished_.find(action);
   if (found == finished_.end()) {

@@ -7,6 +7,8 @@
 ///  2. An action that has ended is no longer under way; what it moved is kept until its outcome is
 ///  taken or no longer awaited.
 ///  3. An action is superseded for a VM by every younger one that concerns that VM's memory.
+///  4. An action no longer concerns a VM that has ended, nor one that is started under the same
+///  UUID.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +56,7 @@ class OrdersUnderWay {
   [[nodiscard]] UnderWay* find(std::int64_t action);
   [[nodiscard]] const UnderWay* find(std::int64_t action) const;
   void end(std::int64_t action) { under_way_.erase(action); }
+  void vm_ended(const VmId& vm);
   [[nodiscard]] std::size_t count() const { return under_way_.size(); }
 
   [[nodiscard]] bool involves(const VmId& vm) const;

@@ -521,6 +521,28 @@ TEST(ControllerTest, AVmThatWasStartedAnewBetweenTwoListingsHasEndedFirst) {
   EXPECT_THAT(error_of(host, move), Not(HasSubstr("was released")));
 }
 
+TEST(ControllerTest, AnOrderForAVmThatHasEndedTakesNothingBackFromItsNextRun) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 0, 50);
+  host.pin(1, node_cpus(0));
+  (void)host.tell_domains();
+  (void)host.epoch();
+  (void)host.epoch();
+  ASSERT_EQ(host.home(1), 0);
+  const Effects move =
+      host.controller().on(CommandReceived{1, balancer::MoveRequest{"web1", NodeId{1}, {}}});
+  ASSERT_THAT(move.orders, SizeIs(1));
+  VmDescription again = small_vm(1, "web1", 2);
+  again.domain_id += 100;
+  host.start(again, 0, 50);
+  (void)host.tell_domains();
+  (void)host.finish(move.orders.front(), ActionState::kDropped, "'web1' ended");
+  EXPECT_EQ(host.home(1), -1);
+  std::size_t placed = host.epoch().orders.size();
+  placed += host.epoch().orders.size();
+  EXPECT_EQ(placed, 1U);  // it does not rest
+}
+
 TEST(ControllerTest, WithoutAHistoryNothingIsOrdered) {
   HostStory host = pile_up();
   (void)host.controller().on(balancer::SourceChanged{"history", "the disk is full", 0});

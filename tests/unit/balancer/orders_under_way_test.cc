@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/controller/orders_under_way.h"
 
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,6 +43,26 @@ TEST(OrdersUnderWayTest, AYoungerOrderOfTheVmSupersedesAnOlderOne) {
   EXPECT_FALSE(orders.is_superseded(first, vm_id(2)));
   EXPECT_TRUE(orders.involves(vm_id(2)));
   EXPECT_FALSE(orders.involves(vm_id(3)));
+}
+
+TEST(OrdersUnderWayTest, AnActionNoLongerConcernsAVmThatHasEnded) {
+  OrdersUnderWay orders(0);
+  UnderWay swap = order_of({1, 2});
+  swap.homes_before = {{{vm_id(1), 0}, NodeId{0}}, {{vm_id(2), 0}, NodeId{1}}};
+  swap.spills_before = {{{vm_id(1), 0}, NodeId{}}, {{vm_id(2), 0}, NodeId{}}};
+  swap.cpu_subsets_before = {{vm_id(1), std::nullopt}, {vm_id(2), std::nullopt}};
+  const std::int64_t action = orders.begin(std::move(swap));
+  orders.vm_ended(vm_id(1));
+  EXPECT_FALSE(orders.involves(vm_id(1)));
+  const UnderWay* left = orders.find(action);
+  ASSERT_NE(left, nullptr);
+  EXPECT_THAT(balancer::vms_of(left->action), ElementsAre(vm_id(2)));
+  ASSERT_EQ(left->homes_before.size(), 1U);
+  EXPECT_EQ(left->homes_before.front().first.vm, vm_id(2));
+  ASSERT_EQ(left->spills_before.size(), 1U);
+  EXPECT_EQ(left->spills_before.front().first.vm, vm_id(2));
+  ASSERT_EQ(left->cpu_subsets_before.size(), 1U);
+  EXPECT_EQ(left->cpu_subsets_before.front().first, vm_id(2));
 }
 
 TEST(OrdersUnderWayTest, WhatAnOrderMovedIsKeptWhileItsOutcomeIsAwaited) {
