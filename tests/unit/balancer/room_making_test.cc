@@ -446,6 +446,20 @@ TEST_F(RoomMakingTest, AfterARestartTheReservationEndsByItsTime) {
   EXPECT_EQ(kept, 12 + kDeadline_s / 2 - 1);
 }
 
+TEST_F(RoomMakingTest, WhoWaitsAgainAfterARestartHasNoReservationOfTheTimeBefore) {
+  balancer::ReserveRequest left;
+  left.name = "make-room " + to_text(vm_id(5));
+  left.vcpus = 2;
+  left.memory_bytes = kMiB.value * kTenantMib;
+  left.vm = to_text(vm_id(5));
+  EXPECT_TRUE(ask(left));
+  EXPECT_TRUE(waits(wants_one_node(5)));
+  ASSERT_TRUE(last_.room_search);
+  EXPECT_THAT(reservations(), IsEmpty());
+  (void)take(two_moves());
+  EXPECT_THAT(reservations(), SizeIs(1));
+}
+
 TEST_F(RoomMakingInDryRunTest, NothingIsMovedAndItSaysWhatItWouldDo) {
   const AnnouncedView view = told(wants_one_node(5));
   EXPECT_FALSE(view.ask_again_ms);
