@@ -218,22 +218,23 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
 /// run before knew, if its history was damaged. Errors: whatever makes it impossible.
 Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard& board,
                            Signals& signals, std::optional<ControllerSetup>& resumed) {
-  if (!arguments.simulated) {
-    note_missing_rights(config);
-  }
   Result<std::unique_ptr<Host>> host = open_host(arguments, config);
   if (!host) {
     return tl::unexpected(std::move(host).error());
   }
   vmnuma::balancer::ServiceSetup setup{board, signals};
-  setup.config = config;
-  setup.reload = [arguments, &config] {
+  // Noted anew in each run of the service, and thus not in what outlives it.
+  const auto with_missing_rights = [is_simulated = arguments.simulated.has_value()](Config noted) {
+    if (!is_simulated) {
+      note_missing_rights(noted);
+    }
+    return noted;
+  };
+  setup.config = with_missing_rights(config);
+  setup.reload = [arguments, with_missing_rights, &config] {
     return read_config(arguments, Damaged::kSetAside).map([&](Config&& read) {
-      if (!arguments.simulated) {
-        note_missing_rights(read);
-      }
       config = without_restart(read, config);
-      return std::move(read);
+      return with_missing_rights(std::move(read));
     });
   };
   setup.host = std::move(*host);
