@@ -41,7 +41,6 @@ struct KnownVm {
   VmProcess process;
   std::shared_ptr<const migration::ProcessDescriptor> descriptor;
   std::vector<std::string> io_thread_names;
-  std::string cgroup;  ///< as in /proc/PID/cgroup, "/qemu.slice/100.scope"; empty: unknown
   std::map<ThreadKey, std::vector<CpuId>> pins;  ///< ours
   std::vector<PolicySetting> policy;             ///< its own, or set while it runs
 };

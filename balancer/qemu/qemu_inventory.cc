@@ -33,6 +33,14 @@ std::string cgroups_below(const files::Directory& root) {
                                                  : "sys/fs/cgroup/systemd";
 }
 
+/// As in /proc/PID/cgroup, "/qemu.slice/100.scope"; empty: unknown. It may change while the VM
+/// runs.
+std::string cgroup_of(const files::Directory& process) {
+  return process.read("cgroup")
+      .map([](const std::string& text) { return stats::parse_process_cgroup(text).value_or(""); })
+      .value_or("");
+}
+
 std::string process_text(const FoundProcess& found) {
   return fmt::format("QEMU process {}", found.process.pid);
 }
@@ -265,10 +273,7 @@ void QemuInventory::add(const FoundProcess& found, DescribedVm described, const 
       .process = found.process,
       .descriptor = std::make_shared<migration::ProcessDescriptor>(std::move(*descriptor)),
       .io_thread_names = described.io_thread_names};
-  if (const auto text = process->directory.read("cgroup")) {
-    known.cgroup = stats::parse_process_cgroup(*text).value_or("");
-  }
-  add_pve_policy(*root_, known.cgroup, described);
+  add_pve_policy(*root_, cgroup_of(process->directory), described);
   known.policy = vm.own_policy;
   if (const auto watched = watch_->watch(*known.descriptor); !watched) {
     notice(
@@ -339,7 +344,8 @@ void QemuInventory::read_again(const VmId& id, Entry& entry, const std::vector<C
   }
   entry.threads = std::move(*threads);
   if (reset == WithReset::kRestored &&
-      restore_pins(*known, entry.threads, cpus_of_cgroup(*cgroups_, known->cgroup, online)) > 0) {
+      restore_pins(*known, entry.threads,
+                   cpus_of_cgroup(*cgroups_, cgroup_of(process->directory), online)) > 0) {
     notice(fmt::format("pins of VM '{}' were reset when a cpuset was written, it is pinned again",
                        vm.name));
   }
