@@ -359,6 +359,29 @@ TEST(ControllerTest, OrdersNothingWhileWhatCarriesOrdersOutIsGoneAndGoesOnAfterw
   }
 }
 
+TEST(ControllerTest, ConcludesNothingFromPinsWhileLibvirtDoesNotTellThem) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 0, 50);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  const Effects placed = host.epoch();
+  ASSERT_THAT(placed.orders, SizeIs(1));
+  const std::int32_t home = host.home(1);
+  ASSERT_GE(home, 0);
+  // It has been pinned there, and libvirt is gone before it tells so.
+  (void)host.finish(placed.orders.front(), ActionState::kDone, "as ordered");
+  (void)host.controller().on(balancer::SourceChanged{"libvirt", "connection refused", 1});
+  for (int epoch = 0; epoch < 10; ++epoch) {
+    EXPECT_THAT(host.epoch().orders, IsEmpty());
+    EXPECT_EQ(host.home(1), home) << epoch;
+  }
+  (void)host.controller().on(balancer::SourceChanged{"libvirt", "", 2});
+  host.pin(1, node_cpus(home));
+  (void)host.tell_domains();
+  carry_out_for(host, 8);
+  EXPECT_EQ(host.home(1), home);
+}
+
 TEST(ControllerTest, PausesAndResumes) {
   HostStory host = pile_up();
   (void)host.tell_domains();
