@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -19,15 +20,15 @@ constexpr std::chrono::seconds kLibvirtAllowed{10};
 
 using Vms = std::vector<VmDescription>;
 
-/// The VMs in `vms` that are not among the others.
+/// The VMs in `vms` that are not among the others. One that was started anew is not the same.
 std::vector<const VmDescription*> without(const Vms& vms, const Vms& others) {
-  std::set<VmId> known;
+  std::set<std::pair<VmId, std::int32_t>> known;
   for (const VmDescription& vm : others) {
-    known.insert(vm.id);
+    known.emplace(vm.id, vm.domain_id);
   }
   std::vector<const VmDescription*> found;
   for (const VmDescription& vm : vms) {
-    if (!known.contains(vm.id)) {
+    if (!known.contains({vm.id, vm.domain_id})) {
       found.push_back(&vm);
     }
   }
@@ -85,12 +86,12 @@ void RunningVms::take(Result<Vms> running) {
     backoff_.failed(std::chrono::steady_clock::now());
     told.problem = running.error().message;
   } else {
+    for (const VmDescription* vm : without(running_, *running)) {
+      log_.say(news_of(*vm, "has ended"));
+    }
     for (const VmDescription* vm : without(*running, running_)) {
       log_.say(news_of(*vm, "runs"));
       told.started.push_back(vm->id);
-    }
-    for (const VmDescription* vm : without(running_, *running)) {
-      log_.say(news_of(*vm, "has ended"));
     }
     running_ = std::move(*running);
   }

@@ -121,7 +121,22 @@ TEST_F(RunningVmsTest, TellsOfVmsThatStartedAndSaysWhichRunAndHaveEnded) {
   vms_.refresh();
   EXPECT_THAT(take().started, ElementsAre(vm("b").id));
   EXPECT_THAT(vms_.now(), SizeIs(1));
-  EXPECT_THAT(said(), ElementsAre("VM 'a' runs", "VM 'b' runs", "VM 'a' has ended"));
+  EXPECT_THAT(said(), ElementsAre("VM 'a' runs", "VM 'a' has ended", "VM 'b' runs"));
+}
+
+TEST_F(RunningVmsTest, AVmThatWasStartedAnewBetweenTwoAnswersHasEndedAndStarted) {
+  VmDescription first = vm("a");
+  first.domain_id = 1;
+  VmDescription again = first;
+  again.domain_id = 2;
+  host_.answers = {std::vector{first}, std::vector{again}, std::vector{again}};
+  vms_.refresh();
+  (void)take();
+  vms_.refresh();
+  EXPECT_THAT(take().started, ElementsAre(first.id));
+  EXPECT_THAT(said(), ElementsAre("VM 'a' runs", "VM 'a' has ended", "VM 'a' runs"));
+  vms_.refresh();
+  EXPECT_THAT(take().started, IsEmpty());
 }
 
 TEST_F(RunningVmsTest, WithoutAnAnswerTheVmsThatItToldOfLastStayKnown) {
