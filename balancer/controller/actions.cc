@@ -265,7 +265,8 @@ void progress_order(ControllerState& state, const ActionEvent& event, Effects& e
 DoneView restore_vm(ControllerState& state, const VmRecord& vm, Effects& effects) {
   const VmId id = vm.description.id;
   ManagedVm& managed = state.vms[id];
-  if (state.orders.involves(id)) {
+  const bool is_under_way = state.orders.involves(id);
+  if (is_under_way) {
     effects.cancelled.push_back(id);
   }
   const VmProcess process = vm.last->process;
@@ -275,7 +276,7 @@ DoneView restore_vm(ControllerState& state, const VmRecord& vm, Effects& effects
                              : state.setup.originals_known      ? &untouched
                                                                 : nullptr;
   migration::VmChange change =
-      way_back(vm.description, *vm.last, original, state.ledger.topology());
+      way_back(vm.description, *vm.last, original, state.ledger.topology(), is_under_way);
   Homes homes(state.ledger, state.vms, effects);
   UnderWay order{.action = {Reason::kAdministrator, {}, {}}, .restores = true};
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {

@@ -168,7 +168,7 @@ migration::MemoryChange widened_as_found(const VmDescription& vm, const Original
 }
 
 VmChange way_back(const VmDescription& vm, const VmSample& now, const Original* original,
-                  const Topology& topology) {
+                  const Topology& topology, bool is_under_way) {
   VmChange change;
   change.vm = vm.id;
   change.vm_name = vm.name;
@@ -183,8 +183,10 @@ VmChange way_back(const VmDescription& vm, const VmSample& now, const Original* 
       continue;
     }
     const auto known = original->threads.find(thread);
-    if (known != original->threads.end() && pin != known->second.found &&
-        is_ours(known->second, pin)) {
+    if (known == original->threads.end()) {
+      continue;
+    }
+    if (pin == known->second.found ? is_under_way : is_ours(known->second, pin)) {
       change.pins.push_back({thread.kind, thread.number, pin, known->second.found});
     }
   }

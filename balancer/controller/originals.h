@@ -63,9 +63,11 @@ void note_order(Originals& originals, const migration::Order& order);
 
 /// The change that restores a VM: its process, pins and memory; no pins and no memory nodes if it
 /// is as it was found. `now` is its newest reading. If `original` is null, nothing is known of what
-/// was found: then every thread may run anywhere again.
+/// was found: then every thread may run anywhere again. `is_under_way`: an order may have pinned
+/// threads since `vm` was read, so those that seem to be as found are pinned, too.
 [[nodiscard]] migration::VmChange way_back(const VmDescription& vm, const VmSample& now,
-                                           const Original* original, const Topology& topology);
+                                           const Original* original, const Topology& topology,
+                                           bool is_under_way = false);
 
 /// The change that adds the memory nodes that the VM was found with to those that it may use now;
 /// no nodes if it may use them all, or if its set was never changed.

@@ -254,6 +254,30 @@ TEST(ReleaseTest, WhatIsUnderWayIsCancelledFirst) {
   EXPECT_EQ(host.home(1), -1);
 }
 
+TEST(ReleaseTest, AVmThatLibvirtHasNotToldThePinsOfYetIsPinnedAsItWasFound) {
+  HostStory host(2, Mode::kActive);
+  host.start(small_vm(1, "web1", 2), 0, 60);
+  (void)host.tell_domains();
+  (void)host.epoch();
+  const Effects placed = host.epoch();
+  ASSERT_THAT(placed.orders, SizeIs(1));
+  migration::ActionEvent pinned{.kind = migration::ActionEvent::Kind::kPinned,
+                                .action = placed.orders[0].action,
+                                .vms = {vm_id(1)},
+                                .state = {},
+                                .detail = {},
+                                .outcome = {},
+                                .took = {}};
+  (void)host.recorder().pass(host.controller(), balancer::ActionProgressed{std::move(pinned)});
+  const Effects effects = give(host, ReleaseRequest{"web1"});
+  ASSERT_THAT(effects.orders, SizeIs(1));
+  const std::vector<PinChange>& pins = effects.orders[0].changes.at(0).pins;
+  ASSERT_THAT(pins, SizeIs(3));  // two vCPUs and the emulator
+  for (const PinChange& pin : pins) {
+    EXPECT_THAT(pin.after, IsEmpty());
+  }
+}
+
 TEST(ReleaseTest, AVmThatCouldNotBeRestoredIsManagedOn) {
   HostStory host = two_placed();
   const Effects effects = give(host, ReleaseRequest{"web1"});
