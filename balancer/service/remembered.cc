@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/remembered.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +23,7 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::string_view kReleased = "released";
+constexpr std::string_view kOriginals = "originals";
 constexpr std::string_view kReservations = "reservations";
 constexpr std::string_view kMemoryOriginals = "memory_originals";
 constexpr std::string_view kTouchedUnits = "memory_settings";
@@ -26,10 +31,30 @@ constexpr std::string_view kHadSettings = "had-settings";
 constexpr std::string_view kHadNone = "had-none";
 constexpr std::string_view kNoLimit = "max";
 
-/// What orders changed that were carried out, oldest first. False if not all can be read. A VM that
-/// was restored is found anew by the next order.
+/// Orders as texts: those that sum up earlier ones, which the history may have given up since, then
+/// all that were carried out, oldest first. What is in both is noted twice, which changes nothing.
+Result<std::vector<std::string>> orders_of(stats::History& history) {
+  const Result<std::optional<std::string>> kept = history.meta(kOriginals);
+  if (!kept) {
+    return tl::unexpected(kept.error());
+  }
+  std::vector<std::string> texts;
+  std::string_view rest = *kept ? std::string_view(**kept) : std::string_view{};
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    texts.emplace_back(line);
+  }
+  return history.orders_carried_out().map([&](std::vector<std::string>&& carried_out) {
+    std::move(carried_out.begin(), carried_out.end(), std::back_inserter(texts));
+    return std::move(texts);
+  });
+}
+
+/// What the orders changed. False if not all can be read. A VM that was restored is found anew by
+/// the next order.
 bool note_orders(stats::History& history, Originals& originals) {
-  const Result<std::vector<std::string>> texts = history.orders_carried_out();
+  const Result<std::vector<std::string>> texts = orders_of(history);
   if (!texts) {
     return false;
   }
@@ -50,6 +75,33 @@ bool note_orders(stats::History& history, Originals& originals) {
     }
   }
   return all_are_read;
+}
+
+/// An order that gives the same when it is noted. It is never carried out.
+migration::Order sum_up(const VmId& vm, const Original& original) {
+  std::size_t changes = 1;
+  for (const auto& [thread, pins] : original.threads) {
+    changes = std::max(changes, pins.ours.size());
+  }
+  migration::Order order;
+  for (std::size_t i = 0; i < changes; ++i) {
+    migration::VmChange& change = order.changes.emplace_back();
+    change.vm = vm;
+    change.process = original.process;
+    for (const auto& [thread, pins] : original.threads) {
+      if (i < pins.ours.size()) {
+        change.pins.push_back(
+            {thread.kind, thread.number, i == 0 ? pins.found : pins.ours[i - 1], pins.ours[i]});
+      }
+    }
+  }
+  if (original.memory_nodes) {
+    migration::VmChange& first = order.changes.front();
+    first.memory_mode = MemoryMode::kMask;
+    first.memory.quotas = {{NodeId{0}, Bytes{}}};
+    first.memory.allowed_before = *original.memory_nodes;
+  }
+  return order;
 }
 
 template <class Integer>
@@ -227,13 +279,23 @@ Result<void> keep_released(stats::History& history, const Released& released) {
   return history.set_meta(kReleased, text);
 }
 
+/// A line for each VM.
+Result<void> keep_originals(stats::History& history, const Originals& originals) {
+  std::string text;
+  for (const auto& [vm, original] : originals) {
+    text += migration::to_text(sum_up(vm, original)) + "\n";
+  }
+  return history.set_meta(kOriginals, text);
+}
+
 Result<void> keep_known(stats::History& history, const ControllerSetup& known) {
   for (const auto& [client, home] : known.remembered_homes) {
     if (auto saved = history.save_home(client.vm, client.index, home); !saved) {
       return saved;
     }
   }
-  return keep_released(history, known.released)
+  return keep_originals(history, known.originals)
+      .and_then([&] { return keep_released(history, known.released); })
       .and_then([&] { return keep_reservations(history, known.reservations); })
       .and_then([&] { return keep_memory_originals(history, known.memory_originals); });
 }

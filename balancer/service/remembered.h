@@ -40,6 +40,10 @@ struct Remembered {
 /// Disk I/O; before any other use of the history.
 [[nodiscard]] Remembered remember(stats::History& history);
 
+/// Keeps how VMs were found for the next start. The orders that tell it are kept for a limited time
+/// only (HistoryOptions), VMs may run for longer. Errors: those of History::set_meta.
+[[nodiscard]] Result<void> keep_originals(stats::History& history, const Originals& originals);
+
 /// Keeps the list of released VMs for the next start. Errors: those of History::set_meta.
 [[nodiscard]] Result<void> keep_released(stats::History& history, const Released& released);
 

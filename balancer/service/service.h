@@ -74,6 +74,8 @@ class Service {
  private:
   static constexpr std::chrono::seconds kLookEvery{1};
   static constexpr std::chrono::hours kReplacedAtMostEvery{24};
+  /// Orders are kept for a day or more.
+  static constexpr std::chrono::hours kKeepOriginalsEvery{1};
 
   explicit Service(ServiceSetup setup);
   /// Runs the task on the service's thread. Any thread.
@@ -88,6 +90,7 @@ class Service {
   void ask_expected_load(const VmId& vm);
   void arm_epoch();
   void on_epoch();
+  void keep_originals_if_due(std::chrono::steady_clock::time_point now);
   void on_reading(HostReading reading, std::chrono::steady_clock::time_point due);
   void tell_topology();
   void arm_look();
@@ -119,6 +122,7 @@ class Service {
   boost::asio::steady_timer look_timer_;
   std::chrono::steady_clock::time_point next_epoch_;
   std::chrono::steady_clock::time_point began_;
+  std::chrono::steady_clock::time_point originals_kept_at_;
   std::int64_t sequence_ = 0;
   bool sampling_ = false;
   bool has_recovered_ = false;

@@ -99,6 +99,35 @@ TEST_F(RememberedTest, AVmThatWasReleasedIsFoundAnew) {
             std::vector{CpuId{7}});
 }
 
+TEST_F(RememberedTest, WhatWasFoundIsKnownWithoutTheOrdersThatToldIt) {
+  using Thread = PinChange::Thread;
+  balancer::Originals originals;
+  balancer::Original& moved = originals[vm_];
+  moved.process = kProcess;
+  moved.threads[{Thread::kVcpu, 0}] = {{}, {{CpuId{0}}, {CpuId{1}}, {CpuId{2}}}};
+  moved.threads[{Thread::kEmulator, 0}] = {{CpuId{5}}, {{CpuId{0}, CpuId{1}}}};
+  VmId masked = vm_;
+  masked.uuid[0] = 1;
+  originals[masked].process = {78, 1};
+  originals[masked].memory_nodes = std::vector{NodeId{0}, NodeId{1}};
+  ASSERT_TRUE(balancer::keep_originals(*history_, originals));
+  const Remembered remembered = remember(*history_);
+  EXPECT_EQ(remembered.originals, originals);
+  EXPECT_TRUE(remembered.originals_known);
+}
+
+TEST_F(RememberedTest, OrdersThatAreKeptAsWellChangeNothing) {
+  carried_out(1, {CpuId{5}}, {CpuId{0}});
+  carried_out(2, {CpuId{0}}, {CpuId{1}});
+  carried_out(3, {CpuId{7}}, {CpuId{0}});  // it was pinned externally before
+  const balancer::Originals before = remember(*history_).originals;
+  ASSERT_TRUE(balancer::keep_originals(*history_, before));
+  EXPECT_EQ(remember(*history_).originals, before);
+  carried_out(4, {CpuId{0}}, {CpuId{1}});
+  EXPECT_EQ(remember(*history_).originals.at(vm_).threads.at({PinChange::Thread::kVcpu, 0}),
+            (balancer::Original::Pins{{CpuId{7}}, {{CpuId{0}}, {CpuId{1}}}}));
+}
+
 TEST_F(RememberedTest, AnEmptyHistoryKnowsThatNothingWasDone) {
   const Remembered remembered = remember(*history_);
   EXPECT_THAT(remembered.homes, IsEmpty());
@@ -146,12 +175,14 @@ TEST_F(RememberedTest, WhatAControllerKnewIsKeptInANewHistory) {
   known.reservations[0].name = "db";
   known.reservations[0].memory = {{NodeId{1}, {}, kGiB}};
   known.memory_originals["machine.slice"] = {};
+  known.originals[vm_].process = kProcess;
   ASSERT_TRUE(balancer::keep_known(*history_, known));
   const Remembered kept = remember(*history_);
   EXPECT_EQ(kept.homes, known.remembered_homes);
   EXPECT_EQ(kept.released, known.released);
   EXPECT_EQ(kept.reservations, known.reservations);
   EXPECT_EQ(kept.memory_originals, known.memory_originals);
+  EXPECT_EQ(kept.originals, known.originals);
 }
 
 TEST_F(RememberedTest, WhatIsNoListIsNone) {
