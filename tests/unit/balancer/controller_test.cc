@@ -369,6 +369,7 @@ TEST(ControllerTest, ConcludesNothingFromPinsWhileLibvirtDoesNotTellThem) {
   const std::int32_t home = host.home(1);
   ASSERT_GE(home, 0);
   // It has been pinned there, and libvirt is gone before it tells so.
+  host.set_memory(1, home);
   (void)host.finish(placed.orders.front(), ActionState::kDone, "as ordered");
   (void)host.controller().on(balancer::SourceChanged{"libvirt", "connection refused", 1});
   for (int epoch = 0; epoch < 10; ++epoch) {
