@@ -358,7 +358,6 @@ void check(const Snapshot& snapshot, Findings& findings) {
 }
 
 void check(const Action& action, std::size_t nodes, Findings& findings) {
-  findings.require(!action.relocations.empty(), "an action moves nothing");
   for (const Relocation& relocation : action.relocations) {
     findings.require(is_within(relocation.client.index, 0, kMostVcpus) &&
                          is_node_or_none(relocation.from, nodes) &&
@@ -369,6 +368,7 @@ void check(const Action& action, std::size_t nodes, Findings& findings) {
 
 void check(const Plan& plan, std::size_t nodes, Findings& findings) {
   for (const Action& action : plan.actions) {
+    findings.require(!action.relocations.empty(), "a planned action moves nothing");
     check(action, nodes, findings);
     for (const Relocation& relocation : action.relocations) {
       findings.require(relocation.to < nodes, "a plan takes a client nowhere");

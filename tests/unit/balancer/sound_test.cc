@@ -140,6 +140,25 @@ INSTANTIATE_TEST_SUITE_P(
         Harm{"Ledger", "/header/state/ledger", 5, "'state.ledger'"}),
     [](const auto& tested) { return tested.param.name; });
 
+TEST(SoundTest, ARecordingMayBeginWhileAnOrderIsUnderWayWhoseVmHasEnded) {
+  HostStory story(2, balancer::Mode::kActive);
+  story.start(small_vm(1, "one", 2), 0, 50);
+  story.pin(1, node_cpus(0));
+  (void)story.tell_domains();
+  (void)story.epoch();
+  (void)story.epoch();
+  const auto move = story.controller().on(
+      balancer::CommandReceived{1, balancer::MoveRequest{"one", NodeId{1}, {}}});
+  ASSERT_EQ(move.orders.size(), 1U);
+  story.stop(1);
+  (void)story.tell_domains();
+  story.recorder().begin(story.controller(), /*anonymize=*/false, std::nullopt);
+  (void)story.epoch();
+  const auto header =
+      balancer::read_frame(story.recorder().take_lines(std::size_t{1} << 24U).at(0));
+  EXPECT_TRUE(header) << header.error().message;
+}
+
 TEST(HarmfulFrameTest, WithoutANumberIsNotTheNextOne) {
   std::vector<std::string> lines = recording();
   lines[0] = changed(lines[0], "/n", "zero");
