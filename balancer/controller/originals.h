@@ -4,8 +4,9 @@
 /// Problem: a released VM should be as it was found, also after restarts of the daemon and after
 /// many moves, while pins made externally since then must stay. Approach: an order contains for
 /// each thread its old and its new pin; the first order of a process shows what was found, and all
-/// of them show what is ours. Orders are recorded when they are given, and after a restart again
-/// from the history, so nothing else has to be kept. Terms: *process* - one life of a VM; what was
+/// of them show what is ours. Orders are recorded when they are given, and after a restart
+/// again from the history, which also sums up those that it keeps no longer (service/remembered.h).
+/// Terms: *process* - one life of a VM; what was
 /// found is valid for that life only. Properties:
 ///  1. Recording the same orders in the same order gives the same originals, however often the
 ///     daemon was restarted.
