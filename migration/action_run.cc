@@ -11,7 +11,7 @@ namespace vmnuma::migration {
 namespace {
 
 constexpr Microseconds kFirstCloseWait{1'000'000};
-/// Of an entry that the journal has probably not taken.
+/// The number of attempts to close an entry that the journal has probably never opened.
 constexpr std::int64_t kMostClosesInDoubt = 5;
 constexpr Microseconds kLongestCloseWait{60'000'000};
 
@@ -104,7 +104,7 @@ void ActionRun::check(const Ports& ports, const Limits& limits, std::vector<Acti
     const VmChange& change = order_.changes[index_];
     const auto alive = ports.mover.check(change.process);
     if (!alive && resume_) {
-      // Whatever else the answer is, what was begun must be finished.
+      // Any other error is ignored: what was begun must be finished.
       if (alive.error().code == ErrorCode::kVanished) {
         pins_.note_vanished(index_);
       }
@@ -151,7 +151,8 @@ void ActionRun::checked(const Limits& limits, std::vector<ActionEvent>& events) 
   }
 }
 
-/// Each call for a VM with a job would hold up all other orders until libvirt gives up.
+/// Without this check, each call for a VM with a job would hold up all other orders until libvirt
+/// gives up.
 void ActionRun::look_for_job(const Ports& ports, const Limits& limits,
                              std::vector<ActionEvent>& events) {
   if (index_ < order_.changes.size()) {
@@ -178,8 +179,8 @@ void ActionRun::next_survey(const Limits& limits, std::vector<ActionEvent>& even
            limits.move_memory && !change.memory.quotas.empty() &&
            change.memory_mode != MemoryMode::kHandsOff;
   };
-  // A VM without a home gets one even if its memory does not fit, a released one gets its pins
-  // back, and a pull moves what it can.
+  // Exempt: a VM without a home gets one even if its memory does not fit, a released one gets its
+  // pins back, and a pull moves what it can.
   const bool needs_room =
       order_.reason != Reason::kInitialPlacement && order_.reason != Reason::kMemoryPull;
   while (index_ < order_.changes.size() && !(needs_room && moves_memory(order_.changes[index_]))) {
@@ -258,7 +259,7 @@ void ActionRun::step_pins(const Ports& ports, const Limits& limits,
   after_pins(limits, events);
 }
 
-/// Goes where the state of the pins leads, also if there are none.
+/// Continues according to the state of the pins, even if there are none.
 void ActionRun::after_pins(const Limits& limits, std::vector<ActionEvent>& events) {
   phase_ = Phase::kPins;
   if (pins_.taking_back()) {
@@ -302,7 +303,7 @@ void ActionRun::begin_memory(const Limits& limits, std::vector<ActionEvent>& eve
 
 void ActionRun::memory_step(const Ports& ports, const Limits& limits,
                             std::vector<ActionEvent>& events) {
-  // While page moves are paused, only an ending one has a step, so those come first.
+  // While page moves are paused, only work that is ending has a step, so it comes first.
   const auto ending = [](const MemoryWork& work) { return work.ending(); };
   const auto has_step = [this](MemoryWork& work) {
     return !work.done() && !work.moving() && work.ready_at(now_) <= now_;

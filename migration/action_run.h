@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One order on its way from the journal's opening entry to its closing one.
+/// Carries one order from its opening entry in the journal to its closing one.
 ///
 /// Problem: an order touches a VM in many calls, each of which can fail, and the program can die
-/// between any two of them. Approach: a machine of small steps, each at most one call. Whatever can
-/// be checked beforehand is checked first (same process, no job, room for the memory); then the
-/// threads are pinned, all or none (PinWork); then the memory follows (MemoryWork). Memory that
-/// does not move is no reason to take pins back. After a crash the journal's rows say where to
+/// between any two of them. Approach: a state machine of small steps, each making at most one call.
+/// Whatever can be checked beforehand is checked first (same process, no job, room for the memory);
+/// then the threads are pinned, all or none (PinWork); then the memory follows (MemoryWork). Pins
+/// are not taken back because memory fails to move. After a crash the journal's rows say where to
 /// resume (steps.h).
 ///
-/// Terms: Settling: up to the memory phase; no other order may pin threads of its VMs.
+/// Terms: Settling: the phases before the memory phase, during which no other order may pin threads
+/// of this order's VMs.
 ///
 /// Properties:
-///  - closed as done only with all pins made; as undone or dropped only with none made, unless the
-///    detail names those that could not be taken back;
+///  - an order is closed as done only with all pins made, and as undone or dropped only with none
+///    made, unless the detail names those that could not be taken back;
 ///  - no effect without its journal row, except that pins are taken back even if the journal is
 ///    gone;
 ///  - no call reaches a domain that was restarted under the same UUID.
@@ -38,7 +39,7 @@
 
 namespace vmnuma::migration {
 
-/// Members: the order with its two works, its phase, and what happened to it meanwhile.
+/// Members: the order, its pin work and memory work, its phase, and what has happened to it so far.
 class ActionRun {
  public:
   /// A new order. `room` must outlive this object.
@@ -50,32 +51,32 @@ class ActionRun {
   [[nodiscard]] const Order& order() const { return order_; }
   [[nodiscard]] bool concerns(const VmId& vm) const;
   [[nodiscard]] bool settling() const { return phase_ < Phase::kMemory; }
-  /// Its VMs have their new home; page moves of older orders are no longer wanted.
+  /// True once its VMs have their new homes; page moves of older orders are then obsolete.
   [[nodiscard]] bool pins_made() const { return pins_made_; }
   [[nodiscard]] bool closed() const { return phase_ == Phase::kClosed; }
 
-  /// True if the next step is not a page move. While page moves are paused, only steps that finish
-  /// something count.
+  /// True if the next step is something other than a page move. While page moves are paused, steps
+  /// of the memory phase count only if they finish one VM's memory or the order.
   [[nodiscard]] bool has_step(bool paused) const;
-  /// No step before this time.
+  /// The earliest time of the next step.
   [[nodiscard]] Microseconds ready_at(Microseconds now);
   /// Makes at most one call; appends what the controller needs to know.
   void step(const Ports& ports, const Limits& limits, Microseconds now,
             std::vector<ActionEvent>& events);
 
-  /// The memory of its VMs; empty before the pins are made.
+  /// The memory work of its VMs; empty until the pins are made.
   [[nodiscard]] std::vector<MemoryWork>& memory() { return memory_; }
   [[nodiscard]] const std::vector<MemoryWork>& memory() const { return memory_; }
 
-  /// Before the memory phase: takes everything back. After that: stops this VM's page moves where
-  /// they are; a set of memory nodes that is still to be restored stays open.
+  /// Before the memory phase: takes all pins back. From then on: stops this VM's page moves where
+  /// they are; if its set of memory nodes is still to be restored, that work stays open.
   void cancel(const VmId& vm, const std::string& why);
   /// Stops this VM's page moves where they are.
   void stop_memory(const VmId& vm, const std::string& why);
 
  private:
   enum class Phase { kOpen, kCheck, kFree, kSurvey, kRoom, kPins, kMemory, kClose, kClosed };
-  /// Whether all its memory has room.
+  /// The check that there is room for all of its memory.
   struct RoomCheck {
     std::vector<RoomNeed> needs;
     std::vector<NodeId> targets;  ///< nodes that receive memory
@@ -85,7 +86,7 @@ class ActionRun {
     ActionState state{};
     std::string detail;
     Attempts attempts;    ///< at the closing entry
-    bool is_open = true;  ///< false: the journal could not be written when it was to be opened
+    bool is_open = true;  ///< false: the opening entry could not be written
   };
 
   void open(const Ports& ports, std::vector<ActionEvent>& events);

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How many bytes to give one page migration call.
+/// The number of bytes to pass to one page migration call.
 ///
 /// Problem: the guest stalls on pages that are being moved, so a call should not take long; how
 /// much fits into that time depends on page size, machine and load, and is only known afterwards.
-/// Approach: after each call the size follows target / elapsed, at most doubled or halved at a
+/// Approach: after each call the size is scaled by target / elapsed, at most doubled or halved at a
 /// time. Every call also has a fixed cost, whatever its size: the kernel first drains the page
 /// lists of all CPUs (lru_cache_disable() in mm/swap.c, Linux 6.1), for which a worker must be
-/// scheduled on each. With all CPUs busy that alone can take many times the target; small calls
-/// would then only mean more calls, and the transfer would take minutes. So if even the quickest of
-/// the last few calls of the smallest size took more than twice the target, calls may take twice as
-/// long as that one.
+/// scheduled on each. With all CPUs busy that alone can take many times the target; smaller calls
+/// would then only mean more calls, and the transfer would take minutes. Therefore, if even the
+/// quickest of the last few calls of the smallest size took more than twice the target, calls may
+/// take twice as long as that one.
 ///
 /// Properties:
-///  - never outside kSmallestChunk..kLargestChunk;
-///  - at a steady rate, calls settle at the target, or at twice what the smallest takes if that is
-///    more than twice the target;
-///  - a small call says nothing about larger ones, so it never makes chunks grow.
+///  - the size is never outside kSmallestChunk..kLargestChunk;
+///  - at a steady rate, calls settle at the target, or at twice the duration of the smallest call
+///    if that is more than twice the target;
+///  - the speed of a small call does not predict that of larger ones, so it never makes chunks
+///    grow.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,7 @@ class ChunkSize {
  public:
   [[nodiscard]] Bytes now() const { return size_; }
 
-  /// A call that handled `work` took `elapsed`.
+  /// Adjusts the size after a call that handled `work` in `elapsed`.
   void learn(Bytes work, Microseconds elapsed, Microseconds target) {
     if (work <= kSmallestChunk) {
       std::rotate(smallest_took_.begin(), smallest_took_.begin() + 1, smallest_took_.end());

@@ -6,8 +6,8 @@
 namespace vmnuma::migration {
 
 std::vector<Bytes> share_out(const std::vector<NodeQuota>& quotas, Bytes total) {
-  // Weights of 20 bits times a total of at most 2^43 units of 4 KiB stay inside 63 bits; a
-  // millionth is exact enough.
+  // Weights of 20 bits times a total of at most 2^43 units of 4 KiB fit in 63 bits, and an error of
+  // a millionth is acceptable.
   constexpr std::int64_t kLargestWeight = std::int64_t{1} << 20;
   constexpr std::int64_t kUnit = 4096;
   std::int64_t largest = 0;
@@ -137,7 +137,8 @@ void Destinations::close_blocked() {
 }
 
 Bytes Destinations::remaining() const {
-  // More than was known can turn up on a node while the guest runs, so a count may drop below zero.
+  // While the guest runs, more than was known can turn up on a node, so a count may drop below
+  // zero.
   Bytes sum;
   for (const auto& [node, bytes] : elsewhere_) {
     sum += std::max(bytes, Bytes{});

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which node a page goes to.
+/// Chooses the node that a page moves to.
 ///
-/// Problem: a VM's memory belongs on one node, or on several in a given proportion. While it is
-/// being moved, nodes fill up and cpusets refuse, and each page must still get one answer.
-/// Approach: compute a goal per home from the quotas' proportion and what is resident. A page
-/// elsewhere goes to the home with the largest deficit; a page on a home above its goal goes to one
+/// Problem: a VM's memory belongs on one node, or on several in a given proportion. During the move
+/// nodes fill up and cpusets refuse pages, yet each page must get exactly one answer. Approach:
+/// compute a goal per home from the quotas' proportion and what is resident. A page that is not on
+/// a home goes to the home with the largest deficit; a page on a home above its goal goes to one
 /// below. Neighbouring pages of one huge page stay together. If the homes have no room now, the
 /// page waits; if they can never take it, it is refused.
 ///
-/// Terms: Home: a node of the quotas. Pool: pages of one size of hugetlb; zero stands for ordinary
+/// Terms: Home: a node of the quotas. Pool: the hugetlb pages of one size; zero stands for ordinary
 /// memory. Slack: the surplus that a home may keep (1/64 of the total), so that pages are not
 /// shuffled needlessly.
 ///
@@ -45,31 +45,32 @@ struct Refused {
 };
 using Destination = std::variant<Stay, GoTo, WaitForRoom, Refused>;
 
-/// Shares out `total` in the proportion of the quotas, in the same order; the shares add up to
+/// Divides `total` in the proportion of the quotas, in the same order; the shares add up to
 /// `total`. Quotas that are all zero count as equal.
 [[nodiscard]] std::vector<Bytes> share_out(const std::vector<NodeQuota>& quotas, Bytes total);
 
 class Destinations {
  public:
-  /// `quotas` must not be empty, no node twice.
+  /// `quotas` must not be empty or name a node twice.
   Destinations(const std::vector<NodeQuota>& quotas, const std::vector<NodeBytes>& resident);
 
-  /// Where a page of `size` that lies on `from` goes. `neighbour` is the destination of the
-  /// preceding page of the same huge page, if that page moves.
+  /// The destination of a page of `size` on `from`. `neighbour` is the destination of the preceding
+  /// page of the same huge page, if that page moves.
   [[nodiscard]] Destination choose(NodeId from, Bytes size, Bytes pool,
                                    std::optional<NodeId> neighbour) const;
-  /// Counts a page as moved, at planning. To take it back, call it with the nodes exchanged.
+  /// Counts a page as moved, when the move is planned. To take it back, call this with the nodes
+  /// exchanged.
   void count_move(NodeId from, NodeId to, Bytes size);
   /// A page counted on `node` no longer exists.
   void count_gone(NodeId node, Bytes size);
 
-  /// The home has no room in this pool until `reopen`.
+  /// Marks the home as having no room in this pool until `reopen`.
   void block(NodeId home, Bytes pool);
-  /// The home takes nothing more from this pool.
+  /// Marks the home as taking nothing more from this pool.
   void close(NodeId home, Bytes pool, Leftover reason);
-  /// Everything blocked may be tried again.
+  /// Lets everything blocked be tried again.
   void reopen();
-  /// Closes everything that is blocked: no room will be made.
+  /// Closes everything that is blocked, because no room will be made.
   void close_blocked();
 
   /// What still has to be moved.

@@ -2,8 +2,8 @@
 /// The port through which the executor changes a VM. Implemented by balancer/host over libvirt and
 /// by the simulated host; both pass the same contract tests.
 ///
-/// Problem: libvirt identifies a domain by its UUID, and a domain that was destroyed and started
-/// again keeps it. A change meant for the run that ended would reach the one that runs now.
+/// Problem: libvirt identifies a domain by its UUID, which stays the same when the domain is
+/// destroyed and started again. A change meant for the earlier run would reach the current one.
 /// Approach: every call names the run, and each changing call compares it with the domain's current
 /// id.
 #pragma once
@@ -32,14 +32,14 @@ class DomainControl {
   virtual ~DomainControl() = default;
 
   /// Each call changes the running VM only (libvirt's LIVE flag), not its definition, and returns
-  /// when the kernel has applied it. `cpus` ascending, not empty; offline ones may be beside online
-  /// ones, and if none is online, the thread may run on all that are, as in the kernel when a
-  /// thread's last CPU goes offline. Blocking, executor worker only; each pin costs libvirt an
-  /// fsync (measured on libvirt 9.0). Errors: not-found (no such running VM, vCPU or I/O thread),
-  /// vanished (the VM runs, but this is another run of it, which was left alone unless the message
-  /// says that it began during the call), invalid-argument (empty set, a CPU that the host does not
-  /// have), permission-denied, unavailable (no connection), busy (a job holds the VM), unsupported,
-  /// io.
+  /// when the kernel has applied it. `cpus` is ascending and not empty. It may contain offline CPUs
+  /// beside online ones; if none is online, the thread may run on all online CPUs, as in the kernel
+  /// when a thread's last CPU goes offline. Blocking, executor worker only; each pin costs libvirt
+  /// an fsync (measured on libvirt 9.0). Errors: not-found (no such running VM, vCPU or I/O
+  /// thread), vanished (the VM runs, but this is another run of it, which was left alone unless the
+  /// message says that it began during the call), invalid-argument (empty set, a CPU that the host
+  /// does not have), permission-denied, unavailable (no connection), busy (a job holds the VM),
+  /// unsupported, io.
   [[nodiscard]] virtual Result<void> pin_vcpu(const DomainRun& run, std::int32_t vcpu,
                                               const std::vector<CpuId>& cpus) = 0;
   [[nodiscard]] virtual Result<void> pin_emulator(const DomainRun& run,
@@ -54,21 +54,21 @@ class DomainControl {
   [[nodiscard]] virtual Result<void> set_memory_nodes(const DomainRun& run,
                                                       const std::vector<NodeId>& nodes) = 0;
 
-  /// Adds `nodes` to those that the VM's memory may use at that moment, whatever they are, so no
-  /// node that it has is removed and nothing is copied. Nothing changes if it may use all.
-  /// Otherwise as set_memory_nodes().
+  /// Adds `nodes` to those that the VM's memory may use at that moment, whatever they are, so that
+  /// no node is removed and nothing is copied. Changes nothing if the memory may already use all
+  /// nodes. Otherwise as set_memory_nodes().
   [[nodiscard]] virtual Result<void> widen_memory_nodes(const DomainRun& run,
                                                         const std::vector<NodeId>& nodes) = 0;
 
-  /// Whether the calls above would be carried out at once. Error: busy, if a job (a dump, a
+  /// Checks whether the calls above could be carried out at once. Error: busy, if a job (a dump, a
   /// snapshot, a migration) holds the VM, so that each of them would wait for long and then fail.
-  /// Whatever else is wrong is for those calls to say. Blocking.
+  /// Any other problem is left for those calls to report. Blocking.
   [[nodiscard]] virtual Result<void> check_free(const DomainRun& run) = 0;
 
-  /// Makes `settings` the policy in the VM's metadata; empty: removes the policy. `persistent`:
+  /// Makes `settings` the policy in the VM's metadata; if empty, removes the policy. `persistent`:
   /// also in the VM's definition, which is unsupported for a transient VM. Applies to whichever run
-  /// there is: it is the administrator's wish for the VM. Any thread. Errors: not-found,
-  /// permission-denied, unavailable, unsupported, io; nothing has changed then.
+  /// exists, because the policy is the administrator's and not tied to a run. Any thread. Errors:
+  /// not-found, permission-denied, unavailable, unsupported, io; nothing has changed then.
   [[nodiscard]] virtual Result<void> set_policy(const VmId& vm,
                                                 const std::vector<PolicySetting>& settings,
                                                 bool persistent) = 0;

@@ -29,7 +29,7 @@ bool overlap(const Order& a, const Order& b) {
                      [&](const VmChange& change) { return concerns(b, change.vm); });
 }
 
-/// Both pin a VM's threads, or both move its memory.
+/// True if both pin a VM's threads, or both move its memory.
 bool change_the_same(const VmChange& a, const VmChange& b) {
   return a.vm == b.vm &&
          ((!a.pins.empty() && !b.pins.empty()) || (changes_memory(a) && changes_memory(b)));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Carries orders out: one call at a time, journalled, paced, undone on failure.
+/// Carries out orders: one call at a time, journalled, paced, and undone on failure.
 ///
 /// Problem: orders arrive faster than memory can be moved, pages of several VMs are in flight at
 /// once, each under the administrator's rate limits, and the program may be stopped or die at any
-/// moment. Approach: a step machine without a clock or a thread of its own. Each step makes at most
-/// one blocking call through a port, so the same code runs on a live worker thread and in simulated
-/// time. Steps that settle or close an action come first, then the next waiting order, then page
-/// moves by usefulness (transfer_order.h). A transfer to a full target waits while moves of other
-/// transfers may make room, and for at most five looks, a second apart, after the last of those
-/// moves.
+/// moment. Approach: a state machine without a clock or a thread of its own. Each step makes at
+/// most one blocking call through a port, so the same code runs on a live worker thread and in
+/// simulated time. Steps that settle or close an action come first, then the next waiting order,
+/// then page moves by usefulness (transfer_order.h). A transfer to a full target waits while moves
+/// of other transfers may make room, and after the last of those moves for at most five more
+/// checks, a second apart.
 ///
 /// Terms: Run: an order being carried out (ActionRun).
 ///
@@ -23,7 +23,8 @@
 ///  - while paused nothing is moved at all;
 ///  - an idle executor asks for no further step.
 ///
-/// Thread: not thread-safe. One worker thread owns it and makes all calls; values go in and out.
+/// Thread: not thread-safe. One worker thread owns it and makes all calls; only values are passed
+/// in and out.
 #pragma once
 
 #include <cstdint>
@@ -48,40 +49,42 @@ namespace vmnuma::migration {
 
 struct ExecutorStep {
   std::vector<ActionEvent> events;
-  /// When to call again: at once if not later than now; later for pacing or a back-off. Includes
-  /// the duration of the call, so that simulated time passes correctly. Empty: only after submit,
-  /// cancel, resume or recover.
+  /// When to call step() again: at once if not later than now; later for pacing or back-off.
+  /// Includes the duration of the call, so that simulated time passes correctly. Empty: only after
+  /// submit, cancel, resume or recover.
   std::optional<Microseconds> next_at;
 };
 
-/// Members: the orders by stage, their shared state, and the current turn.
+/// Members: the orders by stage, their shared state, and the turn being served.
 class Executor {
  public:
   Executor(DomainControl& control, PageMover& mover, Journal& journal, Limits limits);
 
-  /// Queues an order. It supersedes a waiting order that pins or moves the same things: that one
-  /// finishes as dropped. A pull of memory and new CPUs of the same VM do not affect each other.
+  /// Queues an order. It supersedes a waiting order that pins or moves the same things, which then
+  /// finishes as dropped. A memory pull and an order for new CPUs of the same VM do not affect each
+  /// other.
   void submit(Order order);
-  /// The VM ended or must not be moved: a waiting order is dropped, a settling one is taken back,
-  /// page moves stop where they are. Of an exchange that moves memory, only this VM's part.
+  /// For a VM that ended or must not be moved: drops its waiting order, takes a settling one back,
+  /// and stops page moves where they are. In an exchange that is already moving memory, only this
+  /// VM's part stops.
   void cancel(const VmId& vm);
-  /// Begins no order and moves no page until resume(). Settling orders are completed.
+  /// Stops beginning orders and moving pages until resume(). Settling orders are completed.
   void pause() { paused_ = true; }
   void resume() { paused_ = false; }
-  /// What Journal::open_actions returned at the start, before the first submit.
+  /// Takes up the result of Journal::open_actions at the start, before the first submit.
   void recover(const std::vector<OpenAction>& open);
 
-  /// Applies to calls from now on.
+  /// Applies from the next call on.
   void set_limits(Limits limits);
   /// While set, no page is moved: the host is short of memory.
   void set_memory_pressure(bool high) { pacer_.set_memory_pressure(high); }
 
-  /// At most one blocking call. `now` is monotonic.
+  /// Makes at most one blocking call. `now` is monotonic.
   [[nodiscard]] ExecutorStep step(Microseconds now);
 
-  /// Memory in flight, by action and VM.
+  /// The memory in flight, by action and VM.
   [[nodiscard]] std::vector<TransferProgress> transfers() const;
-  /// Nothing is waiting, settling, moving or still to be closed.
+  /// True if nothing is waiting, settling, moving or still to be closed.
   [[nodiscard]] bool idle() const { return waiting_.empty() && runs_.empty() && events_.empty(); }
 
  private:
@@ -106,12 +109,12 @@ class Executor {
   Pacer pacer_;
   RoomBook room_;
   std::deque<Order> waiting_;
-  std::list<ActionRun> runs_;  ///< a list keeps their addresses stable; in order of begin
+  std::list<ActionRun> runs_;  ///< in order of begin; a list, so that their addresses are stable
   std::vector<ActionEvent> events_;
   bool paused_ = false;
   Microseconds now_;
   std::int64_t turn_ = 0;
-  std::int64_t last_action_ = 0;  ///< its window is being worked on
+  std::int64_t last_action_ = 0;  ///< of which a window is in progress
   VmId last_vm_;
   Bytes moved_by_all_;
 };

@@ -45,8 +45,8 @@ MemoryParts::Survey MemoryParts::take(std::vector<MemoryRange> found) {
   return survey;
 }
 
-/// The part of each mapping. If the cells cannot be told apart, their memory belongs to the common
-/// part.
+/// Returns the part of each mapping. If the cells cannot be identified, their memory belongs to the
+/// common part.
 std::vector<std::size_t> MemoryParts::parts_of(const std::vector<MemoryRange>& found) {
   std::vector<std::size_t> parts(found.size(), 0);
   if (change_.cells.empty()) {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which homes each part of a VM's memory belongs to, and how much of it lies elsewhere.
+/// Which homes each part of a VM's memory belongs to, and how much of it is elsewhere.
 ///
-/// Problem: the memory of a guest NUMA cell belongs on its client's node, the rest is shared out
-/// over the VM's homes, and only a survey shows which mapping belongs to which cell. Approach:
-/// assign a survey's mappings to cells (placement/cell_mappings.h); each part has its own
-/// Destinations, recomputed from what is resident. Mappings with an explicit memory policy are left
-/// alone.
+/// Problem: the memory of a guest NUMA cell belongs on its client's node, the rest is divided over
+/// the VM's homes, and only a survey shows which mapping belongs to which cell. Approach: assign a
+/// survey's mappings to cells (placement/cell_mappings.h); each part has its own Destinations,
+/// recomputed from what is resident. Mappings with an explicit memory policy are left alone.
 ///
-/// Terms: Part: memory that belongs on the same homes: first the memory of no cell, then one part
-/// per cell.
+/// Terms: Part: memory that belongs on the same homes. The first part is the memory of no cell; one
+/// part per cell follows.
 ///
 /// Properties:
-///  - if the cells cannot be told apart, all memory is one part;
-///  - a mapping that is where it belongs is not searched, unless memory is shared out over several
+///  - if the cells cannot be identified, all memory is one part;
+///  - a mapping that is where it belongs is not searched, unless memory is divided over several
 ///    homes.
 #pragma once
 
@@ -29,16 +28,16 @@
 
 namespace vmnuma::migration {
 
-/// A 64th of the whole is enough to justify another look.
+/// One part in this many of the whole is enough to justify another look.
 inline constexpr std::int64_t kMuch = 64;
 
 /// A mapping that may contain pages to move.
 struct PartRange {
   MemoryRange memory;
   std::size_t part = 0;
-  Bytes resident;                ///< by the survey, which sees hidden pages, too
-  std::optional<NodeId> all_on;  ///< nearly all of it is there, and has to go to the
-                                 ///< same other node
+  Bytes resident;                ///< according to the survey, which also sees hidden pages
+  std::optional<NodeId> all_on;  ///< nearly all of it is resident, all on this node, and moves to
+                                 ///< one other node
 };
 
 /// Not thread-safe; executor worker only.
@@ -49,27 +48,27 @@ class MemoryParts {
   struct Survey {
     std::vector<PartRange> ranges;  ///< to be searched
     Bytes total;                    ///< resident
-    Bytes bound_by_policy;          ///< of what is elsewhere
+    Bytes bound_by_policy;          ///< the part of what is elsewhere
   };
-  /// Interprets the mappings; forgets everything about earlier ones.
+  /// Takes the result of a survey; forgets everything about earlier ones.
   [[nodiscard]] Survey take(std::vector<MemoryRange> found);
 
-  /// There is memory to bring home.
+  /// True if there is memory to bring home.
   [[nodiscard]] bool has_homes() const { return !change_.quotas.empty(); }
-  /// There was a survey.
+  /// True if there was a survey.
   [[nodiscard]] bool surveyed() const { return !parts_.empty(); }
   [[nodiscard]] bool is_home(std::size_t part, NodeId node) const;
-  /// The part must come from a survey.
+  /// `part` must be from a survey.
   [[nodiscard]] Destinations& destinations(std::size_t part) { return parts_[part]; }
-  /// What still has to be moved and may be.
+  /// What is still to be moved and may be moved.
   [[nodiscard]] Bytes remaining() const;
-  /// Why the cells could not be told apart in the last survey; empty if they could be, or did not
-  /// need to be.
+  /// Why the cells could not be identified in the last survey; empty if they were, or did not need
+  /// to be.
   [[nodiscard]] const std::string& cells_unknown_because() const { return cells_unknown_because_; }
 
-  /// Homes without room may be tried again.
+  /// Lets homes without room be tried again.
   void reopen();
-  /// Homes without room are given up.
+  /// Gives up homes without room.
   void close_blocked();
 
  private:

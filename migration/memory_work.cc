@@ -14,9 +14,9 @@ namespace vmnuma::migration {
 
 namespace {
 
-/// What libvirt may be left to copy when the set of nodes is narrowed: it does so in one go, with
-/// its lock held. A little is no reason to stay wide, even for a small VM: the libraries that it
-/// shares with other VMs are some megabytes of every VM.
+/// The most that libvirt may be left to copy when the set of nodes is narrowed: it does so in one
+/// go, with its lock held. Leaving a little must not keep the set wide, even for a small VM: the
+/// libraries that it shares with other VMs are some megabytes of every VM.
 constexpr Bytes kMostToNarrow = kMiB * 256;
 constexpr Bytes kLittleToNarrow = kMiB * 8;
 constexpr std::int64_t kShareToNarrow = 32;
@@ -46,11 +46,11 @@ std::vector<NodeId> final_nodes_of(const VmChange& change) {
   return sorted(std::move(homes));
 }
 
-/// What it must be allowed while pages move; empty if it is already allowed.
+/// The set that must be allowed while pages move; empty if it is already allowed.
 std::vector<NodeId> wide_nodes_of(const VmChange& change, const std::vector<NodeId>& final_nodes) {
   const std::vector<NodeId> before = sorted(change.memory.allowed_before);
   if (final_nodes.empty() || before.empty()) {
-    return {};  // before: all
+    return {};  // the set was all nodes before
   }
   std::vector<NodeId> nodes = before;
   nodes.insert(nodes.end(), final_nodes.begin(), final_nodes.end());
@@ -152,7 +152,7 @@ void MemoryWork::widen(const Ports& ports, Microseconds now) {
   }
 }
 
-/// A failure is noted; where the memory is matters then.
+/// Whether this succeeds or fails finally, the location of the memory is checked next.
 void MemoryWork::narrow(const Ports& ports, Microseconds now) {
   (void)succeeded(ports.control.set_memory_nodes(run_of(change_), final_nodes_), "narrowed", now);
   phase_ = problem_.empty() ? Phase::kLookAgain : Phase::kCheckToNarrow;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the executor is asked to carry out: an action of the plan with everything needed to carry
-/// it out, check it and undo it without further queries. Values; stored in the journal as is.
+/// it out, check it and undo it without further queries. Plain values, stored in the journal as
+/// they are.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@
 namespace vmnuma::migration {
 
 /// One thread's pin before and after; `before` is for undo. An empty `before` means "any CPU of the
-/// host". For a thread without a pin it is what libvirt was advised at the start, if that is known.
+/// host". For a thread without a pin, `before` is the set that libvirt was advised at the start, if
+/// known.
 struct PinChange {
   enum class Thread { kVcpu, kEmulator, kIoThread };
   [[nodiscard]] friend constexpr auto names(Thread) {
@@ -36,35 +38,35 @@ struct NodeQuota {
   bool operator==(const NodeQuota&) const = default;
 };
 
-/// The memory of one guest NUMA cell, and its home.
+/// The size of one guest NUMA cell's memory, and its home.
 struct CellHome {
   Bytes size;  ///< of the whole cell, as the domain defines it
   NodeId node;
   bool operator==(const CellHome&) const = default;
 };
 
-/// The memory side of a VM: all its pages end up on the nodes of `quotas`, shared out in their
-/// proportion, as far as each node has room above its reserve. If the mappings of the guest's cells
-/// can be identified, their pages end up on the nodes of `cells`, and only the rest is shared out.
+/// The memory side of a VM: all its pages end up on the nodes of `quotas`, divided in their
+/// proportion, to the extent that each node has room above its reserve. If the mappings of the
+/// guest's cells can be identified, their pages end up on the nodes of `cells`, and only the rest
+/// is divided.
 struct MemoryChange {
   std::vector<NodeQuota> quotas;  ///< ascending node; empty = memory is left alone
   std::vector<CellHome> cells;    ///< ascending cell; empty if all have one home
-  /// If its set of nodes is changed: the nodes that libvirt allows the VM's memory at present;
-  /// empty = all.
+  /// The nodes that libvirt currently allows the VM's memory, if that set is changed; empty = all.
   std::vector<NodeId> allowed_before;
-  /// If not empty, the nodes it may use in the end; nodes that it may not use yet are added before
-  /// pages move, the others are removed afterwards. Empty in mode kMask: the nodes of `quotas`.
+  /// If not empty, the nodes that the memory may use in the end; missing ones are added before
+  /// pages move, the others are removed afterwards. If empty in mode kMask: the nodes of `quotas`.
   std::vector<NodeId> allowed_after;
   bool operator==(const MemoryChange&) const = default;
 };
 
 /// One client's change of home, for the record. `from.value` is -1 at the first placement; `from`
-/// equals `to` if only its CPUs within the home change.
+/// equals `to` if only the client's CPUs within its home change.
 struct HomeChange {
   std::int32_t client = 0;
   NodeId from;
   NodeId to;
-  NodeId spills_to = {};  ///< it may use this node's CPUs as well as those of `to`
+  NodeId spills_to = {};  ///< it may use this node's CPUs in addition to those of `to`
   bool operator==(const HomeChange&) const = default;
 };
 
@@ -72,7 +74,7 @@ struct HomeChange {
 struct VmChange {
   VmId vm;
   std::string vm_name;
-  VmProcess process;              ///< identity that must still match at every change
+  VmProcess process;              ///< must still match at every change
   std::int32_t domain_id = -1;    ///< likewise, in libvirt; negative: unknown
   std::vector<HomeChange> homes;  ///< empty if only memory is pulled
   std::vector<PinChange>
@@ -86,7 +88,8 @@ struct VmChange {
   return !change.memory.quotas.empty() || !change.memory.allowed_after.empty();
 }
 
-/// The VM is released: no client has a home afterwards, and everything is as it was found.
+/// True if the change releases the VM: no client has a home afterwards, and everything is as it was
+/// found.
 [[nodiscard]] inline bool restores(const VmChange& change) {
   return !change.homes.empty() &&
          std::all_of(change.homes.begin(), change.homes.end(),

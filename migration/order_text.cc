@@ -18,8 +18,8 @@ namespace {
 using nlohmann::json;
 using text::MaybeConst;
 
-/// More than any real order: only 4096 pins with sets of 8192 scattered CPUs before and after would
-/// not fit.
+/// More than any real order needs: only 4096 pins with sets of 8192 scattered CPUs before and after
+/// would not fit.
 constexpr std::size_t kLongestText = 64U << 20U;
 constexpr std::size_t kMostCpus = 64U << 20U;
 
@@ -88,7 +88,7 @@ void visit_fields(Fields& fields, T& order) {
   fields("predicted", order.predicted);
 }
 
-/// Lists of CPUs and nodes are text, which is compact: "0-65535".
+/// Writes lists of CPUs and nodes as text, which is compact: "0-65535".
 class OrderWriter : public text::FieldWriter<OrderWriter, json> {
  public:
   template <class T>
@@ -105,7 +105,7 @@ class OrderWriter : public text::FieldWriter<OrderWriter, json> {
 
 class OrderReader : public text::FieldReader<OrderReader, json> {
  public:
-  /// All lists of CPUs together have at most `cpus_left` entries.
+  /// All lists of CPUs together may have at most `cpus_left` entries.
   OrderReader(const json& object, std::size_t& cpus_left)
       : FieldReader(object), cpus_left_(cpus_left) {}
   OrderReader(const OrderReader& around, const json& object)
@@ -147,7 +147,7 @@ class OrderReader : public text::FieldReader<OrderReader, json> {
 }  // namespace
 
 std::string to_text(const Order& order) {
-  // A VM's name may contain bytes that are not UTF-8; they come out as U+FFFD.
+  // A VM's name may contain bytes that are not UTF-8; they are written as U+FFFD.
   return text::json_text(OrderWriter().write(order));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Orders as text, for the journal and the history: one JSON object, keys named like the members.
+/// Orders as text, for the journal and the history: one JSON object with keys named like the
+/// members.
 ///
 /// {"action":7,"epoch":40,"reason":"load-move",
 ///  "changes":[{"vm":"UUID","name":"web1","pid":812,"start_time_ticks":5511,"domain_id":3,
@@ -10,7 +11,7 @@
 ///  "predicted":{"lost_before_us":1,"lost_after_us":0,"cost_us":2,
 ///   "imbalance_before":0,"imbalance_after":0,"locality_before":0,"locality_after":1000,
 ///   "known":true}}
-/// Older orders have no domain_id and no known. Properties: parsing what was written gives the same
+/// Older orders lack domain_id and known. Properties: parsing what was written gives the same
 /// order; any other text is rejected as a whole.
 #pragma once
 

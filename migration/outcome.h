@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What became of a VM's memory, as reported by the kernel.
+/// What happened to a VM's memory, as reported by the kernel.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class Leftover {
   kNotAllowed,  ///< the VM's cpuset does not allow the target
   kNoNode,      ///< the target does not exist or has no memory
   kPolicy,      ///< the mapping has an explicit memory policy
-  kUnseen,      ///< not there when looked for: arrived, or was hidden, meanwhile
+  kUnseen,      ///< not present when queried: it arrived, or was hidden, in the meantime
 };
 [[nodiscard]] constexpr auto names(Leftover) {
   return names_in_order<Leftover>("busy", "pinned", "shared", "no-room", "not-allowed", "no-node",
@@ -34,9 +34,9 @@ struct Outcome {
   Bytes already_home;  ///< found where it belongs
   Bytes absent;        ///< given back by the guest between survey and move
   std::array<Bytes, kLeftoverCount> left_by_reason{};  ///< indexed by Leftover
-  Bytes left;                    ///< elsewhere at the end, for reasons known or not
+  Bytes left;                    ///< elsewhere at the end, whether or not the reason is known
   std::int64_t calls = 0;        ///< page migration calls
-  std::int64_t stalls = 0;       ///< of them, those that took longer than the target
+  std::int64_t stalls = 0;       ///< of these, those that took longer than the target
   std::int64_t long_stalls = 0;  ///< of these, those that took longer than twice the target
   Microseconds longest;          ///< of the calls
   bool operator==(const Outcome&) const = default;

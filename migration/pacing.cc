@@ -27,8 +27,8 @@ void TokenBucket::fill(Microseconds now) {
   if (now <= filled_at_) {
     return;
   }
-  // Fill whole seconds and the remainder separately, so that nothing overflows after a long sleep
-  // or at the highest rate.
+  // Whole seconds and the remainder are filled separately, so that nothing overflows after a long
+  // sleep or at the highest rate.
   const Microseconds passed = now - filled_at_;
   const Bytes missing = size() - level_;
   if (missing <= Bytes{}) {
@@ -43,7 +43,7 @@ void TokenBucket::fill(Microseconds now) {
   const Bytes gained =
       rate_ * (passed.value / kSecond) + rate_ * (passed.value % kSecond) / kSecond;
   if (gained <= Bytes{}) {
-    return;  // less than a byte: keep the time, so that small steps add up
+    return;  // less than a byte: keep the start time, so that small steps add up
   }
   level_ = std::min(size(), level_ + gained);
   filled_at_ = now;

@@ -18,7 +18,8 @@ void note_unqueued(TransferState& state, const PageQueue::NotQueued& not_queued)
   }
 }
 
-/// It was there when it was planned: by now it is hidden or gone. Looked for once more.
+/// Handles a page that was there when its move was planned and is now hidden or gone: it is looked
+/// for once more.
 void settle_absent(TransferState& state, const PageUnit& unit) {
   if (unit.may_be_huge) {
     state.scan.unsee(unit);
@@ -84,7 +85,7 @@ TransferStep PageMoves::look_for_room(TransferState& state, PageMover& mover, co
   const PageUnit& first = queue_.front();
   const NodeId target = first.to;
   const Bytes pool = state.scan.pool();
-  // A page tried on its own may take a whole huge page along, so a reading is good for only one
+  // A page retried on its own may take a whole huge page along, so a reading is good for only one
   // such page.
   auto room = state.scan.window().is_retry()
                   ? std::nullopt
@@ -160,7 +161,8 @@ TransferStep PageMoves::move(TransferState& state, PageMover& mover, const Limit
   return {.moved = {}, .elapsed = elapsed};
 }
 
-/// A page that came along with its huge page is reported busy if it was requested in the same call.
+/// Returns whether the statuses can be trusted. A page that came along with its huge page is
+/// reported busy if it was requested in the same call.
 bool PageMoves::is_certain() const {
   const std::vector<int>& statuses = call_.result.statuses;
   return call_.result.not_moved == 0 &&
@@ -172,14 +174,14 @@ bool PageMoves::is_certain() const {
 void PageMoves::move_failed(TransferState& state, const Error& error, Microseconds now) {
   const NodeId target = call_.units.front().to;
   room_.doubt(target);
-  // Queried afterwards, every page is either there or has no status of its own.
+  // They are queried afterwards: every page is then either there or has no status of its own.
   call_.result = {.not_moved = static_cast<std::int64_t>(call_.units.size()),
                   .statuses = std::vector<int>(call_.units.size(), kStatusNotWritten),
                   .elapsed = {}};
   switch (error.code) {
     case ErrorCode::kUnsupported:
     case ErrorCode::kNotFound:
-      // The kernel rejected the target before it touched a page.
+      // The kernel rejected the target before touching any page.
       state.destinations().close(
           target, state.scan.pool(),
           error.code == ErrorCode::kNotFound ? Leftover::kNoNode : Leftover::kNotAllowed);
@@ -312,8 +314,8 @@ void PageMoves::retry_room(TransferState& state) {
 
 std::vector<PageScan::Retry> PageMoves::give_up_room(TransferState& state) {
   state.parts.close_blocked();
-  // Their places are queried once more: a page tried before them may have been part of a huge page
-  // and taken them along, into the last room there was.
+  // The locations of these pages are queried once more: a page tried before them may have been part
+  // of a huge page and taken them along, into the last of the room.
   const auto page = static_cast<std::uint64_t>(state.scan.range().memory.page_size.value);
   std::vector<PageScan::Retry> again;
   for (const PageUnit& unit : queue_.take_waiting()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Moving the pages of one window of a transfer.
+/// Moves the pages of one window of a transfer.
 ///
 /// Problem: a call must neither stall the guest for long nor fill a node, one unmovable page ends
 /// it early, and after a positive return the status array is unreliable. Approach: look up the
@@ -9,9 +9,9 @@
 /// Terms: Chunk: the pages that one call moves.
 ///
 /// Properties:
-///  - a call moves no more bytes than allowed, than fit above the target's reserve together with
-///    what other transfers move there, and than one chunk, except that a page is never split;
-///  - after a positive return nothing is believed without a query;
+///  - a call moves at most what is allowed, what fits above the target's reserve together with what
+///    other transfers move there, and one chunk; but it never splits a page;
+///  - after a positive return no status is trusted without a query;
 ///  - every page ends up moved, at home, handed to PageScan, or counted by reason.
 #pragma once
 
@@ -31,10 +31,10 @@ namespace vmnuma::migration {
 /// What one step cost.
 struct TransferStep {
   Bytes moved;
-  Microseconds elapsed;  ///< duration of a page migration call
+  Microseconds elapsed;  ///< of a page migration call
 };
 
-/// State that searching and moving share.
+/// State shared by searching and moving.
 struct TransferState {
   VmProcess process;
   MemoryParts parts;
@@ -54,34 +54,35 @@ struct TransferState {
 /// Not thread-safe; executor worker only. Every call must get the state of the same transfer.
 class PageMoves {
  public:
-  /// `room` must outlive this object, which is `holder` there.
+  /// `room` must outlive this object, which is known there as `holder`.
   PageMoves(RoomBook& room, const RoomBook::Holder& holder) : room_(room), holder_(holder) {}
 
-  /// Units of the scan's window, in ascending order. Only when done().
+  /// Starts on the units of the scan's window, in ascending order. Only when done().
   void begin(std::vector<PageUnit> units, TransferState& state);
-  /// Nothing of the window remains to be moved.
+  /// True if nothing of the window remains to be moved.
   [[nodiscard]] bool done() const { return phase_ == Phase::kDone; }
-  /// No home has room for the next pages; continues after retry_room or give_up_room.
+  /// True if no home has room for the next pages; continues after retry_room or give_up_room.
   [[nodiscard]] bool waits_for_room() const { return phase_ == Phase::kBlocked; }
-  /// How much the next step would like to move. Zero: it needs no allowance.
+  /// The allowance that the next step needs, for the move that follows it; zero: none.
   [[nodiscard]] Bytes wants() const;
   /// Counted as moved by the parts' Destinations, but not moved yet.
   [[nodiscard]] Bytes planned() const { return queue_.planned(); }
 
-  /// At most one call. Neither when done() nor when waiting for room.
+  /// Makes at most one call. Not to be called when done() or when waiting for room.
   TransferStep step(TransferState& state, PageMover& mover, const Limits& limits, Microseconds now,
                     Bytes allowed);
 
   /// Only when waiting for room.
   void retry_room(TransferState& state);
-  /// Only when waiting for room; nothing waits afterwards. Returns the pages to look at again.
+  /// Only when waiting for room, for which nothing waits afterwards. Returns the pages to look at
+  /// again.
   [[nodiscard]] std::vector<PageScan::Retry> give_up_room(TransferState& state);
 
-  /// A page came to a home along with its huge page, without a call of its own.
+  /// Counts a page that arrived along with its huge page, without a call of its own.
   void note_arrival(NodeId from, NodeId to, Bytes size, const TransferState& state) {
     room_.arrived(holder_, from, to, state.scan.pool(), size);
   }
-  /// No more pages are moved.
+  /// Ends the moves: no more pages are moved.
   void release() { room_.release(holder_); }
 
  private:
@@ -94,7 +95,7 @@ class PageMoves {
     Microseconds stall_target;
     bool no_space = false;  ///< it ended because the target is full
   };
-  /// The locations of its units, and of the last pages of those that may be huge.
+  /// The locations of the call's units, and of the last page of each unit that may be huge.
   struct Places {
     std::span<const int> first;
     std::span<const int> last;
@@ -119,7 +120,7 @@ class PageMoves {
   Phase phase_ = Phase::kDone;
   PageQueue queue_;
   /// Shared by all transfers. Reading a target's room costs about as much as moving a huge page, so
-  /// it is done once per window's worth of pages.
+  /// it is read once per window's worth of pages.
   RoomBook& room_;
   RoomBook::Holder holder_;
   ChunkSize chunk_;

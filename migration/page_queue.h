@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The pages of a window that have to move, by target.
 ///
-/// Problem: a page is assigned a home, and may lose it again before it has moved: the home fills
-/// up, or turns out not to accept the VM's pages. Approach: a page to move is queued, and its
-/// part's Destinations count it as if it had arrived; planning again takes that back first. Pages
-/// that no home has room for are parked.
+/// Problem: a page is assigned a home, and may lose it again before it has moved because the home
+/// fills up or turns out not to accept the VM's pages. Approach: a page to be moved is queued, and
+/// its part's Destinations count it as if it had arrived; planning again takes that back first.
+/// Pages for which no home has room are parked.
 ///
 /// Properties:
 ///  - the pages of one call go to one node, in ascending order;
 ///  - planned is the sum of what is queued and what was taken but not settled;
-///  - a page that was never queried is neither left nor queued if it could not move or its mapping
-///    is given up: it is queried first.
+///  - a page that was never queried is not counted as left or queued if it could not move or its
+///    mapping is given up: it is queried first.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ namespace vmnuma::migration {
 /// Not thread-safe; executor worker only.
 class PageQueue {
  public:
-  /// The mapping that the pages belong to.
+  /// The mapping of the pages.
   struct Mapping {
     Destinations& destinations;
     Bytes pool;
@@ -41,20 +41,20 @@ class PageQueue {
 
   /// Units in ascending order.
   [[nodiscard]] NotQueued add(std::vector<PageUnit> units, const Mapping& mapping);
-  /// Plans everything anew that is queued or waits for room.
+  /// Plans everything again that is queued or waits for room.
   [[nodiscard]] NotQueued plan_again(const Mapping& mapping);
 
   [[nodiscard]] bool empty() const { return queue_.empty(); }
-  /// Not empty() only.
+  /// Only if not empty().
   [[nodiscard]] const PageUnit& front() const { return queue_.front(); }
-  /// The size of what goes to the first unit's node, up to the unit that reaches `enough`.
+  /// The size of the units for the first unit's node, counted up to the unit that reaches `enough`.
   [[nodiscard]] Bytes size_of_next(Bytes enough) const;
-  /// Units for one node, at least one, and at most `most` bytes unless the first one alone is
+  /// Takes units for one node: at least one, and at most `most` bytes unless the first one alone is
   /// larger.
   [[nodiscard]] std::vector<PageUnit> take(Bytes most);
-  /// Units that were taken and not moved.
+  /// Puts back units that were taken but not moved.
   void put_back(const std::vector<PageUnit>& units);
-  /// A taken unit has arrived or failed.
+  /// Settles a taken unit, which has arrived or failed.
   void settle(const PageUnit& unit) { planned_ -= unit.size; }
 
   [[nodiscard]] bool waits_for_room() const { return !parked_.empty(); }

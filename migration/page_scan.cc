@@ -95,7 +95,7 @@ std::optional<Microseconds> PageScan::next_window() {
 
 void PageScan::take_window(Range& range) {
   if (!range.blocks_to_ask.empty()) {
-    // As many as fit in a window.
+    // The number of blocks that fit in a window.
     const auto most = static_cast<std::size_t>(
         std::max<std::int64_t>(kLargestChunk.value / range.memory.huge_page_size.value, 1));
     for (std::size_t i = 0; i < most && !range.blocks_to_ask.empty(); ++i) {
@@ -115,7 +115,8 @@ void PageScan::take_window(Range& range) {
   window_.look_for_huge = look_for_huge || range.second_look;
   window_.sampled = look_for_huge && range.huge_so_far && !range.second_look;
   window_.assumed = !window_.look_for_huge && range.all_on.has_value();
-  // A few blocks show whether a mapping's blocks are huge pages. Those of arm64 have up to 512 MiB.
+  // A few blocks show whether a mapping's blocks are huge pages. On arm64 a block can have up to
+  // 512 MiB.
   const Bytes reach =
       std::max(look_for_huge && !range.huge_so_far ? kSmallestChunk * 4 : kLargestChunk,
                range.memory.huge_page_size);
@@ -124,7 +125,7 @@ void PageScan::take_window(Range& range) {
   next_offset_ += window_length(range.memory, next_offset_, reach);
 }
 
-/// How long to wait before it; there may be nothing to retry.
+/// Returns how long to wait before the round; there may be nothing to retry.
 Microseconds PageScan::begin_retry_round() {
   if (retry_.empty()) {
     return {};
@@ -159,16 +160,17 @@ void PageScan::look_again(std::vector<Retry> retries) {
   window_.retries = std::move(retries);
 }
 
-/// An absent page has this status only if NUMA balancing has hidden it.
+/// True if NUMA balancing may have hidden the page: only then does an absent page have this status.
 bool PageScan::may_be_hidden(int status) const {
-  // In shared memory a page that never existed has it, too, so only if there is none such.
+  // In shared memory a page that never existed has this status, too, so this holds only if there
+  // are no such pages.
   const bool has_no_holes = range().resident >= range().memory.length;
   return status == -ENOENT && !range().memory.hugetlb && (!range().memory.shared || has_no_holes);
 }
 
 bool PageScan::find_hidden() {
   if (window_.sampled) {
-    return false;  // what is not seen is queried page by page
+    return false;  // what was not seen is queried page by page
   }
   if (current().second_look && !window_.is_retry()) {
     window_.hidden = unseen_blocks(range().memory, window_.addresses, window_.statuses);
@@ -212,7 +214,7 @@ std::vector<PageUnit> PageScan::read() {
 
 void PageScan::ask_again(const PageUnit& unit) {
   Range& range = current();
-  range.seen -= unit.size;  // seen again then
+  range.seen -= unit.size;  // it is seen again then
   (unit.assumed ? range.pages_to_ask : range.blocks_to_ask).push_back(unit.address);
 }
 

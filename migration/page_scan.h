@@ -2,13 +2,13 @@
 /// Which pages of a VM's mappings to look at next.
 ///
 /// Problem: querying every page costs a tenth of moving it, most of a mapping may be holes, and
-/// pages fail, get hidden and are split while others are moved. Approach: go through the mappings
-/// window by window, the largest first. Where blocks have been huge pages, or a mapping was all on
-/// one node, some pages stand for all, and only those that did not arrive are queried. Once as much
-/// of a mapping has been found as the survey saw, its search ends: the rest, often most of it, is
-/// holes. If much was not found, it is searched a second time for huge pages that the kernel's NUMA
-/// balancing has hidden. Failed pages are looked at again in three later rounds, and once more to
-/// say what became of them.
+/// while some pages are moved others fail, get hidden or are split. Approach: go through the
+/// mappings window by window, the largest mapping first. Where blocks have been huge pages, or a
+/// mapping was all on one node, some pages represent all, and only those that did not arrive are
+/// queried. Once as much of a mapping has been found as the survey saw, its search ends: the rest,
+/// often most of it, is holes. If much was not found, it is searched a second time for huge pages
+/// that the kernel's NUMA balancing has hidden. Failed pages are tried again in three later rounds,
+/// and queried once more to report what became of them.
 ///
 /// Terms: Window: the pages covered by one query. Unit, block: page_window.h.
 ///
@@ -33,7 +33,7 @@
 
 namespace vmnuma::migration {
 
-/// The status says that there is no page.
+/// True if the status means that there is no page.
 [[nodiscard]] bool is_absent(int status);
 
 /// Not thread-safe; executor worker only.
@@ -52,7 +52,8 @@ class PageScan {
     std::vector<Retry> retries;  ///< parallel to addresses, if these are retries
     bool look_for_huge = false;
     bool sampled = false;
-    bool assumed = false;       ///< all is where PartRange::all_on says, if a spot check agrees
+    bool assumed = false;       ///< all pages are presumed to be on PartRange::all_on, if a spot
+                                ///< check agrees
     std::vector<int> statuses;  ///< of the last query
     std::vector<std::uint64_t> hidden;  ///< to be revealed
     Bytes hidden_unit;
@@ -69,32 +70,33 @@ class PageScan {
   /// Makes the pages of these retries, all in the window's mapping, the next window.
   void look_again(std::vector<Retry> retries);
 
-  // The window, which must exist.
+  // The current window, which must exist.
   [[nodiscard]] Window& window() { return window_; }
   [[nodiscard]] const PartRange& range() const { return ranges_[window_.range]; }
-  /// The pool that its pages come from: their size for hugetlb, else zero.
+  /// The pool of the window's pages: their page size for hugetlb, else zero.
   [[nodiscard]] Bytes pool() const;
-  /// Its pages were tried for the last time: all that remains is to count what became of them.
+  /// True if the window's pages were tried for the last time, so that only their fate remains to be
+  /// counted.
   [[nodiscard]] bool is_last_look() const;
-  /// True if something in the window must be revealed first; then determines what. A second look
-  /// queries only blocks that were not seen.
+  /// Returns whether something in the window must be revealed first, and determines what. A second
+  /// look queries only blocks that were not seen.
   [[nodiscard]] bool find_hidden();
-  /// Interprets the statuses of the window.
+  /// Turns the statuses of the window into units.
   [[nodiscard]] std::vector<PageUnit> read();
 
-  // What became of its pages.
-  /// The unit is not simply a huge page that moved, or not where it was assumed to be: its pages
-  /// are to be queried.
+  // The fate of the window's pages.
+  // Has the pages of the unit queried one by one, because the unit is not simply a huge page that
+  // moved, or is not where it was assumed to be.
   void ask_again(const PageUnit& unit);
-  /// It was planned, and is no longer there: a second look finds it if it is hidden.
+  /// For a planned unit that is no longer there: a second look finds it if it is hidden.
   void unsee(const PageUnit& unit) { current().seen -= unit.size; }
-  /// Retries its first page later. False: there are too many such pages.
+  /// Retries the unit's first page later. False: there are too many such pages.
   [[nodiscard]] bool try_later(const PageUnit& unit, Leftover reason);
-  /// How many blocks turned out to be huge pages, and how many did not.
+  /// Counts blocks that turned out to be huge pages, and blocks that did not.
   void note_blocks(std::int64_t whole, std::int64_t small);
-  /// A call moved that much; `in_vain`: it could have moved something.
+  /// Notes the result of a call; `in_vain`: if it moved nothing, it could have.
   void note_call(Bytes moved, bool in_vain);
-  /// Several calls in a row have moved nothing of the mapping.
+  /// True if several calls in a row have moved nothing of the mapping.
   [[nodiscard]] bool given_up() const;
 
  private:
@@ -104,9 +106,9 @@ class PageScan {
     Bytes seen;                           ///< by queries
     bool second_look = false;             ///< for huge pages that NUMA balancing has hidden
     std::int64_t stuck_calls = 0;         ///< in a row in which the kernel tried and nothing moved
-    std::int64_t windows_not_probed = 0;  ///< left before blocks are taken for huge pages again
-    std::int64_t probe_pause = 1;         ///< its next value
-    bool huge_so_far = false;             ///< the last blocks that moved were huge pages
+    std::int64_t windows_not_probed = 0;  ///< remaining, until blocks are presumed huge again
+    std::int64_t probe_pause = 1;         ///< the next value of windows_not_probed
+    bool huge_so_far = false;             ///< the most recently moved blocks were huge pages
     std::vector<std::uint64_t> blocks_to_ask;  ///< page by page, because a sample was not enough
     std::vector<std::uint64_t> pages_to_ask;   ///< because an assumption about them was wrong
   };
@@ -123,7 +125,7 @@ class PageScan {
   Bytes next_offset_;
   Window window_;
   std::vector<Retry> retry_;     ///< for the next round
-  std::vector<Retry> retrying_;  ///< of this round, not queried yet, in descending order
+  std::vector<Retry> retrying_;  ///< of this round, not queried yet; descending
   std::int64_t retry_round_ = 0;
 };
 

@@ -12,7 +12,7 @@ std::uint64_t unsigned_of(Bytes bytes) {
   return static_cast<std::uint64_t>(bytes.value);
 }
 
-/// True if the pages from `first` on are one whole block with the same status.
+/// True if the pages from `first` on form one whole block with the same status.
 bool is_uniform_block(const MemoryRange& range, std::span<const std::uint64_t> addresses,
                       std::span<const int> statuses, std::size_t first) {
   if (range.huge_page_size <= range.page_size ||

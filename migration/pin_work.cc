@@ -143,7 +143,8 @@ void PinWork::undo_begin(const Order& order, const Ports& ports) {
   phase_ = Phase::kUndoCheck;
 }
 
-/// Before every try. Whatever else the answer is, what was begun must be taken back.
+/// Checks the process before every try. Whatever else the answer is, what was begun must be taken
+/// back.
 void PinWork::undo_check(const Order& order, const Ports& ports) {
   const std::size_t change = pins_[index_ - 1].change;
   const auto alive = ports.mover.check(order.changes[change].process);

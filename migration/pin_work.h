@@ -34,31 +34,31 @@ class PinWork {
  public:
   explicit PinWork(const Order& order);
 
-  /// The order pins no thread.
+  /// True if the order pins no thread.
   [[nodiscard]] bool none() const { return pins_.empty(); }
-  /// All pins are made.
+  /// True if all pins are made.
   [[nodiscard]] bool made() const { return phase_ == Phase::kMade; }
-  /// The pins are, or are going to be, as they were.
+  /// True if the pins have been, or are being, taken back.
   [[nodiscard]] bool taking_back() const { return phase_ >= Phase::kUndoBegin; }
   [[nodiscard]] bool taken_back() const { return phase_ == Phase::kTakenBack; }
-  /// Once taken back: whether anything was changed.
+  /// Once taken back: whether any pin had been changed.
   [[nodiscard]] bool changed_anything() const { return restored_ || !not_restored_.empty(); }
-  /// Once taken back: why, and which pins could not be.
+  /// Once taken back: the cause, and the pins that could not be.
   [[nodiscard]] std::string why_taken_back(const Order& order) const;
-  /// The next step would make a pin.
+  /// True if the next step would make a pin.
   [[nodiscard]] bool between_pins() const { return phase_ == Phase::kBegin; }
 
-  /// That VM's process has ended.
+  /// Notes that the process of this VM has ended.
   void note_vanished(std::size_t change) { vanished_[change] = true; }
   [[nodiscard]] bool all_vanished() const;
 
-  /// No step before this time.
+  /// The earliest time of the next step.
   [[nodiscard]] Microseconds ready_at(Microseconds now) { return attempts_.ready_at(now); }
-  /// At most one call. Not when made or taken back.
+  /// Makes at most one call. Not to be called when made or taken back.
   void step(const Order& order, const Ports& ports, const Limits& limits, Microseconds now);
-  /// Takes back whatever was begun so far.
+  /// Takes back everything begun so far.
   void take_back(std::string cause) { take_back(index_, std::move(cause)); }
-  /// The first `pins_begun` may have been made.
+  /// Takes back the first `pins_begun` pins, which may have been made.
   void take_back(std::size_t pins_begun, std::string cause);
 
  private:
@@ -89,7 +89,7 @@ class PinWork {
   std::vector<PinStep> pins_;
   std::vector<bool> vanished_;  ///< by change
   Phase phase_;
-  std::size_t index_ = 0;     ///< of the next pin; when taking back, one past it
+  std::size_t index_ = 0;     ///< the next pin; when taking back, one past it
   Attempts attempts_;         ///< at taking back a pin
   std::string step_outcome_;  ///< of the pin just made or taken back
   std::string cause_;         ///< why pins are taken back

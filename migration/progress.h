@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the executor tells the controller. Values.
+/// What the executor reports to the controller: plain values.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace vmnuma::migration {
 
-/// Every order gives exactly one kFinished; before it one kStarted, unless it was superseded or
-/// cancelled while waiting or was resumed after a restart, and one kPinned once all its pins are
-/// made, if it has any.
+/// Every order gives exactly one kFinished. Before it comes one kStarted, unless the order was
+/// superseded or cancelled while waiting or was resumed after a restart, and, if the order has
+/// pins, one kPinned once all of them are made.
 struct ActionEvent {
   enum class Kind { kStarted, kPinned, kFinished };
   [[nodiscard]] friend constexpr auto names(Kind) {
@@ -24,11 +24,11 @@ struct ActionEvent {
   Kind kind{};
   std::int64_t action = 0;
   std::vector<VmId> vms;
-  ActionState state{};      ///< kFinished only, as all below
-  std::string detail;       ///< a sentence: why it ended so, and what became of the memory
+  ActionState state{};      ///< for kFinished only, as is all below
+  std::string detail;       ///< a sentence: why it ended this way, and what happened to the memory
   Outcome outcome;          ///< of all its VMs together
   Microseconds took;        ///< since it began, or was resumed after a restart
-  bool set_failed = false;  ///< a set of memory nodes is not what it was to be
+  bool set_failed = false;  ///< a set of memory nodes could not be changed as ordered
   bool operator==(const ActionEvent&) const = default;
 };
 
@@ -42,7 +42,7 @@ struct TransferProgress {
   Outcome outcome;   ///< so far: stalls, and unmovable bytes by reason
   bool waits_for_room = false;
   std::string problem =
-      {};  ///< why its set of nodes could not be changed yet, a sentence; or empty
+      {};  ///< why its set of nodes could not be changed yet, a sentence; otherwise empty
   bool operator==(const TransferProgress&) const = default;
 };
 

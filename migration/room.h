@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether there is room for the memory of an order, checked before anything is changed.
+/// Checks that there is room for the memory of an order before anything is changed.
 ///
 /// Approach: sum up per node and pool what the changes bring and what they take away. A one-way
-/// move needs room for all of it. An exchange needs room only for the difference, and on one side
-/// for a first chunk; the rest alternates. A quota smaller than a home's share (memory that
-/// overflows because no node is large enough) needs room only for the quota. Properties: an order
-/// that fits passes regardless of the sequence of its changes; what is already on a home needs no
-/// room.
+/// move needs room for all of its memory. An exchange needs room only for the difference, and on
+/// one side for a first chunk; the rest alternates. A quota smaller than a home's share (memory
+/// that overflows because no node is large enough) needs room only for the quota. Properties: an
+/// order that fits passes regardless of the sequence of its changes; what is already on a home
+/// needs no room.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@
 
 namespace vmnuma::migration {
 
-/// What arrives on a node and what leaves it, in one pool (zero = ordinary memory).
+/// The memory that arrives on a node and that leaves it, in one pool (zero = ordinary memory).
 struct RoomNeed {
   NodeId node;
   Bytes pool;
@@ -29,18 +29,19 @@ struct RoomNeed {
   bool operator==(const RoomNeed&) const = default;
 };
 
-/// Of one VM, by node and pool; mappings with an explicit memory policy stay and are left out.
+/// The needs of one VM, by node and pool. Mappings with an explicit memory policy stay and are left
+/// out.
 [[nodiscard]] std::vector<RoomNeed> room_needs(const std::vector<NodeQuota>& quotas,
                                                const std::vector<MemoryRange>& ranges);
 
-/// What a node has left for moves: above the reserve, or in the huge page pool of that size.
+/// The room that a node has for moves: above the reserve, or in the huge page pool of that size.
 [[nodiscard]] Bytes room_on(const NodeMemory& node, Bytes pool, Permille reserve);
 
 /// How much of a node's room, per pool, is claimed by other actions.
 using PromisedRoom = std::map<std::pair<NodeId, Bytes>, Bytes>;
 
-/// `needs` of all changes together; `nodes` has every node that receives memory. Nothing if it
-/// fits, otherwise a sentence that says where it does not.
+/// Returns nothing if `needs`, of all changes together, fit; otherwise a sentence that names where
+/// they do not. `nodes` contains every node that receives memory.
 [[nodiscard]] std::optional<std::string> why_no_room(const std::vector<RoomNeed>& needs,
                                                      const std::map<NodeId, NodeMemory>& nodes,
                                                      Permille reserve,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What nodes have left for page moves, kept in one place for all transfers.
+/// Keeps account of the room that nodes have for page moves, in one place for all transfers.
 ///
 /// Problem: memory of several VMs may go to one node at the same time. A transfer that reads how
 /// much room the node has and then moves what fits does not see what other transfers move there in
@@ -9,7 +9,7 @@
 /// promised what it brings, less what it takes away, until its pages have arrived or its moves end;
 /// other orders get what is left.
 ///
-/// Terms. Pool: pages of one size of hugetlb; zero stands for ordinary memory. Room: what a node
+/// Terms. Pool: the hugetlb pages of one size; zero stands for ordinary memory. Room: what a node
 /// has above its reserve, or in the pool. Holder: one VM's transfer. Claim of an action: the larger
 /// of what it is still promised and what it is currently moving.
 ///
@@ -45,28 +45,29 @@ class RoomBook {
     auto operator<=>(const Holder&) const = default;
   };
 
-  /// Replaces what was promised to the holder.
+  /// Sets what the holder is promised, replacing any earlier promise.
   void promise(const Holder& holder, const std::vector<RoomNeed>& needs);
-  /// Pages of the holder have arrived from the other node, so they are no longer promised.
+  /// Reduces the holder's promise by pages that have arrived from the other node.
   void arrived(const Holder& holder, NodeId from, NodeId to, Bytes pool, Bytes size);
-  /// The holder will move no more pages.
+  /// Drops all claims of the holder, which will move no more pages.
   void release(const Holder& holder);
   void release(std::int64_t action);
 
-  /// What a node has left was just read.
+  /// Enters a new reading of the node's memory.
   void note_reading(NodeId node, const NodeMemory& memory, Permille reserve, Microseconds now);
-  /// How much the holder may move there. Nothing: a new reading is needed first, because none is
-  /// valid for `size` more.
+  /// How much the holder may move there. Nothing: the node must be read first, because no reading
+  /// is valid for `size` more.
   [[nodiscard]] std::optional<Bytes> room_for(const Holder& holder, NodeId node, Bytes pool,
                                               Bytes size, Microseconds now) const;
-  /// The holder is going to move that much there with its next call.
+  /// Deducts what the holder's next call is going to move there.
   void grant(const Holder& holder, NodeId node, Bytes pool, Bytes size);
-  /// That call has ended and moved at most that much.
+  /// Ends the grant of that call, which has moved at most `size`.
   void settle(const Holder& holder, NodeId node, Bytes pool, Bytes size);
-  /// The amount moved may differ from what was granted: the node must be read again.
+  /// Drops the node's reading, so that it is read again: the amount moved may differ from the
+  /// grant.
   void doubt(NodeId node) { readings_.erase(node); }
 
-  /// What other actions claim.
+  /// The room that other actions claim.
   [[nodiscard]] PromisedRoom promised_to_others(std::int64_t action) const;
 
  private:
@@ -80,7 +81,7 @@ class RoomBook {
     std::optional<Grant> granted;
   };
   struct Reading {
-    std::map<Bytes, Bytes> room;         ///< by pool; a pool that is not there: none
+    std::map<Bytes, Bytes> room;         ///< by pool; a missing pool has none
     std::map<Bytes, Bytes> moved_since;  ///< by pool
     Microseconds at;
   };

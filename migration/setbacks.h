@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Errors of a transfer's calls, and when to retry.
+/// Records the errors of a transfer's calls, and decides when to retry.
 ///
 /// Properties: an error because the process ended or may not be touched is not retried; any other
 /// is retried after a growing wait, until the fourth in a row.
@@ -36,7 +36,7 @@ class Setbacks {
   }
   void wait_until(Microseconds time) { ready_at_ = time; }
 
-  /// No call before this time.
+  /// The earliest time of the next call.
   [[nodiscard]] Microseconds ready_at() const { return ready_at_; }
   /// The error that ended the retries.
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }

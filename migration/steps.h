@@ -2,11 +2,11 @@
 /// The steps of an order, their numbers and texts in the journal, and where to resume after a
 /// crash.
 ///
-/// Numbers: an order with P pins and C changed VMs has pins 1..P in the order of the changes, the
-/// memory of change c as P + c + 1, and taking back pin k as P + C + 1 + P - k; so the number alone
-/// identifies a step. Properties: numbers are unique; after a crash before the last pin every begun
-/// pin is undone, after a later one memory is moved again; a step without an outcome counts as
-/// possibly done.
+/// Numbers: in an order with P pins and C changed VMs, pins have the numbers 1..P in the order of
+/// the changes, the memory of change c has P + c + 1, and taking back pin k has P + C + 1 + P - k;
+/// so the number alone identifies a step. Properties: numbers are unique; after a crash before the
+/// last pin every begun pin is undone, after a later one memory is moved again; a step without an
+/// outcome counts as possibly done.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,16 @@
 
 namespace vmnuma::migration {
 
-/// A pin's place in its order.
+/// A pin's position in its order.
 struct PinStep {
   std::size_t change = 0;
   std::size_t pin = 0;
   bool operator==(const PinStep&) const = default;
 };
-/// All pins in the order in which they are made.
+/// All pins of the order, as they are made.
 [[nodiscard]] std::vector<PinStep> pin_steps(const Order& order);
 
-/// `index` counts from 0 in pin_steps(order).
+/// The step number of the pin at `index` in pin_steps(order), from 0.
 [[nodiscard]] std::int32_t pin_number(std::size_t index);
 [[nodiscard]] std::int32_t memory_number(const Order& order, std::size_t change);
 [[nodiscard]] std::int32_t undo_number(const Order& order, std::size_t index);
@@ -41,11 +41,12 @@ struct PinStep {
 /// "memory of 'web1' to node 1", or "memory of 'web1' may use nodes 0-3".
 [[nodiscard]] std::string memory_text(const VmChange& change);
 
-/// What to do about an action that was open when the program ended.
+/// What to do with an action that was open when the program ended.
 struct ResumePoint {
   enum class Next { kNothingDone, kUndoPins, kMoveMemory };
   Next next{};
-  std::size_t pins_begun = 0;  ///< for kUndoPins: that many, from the first, may have been made
+  std::size_t pins_begun = 0;  ///< for kUndoPins: the number of pins, from the first, that may have
+                               ///< been made
   bool operator==(const ResumePoint&) const = default;
 };
 [[nodiscard]] ResumePoint resume_point(const OpenAction& open);

@@ -94,7 +94,7 @@ void Transfer::begin_pass(MemoryParts::Survey survey) {
   }
   if (pass_ > 0) {
     for (PartRange& range : survey.ranges) {
-      range.all_on.reset();  // what is left there is what did not move
+      range.all_on.reset();  // the pages left there are those that did not move
     }
   }
   ++pass_;
@@ -103,7 +103,8 @@ void Transfer::begin_pass(MemoryParts::Survey survey) {
 }
 
 bool Transfer::another_pass_pays(Bytes left, Bytes total) const {
-  // What was hidden or ended up elsewhere meanwhile is worth a pass only if it is much.
+  // Hidden pages, and pages that ended up elsewhere in the meantime, justify another pass only if
+  // they are many.
   return pass_ < kMostPasses && state_.moved_in_pass > Bytes{} &&
          left - outcome().unmovable() > total / kMuch;
 }
@@ -116,7 +117,7 @@ void Transfer::next_window(Microseconds now) {
   }
 }
 
-/// Returns what turned out to have come home on its own.
+/// Returns the size of the pages that turned out to be home without having been moved.
 Bytes Transfer::query(PageMover& mover, Microseconds now) {
   PageScan::Window& window = state_.scan.window();
   if (window.assumed) {
@@ -136,7 +137,7 @@ Bytes Transfer::query(PageMover& mover, Microseconds now) {
   return move_window(now);
 }
 
-/// Assumes that all pages of the window are where the survey saw them, if the spot-checked ones
+/// Presumes that all pages of the window are where the survey saw them, if the spot-checked ones
 /// are.
 Bytes Transfer::check_assumption(PageMover& mover, Microseconds now) {
   PageScan::Window& window = state_.scan.window();
@@ -150,7 +151,7 @@ Bytes Transfer::check_assumption(PageMover& mover, Microseconds now) {
   window.assumed = std::all_of(statuses->begin(), statuses->end(),
                                [node](int status) { return status == node; });
   if (!window.assumed) {
-    return {};  // then every page is queried
+    return {};  // every page is queried then
   }
   window.statuses.assign(window.addresses.size(), node);
   return move_window(now);
@@ -179,9 +180,9 @@ Bytes Transfer::move_window(Microseconds now) {
   return arrived;
 }
 
-/// Pages that were to be retried and need not be: one that could not be queued because its huge
-/// page already was has come along with it, and others no longer exist. After the last round, those
-/// that are still where they were are left there.
+/// Counts pages that need no further try: a page that could not be queued because its huge page
+/// already was has come along with it, and others no longer exist. After the last round, those that
+/// are still where they were are left there.
 Bytes Transfer::count_retried() {
   const PageScan::Window& window = state_.scan.window();
   const PartRange& range = state_.scan.range();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bringing one VM's memory home.
+/// Moves one VM's memory home.
 ///
 /// Problem: hundreds of GiB must be moved while the guest runs, without stalling it, without
 /// filling a node, and with an honest account of what could not be moved. The kernel's answers are
-/// only partly reliable, and nothing tells whether an address belongs to a huge page. Approach: a
-/// machine of small steps, each at most one call to the PageMover, so that the same code runs on a
-/// worker thread and in simulated time. A pass surveys the mappings (MemoryParts); then, window by
-/// window, it queries where the pages are (PageScan) and moves those that must move (PageMoves). A
-/// final survey says what is left; if much has ended up elsewhere meanwhile, another pass follows,
-/// at most three. An interrupted transfer needs no saved position: a new one queries first and
-/// skips what is home.
+/// only partly reliable, and nothing shows whether an address belongs to a huge page. Approach: a
+/// state machine of small steps, each making at most one call to the PageMover, so that the same
+/// code runs on a worker thread and in simulated time. A pass surveys the mappings (MemoryParts);
+/// then, window by window, it queries where the pages are (PageScan) and moves those that must move
+/// (PageMoves). A final survey shows what is left; if much has ended up elsewhere in the meantime,
+/// another pass follows, at most three in all. An interrupted transfer needs no saved position: a
+/// new one queries first and skips what is home.
 ///
 /// Properties:
 ///  - only pages believed not to be where they belong are submitted, each call for one node;
@@ -29,43 +29,43 @@ namespace vmnuma::migration {
 /// Not thread-safe; executor worker only.
 class Transfer {
  public:
-  /// Without quotas there is nothing to step. `room` must outlive this object, which is `holder`
-  /// there.
+  /// Without quotas there is nothing to do. `room` must outlive this object, which is known there
+  /// as `holder`.
   Transfer(VmProcess process, MemoryChange change, RoomBook& room, const RoomBook::Holder& holder);
 
   [[nodiscard]] bool finished() const { return phase_ == Phase::kFinished; }
   /// Why it ended early: vanished, permission-denied, or a persistent error.
   [[nodiscard]] const std::optional<Error>& error() const { return state_.setbacks.error(); }
-  /// No step before this time: the back-off after a failure or before the next round.
+  /// The earliest time of the next step: after the back-off that follows a failure or precedes the
+  /// next round.
   [[nodiscard]] Microseconds ready_at() const { return state_.setbacks.ready_at(); }
-  /// No home has room for the next pages; continues after retry_room or give_up_room.
+  /// True if no home has room for the next pages; continues after retry_room or give_up_room.
   [[nodiscard]] bool waits_for_room() const {
     return phase_ == Phase::kMove && moves_.waits_for_room();
   }
-  /// How much the next step but one would like to move. Zero: it needs no allowance.
+  /// The allowance that the next step needs, for the move that follows it; zero: none.
   [[nodiscard]] Bytes wants() const { return phase_ == Phase::kMove ? moves_.wants() : Bytes{}; }
-  /// True at the points where another VM's transfer may as well go on.
+  /// True between windows, where another VM's transfer may take its turn.
   [[nodiscard]] bool between_windows() const;
 
-  /// At most one call. Only when neither finished nor waiting for room nor before ready_at.
-  /// `allowed` is what pacing grants, requested if wants() is not zero.
+  /// Makes at most one call. Not to be called when finished, when waiting for room, or before
+  /// ready_at. `allowed` is what pacing grants; it must be requested if wants() is not zero.
   TransferStep step(PageMover& mover, const Limits& limits, Microseconds now, Bytes allowed);
 
-  /// Room may have been made; looks again.
+  /// Looks again, because room may have been made.
   void retry_room(Microseconds now);
-  /// No room will be made: pages that fit nowhere are left, the others proceed.
+  /// For when no room will be made: leaves the pages that fit nowhere and proceeds with the others.
   void give_up_room(Microseconds now);
-  /// Stops it where it is.
+  /// Stops the transfer where it is.
   void stop();
 
   [[nodiscard]] const Outcome& outcome() const { return state_.outcome; }
-  /// The location of the memory has been read at least once; before that, nothing is known to
-  /// remain.
+  /// True once the location of the memory has been read; before that, nothing is known to remain.
   [[nodiscard]] bool surveyed() const { return state_.parts.surveyed(); }
-  /// What still has to be moved, as far as is known.
+  /// What is still to be moved, to the extent that it is known.
   [[nodiscard]] Bytes remaining() const;
-  /// Why the memory of the guest's cells could not be told apart, so that all of it is shared out
-  /// over the homes; empty if it could be, or did not need to be.
+  /// Why the memory of the guest's cells could not be identified, so that all of it is divided over
+  /// the homes; empty if it was, or did not need to be.
   [[nodiscard]] const std::string& cells_unknown_because() const {
     return state_.parts.cells_unknown_because();
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which VM's pages go next when memory of several VMs is in flight.
+/// Chooses the VM whose pages go next when memory of several VMs is in flight.
 ///
-/// Approach: the action that gains most per byte still to be moved; every fourth turn the contender
-/// that has waited longest, so that none starves. The two VMs of an exchange are equally useful, so
-/// they take turns, each making room for the other. Properties: with n contenders each gets a turn
-/// within 4 n turns; equal ones take turns.
+/// Approach: choose the action that gains most per byte still to be moved; every fourth turn, the
+/// contender that has waited longest, so that none starves. The two VMs of an exchange are equally
+/// useful, so they take turns, each making room for the other. Properties: with n contenders each
+/// gets a turn within 4 n turns; equal ones take turns.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ Error vanished(const VmProcess& process) {
   return {ErrorCode::kVanished, ESRCH, fmt::format("process {} has ended", process.pid)};
 }
 
-/// Whether the directory belongs to the process and it is still running.
+/// Checks that the directory belongs to the process, which must still be running.
 Result<void> check_identity(const files::Directory& directory, const VmProcess& process) {
   const auto text = directory.read("stat");
   if (!text) {
@@ -72,7 +72,7 @@ Error move_error(int errno_value, const VmProcess& process, std::optional<NodeId
   };
   switch (errno_value) {
     case ESRCH:
-    case EINVAL:  // it is ending and has no memory any more (Linux 6.1, mm/migrate.c,
+    case EINVAL:  // it is ending and no longer has memory (Linux 6.1, mm/migrate.c,
                   // find_mm_struct())
       return vanished(process);
     case EPERM:
@@ -89,7 +89,7 @@ Error move_error(int errno_value, const VmProcess& process, std::optional<NodeId
   }
 }
 
-/// Whether this kernel reports -EFAULT for a page that was never there. Linux 6.1 does, so its
+/// True if this kernel reports -EFAULT for a page that never existed. Linux 6.1 does, so its
 /// -ENOENT means a page that NUMA balancing has hidden. Kernels that report -ENOENT for both (6.18
 /// does) hide none.
 bool tells_hidden_pages() {
@@ -104,20 +104,23 @@ bool tells_hidden_pages() {
   return result == 0 && status == -EFAULT;
 }
 
-/// While it exists, pages that this thread touches stay on their nodes. NUMA balancing migrates a
+/// Keeps pages that this thread touches on their nodes while it exists. NUMA balancing migrates a
 /// page to the thread that touches it only if neither has a policy (Linux 6.1, mm/mempolicy.c,
 /// mpol_misplaced()); this policy allocates as the default does.
 class PagesStayPolicy {
  public:
-  PagesStayPolicy() { (void)::set_mempolicy(MPOL_LOCAL, nullptr, 0); }  // else some move: no harm
+  PagesStayPolicy() {
+    (void)::set_mempolicy(MPOL_LOCAL, nullptr, 0);
+  }  // on failure some pages
+     // move: no harm
   PagesStayPolicy(const PagesStayPolicy&) = delete;
   PagesStayPolicy& operator=(const PagesStayPolicy&) = delete;
   ~PagesStayPolicy() { (void)::set_mempolicy(MPOL_DEFAULT, nullptr, 0); }  // as above
 };
 
-/// Those of the blocks that are huge pages already. MADV_COLLAPSE has nothing to do for these and
-/// succeeds; for a block without pages it fails and does nothing (Linux 6.1, mm/khugepaged.c,
-/// madvise_collapse()). Not for blocks of small pages: it would collapse them.
+/// Returns those of the blocks that are huge pages already. For these, MADV_COLLAPSE has nothing to
+/// do and succeeds; for a block without pages it fails and does nothing (Linux 6.1,
+/// mm/khugepaged.c, madvise_collapse()). Not for blocks of small pages: it would collapse them.
 std::vector<std::uint64_t> huge_pages_among(const ProcessDescriptor& process,
                                             std::span<const std::uint64_t> blocks, Bytes size) {
   std::vector<std::uint64_t> found;
@@ -148,14 +151,14 @@ Result<void> touch(const VmProcess& process, std::span<const std::uint64_t> addr
     if (read < 0 && errno != EFAULT) {
       return tl::unexpected(move_error(errno, process, std::nullopt));
     }
-    // It stops at the first address that cannot be read.
+    // The system call stops at the first address that cannot be read.
     const auto count = static_cast<std::size_t>(std::max<ssize_t>(read, 0));
     done += count < remote.size() ? count + 1 : count;
   }
   return {};
 }
 
-/// Size of a transparent huge page; zero where the kernel has none.
+/// The size of a transparent huge page; zero where the kernel has none.
 Bytes read_huge_page_size(const files::Directory& root) {
   const auto text = root.read("sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
   return {text.and_then([](const std::string& size) {
@@ -192,7 +195,7 @@ Result<const LinuxPageMover::Known*> LinuxPageMover::known(const VmProcess& proc
     return tl::unexpected(descriptor.error().code == ErrorCode::kVanished ? vanished(process)
                                                                           : descriptor.error());
   }
-  // The directory's process is verified after the descriptor was opened, so both belong to the same
+  // The directory's process is verified after the descriptor was opened, so both are of the same
   // process.
   if (const auto same = check_identity(*directory, process); !same) {
     return tl::unexpected(same.error());
@@ -216,7 +219,7 @@ Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& pr
     if (!maps_text) {
       return tl::unexpected(maps_text.error());
     }
-    if (maps_text->empty()) {  // it is ending and has no memory any more
+    if (maps_text->empty()) {  // it is ending and no longer has memory
       return tl::unexpected(vanished(process));
     }
     const auto numa_maps_text = directory.read("numa_maps");
@@ -234,7 +237,7 @@ Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& pr
     return movable_ranges(*mappings, *pages, huge_page_size_);
   };
   auto ranges = read();
-  // The files of a process that ends are empty or unreadable: that it ended is the better answer.
+  // The files of a process that is ending are empty or unreadable; "ended" is the better answer.
   if (!(*found)->descriptor.runs()) {
     return tl::unexpected(vanished(process));
   }

@@ -3,7 +3,7 @@
 ///
 /// Rights: ptrace read access to the VM's process (CAP_SYS_PTRACE for another user's), CAP_SYS_NICE
 /// to move shared pages. Start times are compared before and after each system call that names a
-/// pid, so a reused pid gives an error, never another process's answer.
+/// pid, so a reused pid gives an error, never data about another process.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace vmnuma::migration {
 
 class LinuxPageMover final : public PageMover {
  public:
-  /// `root` is where proc and sys are, "/" on a live host. Error: cannot open it.
+  /// `root` contains proc and sys; "/" on a live host. Error: it cannot be opened.
   [[nodiscard]] static Result<LinuxPageMover> open(const std::string& root);
 
   [[nodiscard]] Result<void> check(const VmProcess& process) override;
@@ -35,13 +35,13 @@ class LinuxPageMover final : public PageMover {
       : root_(std::move(root)),
         huge_page_size_(huge_page_size),
         tells_hidden_pages_(tells_hidden_pages) {}
-  /// A process with verified identity; the descriptor tells reliably when it ends.
+  /// A process with a verified identity; its descriptor shows reliably whether it has ended.
   struct Known {
     VmProcess process;
-    files::Directory directory;  ///< its own in /proc
+    files::Directory directory;  ///< its directory in /proc
     ProcessDescriptor descriptor;
   };
-  /// The process, which is running now. Valid until the next call.
+  /// The process, if it is running now. Valid until the next call.
   [[nodiscard]] Result<const Known*> known(const VmProcess& process);
 
   files::Directory root_;

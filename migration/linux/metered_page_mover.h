@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A page mover that accounts for the CPU time it uses.
 ///
-/// Problem: finding and copying pages keeps a CPU busy while it lasts, on whatever node the kernel
-/// runs the thread, and looks like foreign load there. Approach: each call's CPU time is counted
-/// for the CPU on which it ends; one call moves a chunk, which takes milliseconds.
+/// Problem: finding and copying pages keeps a CPU busy on whatever node the kernel happens to run
+/// the thread, and looks like foreign load there. Approach: each call's CPU time is charged to the
+/// CPU on which it ends; one call moves a chunk, which takes milliseconds.
 ///
 /// Properties:
 ///  - calls and answers are those of the wrapped page mover;

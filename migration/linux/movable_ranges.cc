@@ -11,7 +11,7 @@ using stats::NumaMapping;
 
 namespace {
 
-/// The files do not tell the page size of a mapping without pages.
+/// The files do not show the page size of a mapping without pages.
 constexpr Bytes kSmallestPage = kKiB * 4;
 
 bool is_memory_file(std::string_view path) {
@@ -23,9 +23,9 @@ bool is_memory_file(std::string_view path) {
   return false;
 }
 
-/// Relocated and written data of programs and libraries: mapped from a file, but private to the
-/// process, and counted as its memory by memory.numa_stat. A few pages of the file itself among
-/// them are shared with other processes and stay.
+/// True for relocated and written data of programs and libraries: mapped from a file, but private
+/// to the process, and counted as its memory by memory.numa_stat. The few pages of the file itself
+/// among them are shared with other processes and stay.
 bool is_mostly_own(const NumaMapping& pages) {
   Bytes all;
   for (const NodeBytes& part : pages.memory) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The memory a node has free, from /sys/devices/system/node/nodeN (Linux 6.1,
-/// drivers/base/node.c).
+/// A node's free memory, from /sys/devices/system/node/nodeN (Linux 6.1, drivers/base/node.c).
 #pragma once
 
 #include <string_view>
@@ -11,12 +10,13 @@
 
 namespace vmnuma::migration {
 
-/// nodeN/meminfo, lines "Node 1 MemFree:  4366532 kB". Available is MemFree plus what can be
-/// dropped without writing: Inactive(file) less Dirty and Writeback. Pages of huge page pools are
-/// in neither. Error: corrupt, naming the line that is missing or wrong.
+/// Parses nodeN/meminfo, lines "Node 1 MemFree:  4366532 kB". Available is MemFree plus what can be
+/// dropped without writing: Inactive(file) less Dirty and Writeback. Neither includes pages of huge
+/// page pools. Error: corrupt, naming the line that is missing or wrong.
 [[nodiscard]] Result<NodeMemory> parse_node_meminfo(std::string_view text);
 
-/// Reads both. Error: not-found if there is no such node; others as for Directory.
+/// Reads meminfo and the huge page pools. Error: not-found if there is no such node; others as for
+/// Directory.
 [[nodiscard]] Result<NodeMemory> read_node_memory(const files::Directory& root, NodeId node);
 
 }  // namespace vmnuma::migration

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A process descriptor (pidfd_open(2), Linux 5.3): as long as the process runs its pid is not
-/// reused, and checking that it runs costs less than reading a file.
+/// A process descriptor (pidfd_open(2), Linux 5.3). While the process runs its pid is not reused,
+/// and checking whether it runs costs less than reading a file.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@ namespace vmnuma::migration {
 
 class ProcessDescriptor {
  public:
-  /// Of the process that has this pid now. Errors: vanished (there is none), io.
+  /// Opens a descriptor of the process that currently has this pid. Errors: vanished (there is
+  /// none), io.
   [[nodiscard]] static Result<ProcessDescriptor> open(std::int64_t pid);
 
   /// False once all its threads have ended, whether or not its parent has reaped it.
   [[nodiscard]] bool runs() const;
-  /// For calls that need one; remains owned by this object.
+  /// For calls that need a file descriptor; remains owned by this object.
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
