@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The administrator's configuration of the daemon: /etc/vmnuma/vmnuma.toml.
 ///
-/// Problem: a setting that is silently ignored (a typing mistake, a value of the wrong kind) is
+/// Problem: a setting that is silently ignored (a typing mistake, a value of the wrong type) is
 /// worse than a daemon that does not start. Approach: every key is a row of a table (config/keys.h,
 /// placement/model/options.h); the tables drive the reader, the effective configuration, the
-/// example file and the manual, so none of them can disagree. A file is accepted as a whole or
-/// refused with all its problems, each with its line. Terms: *key*, a setting of the service;
-/// *option*, a number that steers decisions, named as in ESXi where ESXi has it; *origin*, where a
-/// value comes from. Properties:
-///  - a missing default file gives the defaults; a file that was named but is missing is an error;
+/// example file and the manual, so they cannot disagree. A file is accepted as a whole or refused
+/// with all its problems, each with its line. Terms: *key*, a setting of the service; *option*, a
+/// number that steers decisions, named as in ESXi if ESXi has it; *origin*, where a value comes
+/// from. Properties:
+///  - if the default file is missing, the defaults apply; if a named file is missing, that is an
+///    error;
 ///  - an unknown key is an error that names the closest valid one;
-///  - a value of the wrong kind or out of range is an error that names what is allowed;
+///  - a value of the wrong type or out of range is an error that names what is allowed;
 ///  - all problems of a file are reported at once, in the order of its lines;
 ///  - a value shown by config/config_view.h is read back as the same value.
 #pragma once
@@ -36,18 +37,18 @@ namespace vmnuma::balancer {
 inline constexpr std::string_view kDefaultConfigPath = "/etc/vmnuma/vmnuma.toml";
 inline constexpr std::string_view kDefaultSocketPath = "/run/vmnuma/vmnuma.sock";
 
-/// What happens to the placements when the daemon stops.
+/// What happens to placements when the daemon stops.
 enum class OnStop {
   kLeave,    ///< VMs stay as they are
-  kRestore,  ///< pins and memory nodes are set back to what was found
+  kRestore,  ///< pins and memory nodes are restored to what was found
 };
 [[nodiscard]] constexpr auto names(OnStop) {
   return names_in_order<OnStop>("leave", "restore");
 }
 
-/// What happens to a VM that is pinned elsewhere externally while it is balanced.
+/// What happens when a balanced VM is pinned elsewhere externally.
 enum class ForeignPins {
-  kRespect,  ///< a whole node becomes its home; with other pins it is left alone
+  kRespect,  ///< a whole node becomes its home; with any other pins it is left alone
   kRepair,   ///< it is pinned home again, up to three times
 };
 [[nodiscard]] constexpr auto names(ForeignPins) {
@@ -78,7 +79,7 @@ enum class LogLevel { kError, kWarning, kInfo, kDebug };
   return names_in_order<LogLevel>("error", "warning", "info", "debug");
 }
 
-/// How much of the past is kept: `[history]`. Older data, or what exceeds the size, is deleted,
+/// How much of the past is kept: `[history]`. Data that is older, or exceeds the size, is deleted,
 /// oldest first.
 struct HistoryLimits {
   std::int64_t max_mib = 1024;  ///< size of the database
@@ -96,7 +97,7 @@ struct Config {
   std::string socket_group = "vmnuma";  ///< users who may connect; empty = the daemon's own group
   std::string state_dir = "/var/lib/vmnuma";
   Mode mode = Mode::kDryRun;                          ///< kObserve, kDryRun or kActive
-  AdmissionMode admission = AdmissionMode::kEnforce;  ///< only in mode active
+  AdmissionMode admission = AdmissionMode::kEnforce;  ///< has an effect only in active mode
   ReservedMemory reserved_memory;
   std::vector<DevicePool> device_pools;
   OnStop on_stop = OnStop::kLeave;
@@ -104,7 +105,7 @@ struct Config {
   /// For VMs without a strategy in their policy; never kHost.
   PlacementStrategy strategy = PlacementStrategy::kLeastLostTime;
   Distances distances = Distances::kMeasured;
-  Preset preset = Preset::kVmnuma;  ///< for options that nothing sets
+  Preset preset = Preset::kVmnuma;  ///< the defaults of options that are not set
   LogLevel log_level = LogLevel::kInfo;
   bool metadata_wins = true;  ///< a policy in the domain's metadata overrides `vms`
   HistoryLimits history;
@@ -113,29 +114,31 @@ struct Config {
   std::map<std::string, VmPolicy, std::less<>> vms;
   /// Origins of values, by key ("mode", "history.max_mib", "Numa.MigThreshold"); absent = default.
   std::map<std::string, Origin, std::less<>> origins;
-  /// What the administrator should know about how this was read: sentences.
+  /// Sentences for the administrator about how this configuration was read.
   std::vector<std::string> notices;
   bool operator==(const Config&) const = default;
 
   [[nodiscard]] Origin origin_of(std::string_view key) const;
-  /// The file's policy for this VM; a UUID takes precedence over a name. Null if there is none.
+  /// The policy that the file contains for this VM; an entry by UUID takes precedence over one by
+  /// name. Null if there is none.
   [[nodiscard]] const VmPolicy* policy_of(const VmId& vm, std::string_view name) const;
 };
 
-/// For people: the URI of libvirt, or what is used instead or in addition.
+/// The source of VMs as text for people: libvirt's URI, or what is used instead or in addition.
 [[nodiscard]] std::string hypervisor_text(const Config& config);
 
-/// Whether the administrator named the file, or it is the default path.
+/// Whether the file must exist: kRequired if the administrator named it, kOptional for the default
+/// path.
 enum class FileIs { kOptional, kRequired };
 
 /// Reads the file at `path`. Errors: not-found (a required file is missing), io, permission-denied,
 /// and invalid-argument with one line "FILE:LINE: what is wrong" for each problem.
 [[nodiscard]] Result<Config> load_config(const std::string& path, FileIs file_is);
 
-/// The same from text; `file` is its name in messages.
+/// Reads a configuration from text in the same way; `file` is its name in messages.
 [[nodiscard]] Result<Config> parse_config(std::string_view text, std::string_view file);
 
-/// A file with every key and option at its default, commented out and explained.
+/// Returns a file that contains every key and option at its default, commented out and explained.
 [[nodiscard]] std::string example_config();
 
 }  // namespace vmnuma::balancer

@@ -7,8 +7,8 @@
 
 namespace vmnuma::balancer {
 
-/// Every key and option in the order of the example file, then those of each VM (`vm.NAME.KEY`),
-/// with values as written in the file, without quotes.
+/// Lists every key and option in the order of the example file, then those of each VM
+/// (`vm.NAME.KEY`), with values as written in the file but without quotes.
 [[nodiscard]] ConfigView config_view(const Config& config);
 
 }  // namespace vmnuma::balancer

@@ -15,7 +15,8 @@
 
 namespace vmnuma::balancer {
 
-/// Error: invalid-argument, saying what is allowed; `target` is then unchanged.
+/// Sets `target` from the key's text. Error: invalid-argument, naming what is allowed; `target` is
+/// then unchanged.
 [[nodiscard]] Result<void> set_device_pools(std::vector<DevicePool>& target, std::string_view text);
 [[nodiscard]] std::string device_pools_text(const std::vector<DevicePool>& pools);
 

@@ -15,8 +15,8 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// A TOML basic string (TOML 1.0, "String"). Bytes above 0x7f are copied: the input was valid
-/// UTF-8.
+/// A TOML basic string (TOML 1.0, "String"). Bytes above 0x7f are copied, because the input was
+/// valid UTF-8.
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -43,7 +43,7 @@ std::string allowed_values(const OptionRow& option) {
                      option.unit.empty() ? "" : " ", option.unit);
 }
 
-/// The sentences as comment lines of at most 80 columns.
+/// Formats sentences as comment lines of at most 80 columns.
 std::string comment(std::string_view text) {
   constexpr std::size_t kWidth = 80;
   std::string out = "#";

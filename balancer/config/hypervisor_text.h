@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How sources of VMs are named when they are shown.
+/// Names under which sources of VMs are displayed.
 #pragma once
 
 #include <string_view>

@@ -13,7 +13,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// sun_path of sockaddr_un (unix(7)) has 108 bytes with the final zero.
+/// sun_path of sockaddr_un (unix(7)) has 108 bytes including the final zero.
 constexpr std::size_t kLongestSocketPath = 107;
 
 Result<void> set_path(std::string& target, std::string_view text) {
@@ -121,7 +121,7 @@ constexpr KeyInfo<Config> kTop[] = {
     choice_key<&Config::log_level>("log_level", "The least that is logged"),
 };
 
-/// One number of `[history]`.
+/// Sets one number of `[history]`.
 template <std::int64_t HistoryLimits::*kMember, std::int64_t kLargest>
 Result<void> set_limit(HistoryLimits& limits, std::string_view text) {
   return set_number(limits.*kMember, text, 1, kLargest);

@@ -9,7 +9,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// A thousand VMs with every key set are about 300 KiB.
+/// A thousand VMs with every key set take about 300 KiB.
 constexpr std::size_t kMostConfigBytes = 4 * 1024 * 1024;
 
 }  // namespace

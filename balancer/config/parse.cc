@@ -33,7 +33,7 @@ std::uint32_t line_of(const toml::key& key) {
   return key.source().begin.line;
 }
 
-/// The value as text if it has the expected kind.
+/// The value as text if it has the expected type.
 std::optional<std::string> text_of(const toml::node& node, KeyKind kind) {
   if (kind == KeyKind::kText && node.is_string()) {
     return node.as_string()->get();
@@ -47,7 +47,7 @@ std::optional<std::string> text_of(const toml::node& node, KeyKind kind) {
   return std::nullopt;
 }
 
-/// Sets `target`'s key from `node`. False, with a problem noted, if that is impossible.
+/// Sets the row's key in `target` from `node`. False, with a problem noted, if that is impossible.
 template <class Target>
 bool read_key(TomlProblems& problems, Target& target, const KeyInfo<Target>& row,
               const toml::key& key, const toml::node& node) {
@@ -96,8 +96,8 @@ void read_option(TomlProblems& problems, OptionValues& values, const std::string
   }
 }
 
-/// `[options]`. TOML reads an unquoted `Numa.X = 1` as a table `Numa` with `X` in it; both forms
-/// are accepted.
+/// Reads `[options]`. TOML reads an unquoted `Numa.X = 1` as a table `Numa` that contains `X`; both
+/// forms are accepted.
 void read_options(TomlProblems& problems, OptionValues& values, const toml::table& table) {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
@@ -136,7 +136,7 @@ void read_policy(TomlProblems& problems, const Config& config, VmPolicy& policy,
   }
 }
 
-/// `[vm."NAME"]` for every VM, after everything else.
+/// Reads `[vm."NAME"]` for every VM, after everything else.
 void read_vms(TomlProblems& problems, Config& config, const toml::table& table) {
   for (const auto& [key, node] : table) {
     std::string name(key.str());

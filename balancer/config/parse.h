@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The part of the reader that load.cc and persisted_options.cc share.
+/// The part of the reader shared by load.cc and persisted_options.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace vmnuma::balancer {
 
-/// Options by name; only valid ones.
+/// Valid options only, by name.
 using OptionValues = std::map<std::string, std::int64_t>;
 
 struct ParsedOptions {
@@ -24,7 +24,7 @@ struct ParsedOptions {
 /// Reads a file that may only contain `[options]`.
 [[nodiscard]] ParsedOptions parse_options(std::string_view text, std::string_view file);
 
-/// Sets the options in `config` and notes their origin.
+/// Sets the options in `config` and records their origin.
 void apply_options(Config& config, const OptionValues& values, Origin origin);
 
 }  // namespace vmnuma::balancer

@@ -16,7 +16,7 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostPersistedBytes = 64 * 1024;
-/// More than ever accumulate; beyond this, manual clean-up is required.
+/// More than ever accumulate; beyond this, an administrator must clean up.
 constexpr int kMostSetAside = 1000;
 
 std::string path_in(const std::string& state_dir) {
@@ -44,7 +44,7 @@ Result<void> write_persisted(const std::string& path, const OptionValues& values
   return files::replace_file(path, text);
 }
 
-/// Returns the new name.
+/// Renames the file; returns the new name.
 Result<std::string> set_aside(const std::string& path) {
   for (int number = 1; number <= kMostSetAside; ++number) {
     const std::string target = fmt::format("{}.damaged-{}", path, number);
@@ -62,7 +62,7 @@ Result<std::string> set_aside(const std::string& path) {
   return failure(ErrorCode::kNoSpace, "it could not be set aside: too many are already");
 }
 
-/// Deals with the file and says what was done, for people.
+/// Deals with the file and returns what was done, as text for people.
 std::string deal_with(const std::string& path, const ParsedOptions& parsed) {
   if (parsed.problem->code != ErrorCode::kInvalidArgument) {
     return "it is left as it is";  // it may be valid, but unreadable now

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Options changed by `vmnuma options set --persist`, in a file of the daemon's own.
 ///
-/// Problem: such a change must survive a restart, but the administrator's file is neither the
-/// daemon's to write nor writable in its sandbox. Approach: a small file `options.toml` in the
-/// state directory, in the same form as the administrator's `[options]`, which it overrides.
-/// Deleting a line, or the file, undoes it.
+/// Problem: such a change must survive a restart, but the administrator's file is not the daemon's
+/// to write, and its sandbox does not let it. Approach: a small file `options.toml` in the state
+/// directory, in the same form as the administrator's `[options]`, which it overrides. Deleting a
+/// line, or the file, undoes the change.
 ///
 /// Properties:
 ///  - after a crash there is either the old file or the new one;
@@ -29,14 +29,14 @@ enum class Damaged {
   kLeave,     ///< only report it: for programs that only look
 };
 
-/// Sets the persisted options in `config`, with Origin::kPersisted, and adds to `config.notices`
-/// what the administrator should know: what is invalid, and what was done about it. A missing file
-/// is valid.
+/// Sets the persisted options in `config`, with Origin::kPersisted, and adds notices for the
+/// administrator to `config.notices`: what is invalid, and what was done about it. A missing file
+/// is not an error.
 void apply_persisted_options(Config& config, Damaged damaged);
 
 /// Adds one option to the file in `state_dir`, or changes it there. Blocking: syncs the file.
-/// Errors: not-found, invalid-argument (as set_option(), or an invalid file, which is left),
-/// permission-denied, no-space, io.
+/// Errors: not-found, invalid-argument (as set_option(), or the file is invalid, which is then left
+/// as it is), permission-denied, no-space, io.
 [[nodiscard]] Result<void> persist_option(const std::string& state_dir, std::string_view name,
                                           std::int64_t value);
 

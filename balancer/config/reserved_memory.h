@@ -16,7 +16,8 @@
 
 namespace vmnuma::balancer {
 
-/// Error: invalid-argument, saying what is allowed; `target` is then unchanged.
+/// Sets `target` from the key's text. Error: invalid-argument, naming what is allowed; `target` is
+/// then unchanged.
 [[nodiscard]] Result<void> set_reserved_memory(ReservedMemory& target, std::string_view text);
 [[nodiscard]] std::string reserved_memory_text(const ReservedMemory& reserved);
 

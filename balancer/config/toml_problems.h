@@ -22,7 +22,7 @@ class TomlProblems {
     problems_.emplace_back(line, std::move(message));
   }
   [[nodiscard]] bool empty() const { return problems_.empty(); }
-  /// invalid-argument: "FILE:LINE: message", one line per problem.
+  /// The problems as one error, invalid-argument: "FILE:LINE: message", one line per problem.
   [[nodiscard]] Error as_error() const;
 
  private:
@@ -30,7 +30,7 @@ class TomlProblems {
   std::vector<std::pair<std::uint32_t, std::string>> problems_;
 };
 
-/// "an integer", "a table"
+/// The type of a value, for messages: "an integer", "a table".
 [[nodiscard]] std::string_view kind_of(const toml::node& node);
 
 }  // namespace vmnuma::balancer
