@@ -85,7 +85,7 @@ UnderWay note_given(ControllerState& state, const Action& action, const migratio
   return under_way;
 }
 
-/// Whether the order changes pins of the VM, not only its memory.
+/// True if the order changes pins of the VM, not only its memory.
 bool pins(const UnderWay& order, const VmId& vm) {
   return std::any_of(order.cpu_subsets_before.begin(), order.cpu_subsets_before.end(),
                      [&](const auto& before) { return before.first == vm; });
@@ -105,7 +105,7 @@ void note_pinned(ControllerState& state, const UnderWay& order) {
   }
 }
 
-/// Reverts what was updated.
+/// Reverts what note_given() updated.
 void take_back(ControllerState& state, const UnderWay& order, Effects& effects) {
   Homes homes(state.ledger, state.vms, effects);
   const Topology& topology = state.ledger.topology();
@@ -129,13 +129,13 @@ void take_back(ControllerState& state, const UnderWay& order, Effects& effects) 
   }
 }
 
-/// Dropped for a younger order before it began, which is no failure.
+/// True if the order was dropped for a younger one before it began, which is not a failure.
 bool gave_way(const ControllerState& state, const ActionEvent& event, const VmId& vm) {
   return event.state == migration::ActionState::kDropped &&
          state.orders.is_superseded(event.action, vm);
 }
 
-/// The VMs rest; a release that this order was for is undone.
+/// Lets the VMs rest; undoes a release that this order was for.
 void note_failed(ControllerState& state, const ActionEvent& event, const UnderWay& order,
                  Effects& effects) {
   take_back(state, order, effects);
@@ -193,7 +193,7 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
 }
 
 /// If pins that an earlier run of the daemon had half made were taken back, the homes that were
-/// read from them are wrong.
+/// read from them are wrong: they are read again.
 void note_recovered(ControllerState& state, const ActionEvent& event, Effects& effects) {
   if (event.kind != ActionEvent::Kind::kFinished ||
       event.state != migration::ActionState::kUndone) {

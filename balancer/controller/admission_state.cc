@@ -25,7 +25,7 @@ std::string in_order(const std::vector<NodeId>& nodes) {
   return text.empty() ? std::string(kNone) : text;
 }
 
-/// The words of a line, in sequence. A missing or invalid word is noted and reads as zero.
+/// Reads the words of a line in sequence. A missing or invalid word is noted and reads as zero.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}
@@ -36,7 +36,7 @@ class Words {
     good_ = good_ && !word.empty();
     return word;
   }
-  /// From 0 to `most`.
+  /// A number from 0 to `most`.
   template <class Integer>
   Integer number(Integer most) {
     const auto number = whole_number<Integer>(word());
@@ -92,7 +92,7 @@ AdmissionState::Node read_node(Words& words) {
 StartingVm read_expected(Words& words) {
   StartingVm vm;
   vm.description.id = words.vm();
-  // Its name is unknown; it must not match a VM that asks without one.
+  // Its name is unknown; this one must not match a VM that asks without a name.
   vm.description.name = to_text(vm.description.id);
   const std::int32_t vcpus = words.number(kMostVcpusOfAVm);
   words.must_be(vcpus > 0);
@@ -112,7 +112,7 @@ StartingVm read_expected(Words& words) {
   return vm;
 }
 
-/// False for text that cannot be a name on a line.
+/// False for text that cannot be a name in a line.
 bool is_line(std::string_view name) {
   return !name.empty() && name.find('\n') == std::string_view::npos;
 }

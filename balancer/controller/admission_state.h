@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The state that decides on starts while the daemon is away, as text for a small file.
+/// The state that decides on starts while the daemon is not running, as text for a small file.
 ///
 /// Problem: libvirt may start VMs while the daemon is stopped or restarting, and their policies
 /// still hold; but only the daemon knows whether starts are refused at all, what other VMs were
 /// promised and which cores are taken. Approach: the daemon writes this down whenever it changes.
-/// The hook uses the file while it is fresh, and a starting daemon takes over from it what VMs that
-/// are about to start were promised. Format: lines of words, "vmnuma-admission 1" first; lines with
+/// The hook uses the file while it is fresh, and a starting daemon reads from it what was promised
+/// to VMs that are about to start. Format: lines of words, "vmnuma-admission 1" first; lines with
 /// an unknown first word are ignored, so that a newer daemon may add some.
 ///
 ///     vmnuma-admission 1
@@ -41,9 +41,9 @@
 
 namespace vmnuma::balancer {
 
-/// In the state directory.
+/// The file's name in the state directory.
 inline constexpr std::string_view kAdmissionFile = "admission";
-/// Twice the size for the largest number of VMs that may be starting.
+/// Twice the size needed for the largest number of VMs that may be starting.
 inline constexpr std::size_t kMostAdmissionBytes = std::size_t{256} * 1024;
 /// The file is written at least this often, and counts as fresh for this long.
 inline constexpr std::int64_t kAdmissionWrittenEvery_s = 60;
@@ -58,9 +58,9 @@ struct AdmissionState {
   struct Node {
     NodeId id;
     std::int32_t cpus = 0;        ///< that VMs may use
-    std::int32_t free_cores = 0;  ///< that one VM could still get for itself
-    std::int32_t cores = 0;       ///< of these, if no VM had any
-    Bytes reserve;                ///< ordinary memory that is to stay free
+    std::int32_t free_cores = 0;  ///< that one VM could still get for its own use
+    std::int32_t cores = 0;       ///< that one VM could get if no other VM had any
+    Bytes reserve;                ///< ordinary memory that must stay free
     Bytes promised;               ///< ordinary memory, to VMs that do not have it yet
     std::vector<Pool> pools;      ///< by page size; only those with promises
     bool operator==(const Node&) const = default;
@@ -68,8 +68,8 @@ struct AdmissionState {
   bool enforces = false;  ///< the mode is active and admission enforce
   std::vector<Node> nodes;
   std::vector<StartingVm> expected;  ///< VMs that were told where to start, oldest first
-  /// What `reserve` and Pool::promised include for VMs that are not there yet: for each, what it is
-  /// for and how much.
+  /// What `reserve` and Pool::promised include for VMs that do not exist yet: whom each amount is
+  /// for, and how much it is.
   std::vector<Reservation> reservations;
   bool operator==(const AdmissionState&) const = default;
 };

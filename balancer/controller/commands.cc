@@ -44,11 +44,11 @@ Result<OptionView> one_option(const std::string& name, const Settings& settings)
     return option_view(*info, settings);
   }
   Options scratch = settings.options;
-  // Fails because of the name alone; the error names the closest match.
+  // This fails because of the name alone; the error names the closest match.
   return tl::unexpected(set_option(scratch, name, 0).error());
 }
 
-/// While nothing is ordered, a home that no pins show is assumed.
+/// Shows assumed homes: while nothing is ordered, a home that no pins show is an assumption.
 void show_assumed_homes(const ControllerState& state, HostView& view) {
   if (state.setup.mode == Mode::kActive || state.ledger.topology().only_home()) {
     return;
@@ -76,7 +76,7 @@ void explain_cpus(const ControllerState& state, const VmId& id, ExplainView& vie
   for (ClientView& client : view.clients) {
     const auto index = static_cast<std::size_t>(client.index);
     if (index >= clients.size()) {
-      continue;  // the VM was divided differently when it was measured
+      continue;  // the VM had other clients when it was measured
     }
     const auto home = state.ledger.topology().index_of(client.home);
     if (subset != pins.subsets.end() && index < subset->second.clients.size() && home &&
@@ -106,7 +106,7 @@ tl::unexpected<Error> not_answered(std::string_view command) {
                  fmt::format("'{}' is not answered by this version", command));
 }
 
-/// Problems in the definitions of running VMs: how much is free now is irrelevant to them.
+/// Shows problems in the definitions of running VMs; these do not depend on how much is free now.
 void show_advice(const ControllerState& state, HostView& view) {
   const AdviceHost host{.topology = state.last.snapshot.topology,
                         .prefer_ht = state.setup.options.prefer_ht != 0};
@@ -338,7 +338,7 @@ Result<DoneView> carry_out(ControllerState& state, const ResumeRequest& /*reques
   return DoneView{fmt::format("resumed, mode is {}", name_of(state.mode())), {}};
 }
 
-/// With `persist` it has already been kept for the next start.
+/// With `persist`, the service has already stored the option for the next start.
 Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& request,
                            Effects& effects) {
   Options options = state.setup.options;

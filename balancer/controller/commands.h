@@ -2,8 +2,8 @@
 /// The controller's answers to the control socket, one function per command. Internal to this
 /// folder.
 ///
-/// The service answers `history`, `state` and the recordings, for which only it has the data, and
-/// completes `set`.
+/// The service itself answers `history`, `state` and the commands for recordings, because only it
+/// has the data, and completes `set`.
 #pragma once
 
 #include "balancer/controller/controller_state.h"

@@ -18,7 +18,7 @@ bool has_cpu(const std::vector<CpuId>& cpus, CpuId cpu) {
   return std::binary_search(cpus.begin(), cpus.end(), cpu);
 }
 
-/// The nodes with CPUs that the VM may use, and whether these are all CPUs that VMs may use.
+/// The nodes with CPUs that the VM may use, and whether it may use all CPUs that VMs may use.
 struct Reach {
   std::vector<NodeId> nodes;
   bool is_whole = true;

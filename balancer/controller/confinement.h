@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// VMs that their cgroup keeps off some of the CPUs that VMs may use.
+/// VMs whose cgroup denies them some of the CPUs that VMs may use.
 ///
 /// Problem: an administrator may give a VM, or a slice of VMs, CPUs of its own: with AllowedCPUs=
 /// of systemd, or with a cpuset partition. The kernel then rejects pins to other CPUs, or ignores
@@ -7,8 +7,8 @@
 /// may use. A VM that may not use all of the latter is *confined*, and left alone.
 /// Properties:
 ///  1. A VM is not confined as long as it is unknown what its cgroup allows.
-///  2. A confined VM lives on the node of its CPUs if they are on one node. If it has none of the
-///  CPUs that VMs may use it has no home, and is no load for any node.
+///  2. A confined VM's home is the node of its CPUs if they are all on one node. If it has none of
+///     the CPUs that VMs may use, it has no home and is no load for any node.
 ///  3. The beginning and the end of a confinement are logged once.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace vmnuma::balancer {
 
-/// Checks all VMs of the sample, before the ledger takes it in.
+/// Checks all VMs of the sample. To be called before the ledger takes the sample in.
 void note_confined(const Sample& sample, const Ledger& ledger, ManagedVms& vms, Homes& homes,
                    Effects& effects);
 

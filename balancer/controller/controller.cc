@@ -37,7 +37,7 @@ bool has_other_homes(const VmRecord* record, const Snapshot& snapshot, const VmS
   return false;
 }
 
-/// VMs that the planner must not touch are marked stale.
+/// Marks VMs that the planner must not touch as stale.
 void mark_out_of_bounds(Snapshot& snapshot, const Ledger& ledger, const ManagedVms& vms) {
   for (VmState& vm : snapshot.vms) {
     if (has_other_homes(ledger.find(vm.id), snapshot, vm)) {
@@ -47,8 +47,8 @@ void mark_out_of_bounds(Snapshot& snapshot, const Ledger& ledger, const ManagedV
   }
 }
 
-/// True if the action is proposed for the first time. What is planned only in every few epochs, as
-/// it is only due then, is one proposal.
+/// True if the action is proposed for the first time. An action that is planned only every few
+/// epochs, because it is only due then, counts as one proposal.
 bool is_new(Proposals& proposals, const Action& action, std::int64_t epoch) {
   const Relocation& first = action.relocations.front();
   return proposals.insert_or_assign({action.reason, first.client, first.to}, epoch).second;
@@ -61,7 +61,7 @@ void forget_proposals(Proposals& proposals, const Options& options, std::int64_t
                 [&](const auto& proposal) { return epoch - proposal.second >= longest; });
 }
 
-/// While nothing is ordered, VMs are assumed to live where they would be placed.
+/// Assumes that VMs live where they would be placed. Used while nothing is ordered.
 void assume_homes(const Action& action, const Snapshot& snapshot, Homes& homes) {
   for (const Relocation& relocation : action.relocations) {
     homes.adopt(relocation.client, snapshot.topology.nodes[relocation.to].id,
@@ -69,10 +69,10 @@ void assume_homes(const Action& action, const Snapshot& snapshot, Homes& homes) 
   }
 }
 
-/// A VM that was released and has started anew is managed again.
+/// Ends the release of VMs that have been started again: they are managed again.
 void end_releases(const Ledger& ledger, ManagedVms& vms, Effects& effects) {
   if (!ledger.knows_domains()) {
-    return;  // libvirt has not said yet what runs
+    return;  // libvirt has not reported yet what runs
   }
   for (const auto& [id, process] : vms.each(&ManagedVm::released)) {
     const VmRecord* vm = ledger.find(id);
@@ -126,7 +126,7 @@ void widen_memory_sets(ControllerState& state, Effects& effects) {
   }
 }
 
-/// Options that were set until the daemon ends outlive a reload of its configuration.
+/// Keeps options that were set until the daemon ends, across a reload of its configuration.
 void keep_runtime_options(const Settings& before, Settings& settings) {
   for (const auto& [name, origin] : before.origins) {
     const OptionRow* option = find_option(name);
@@ -137,8 +137,8 @@ void keep_runtime_options(const Settings& before, Settings& settings) {
   }
 }
 
-/// The CPUs that libvirt was advised for a VM cannot be read once its threads have pins: what is
-/// known of them is kept, and orders of earlier runs of the daemon say what they found.
+/// Keeps the CPUs that libvirt was advised for VMs. They cannot be read once a VM's threads have
+/// pins, so what is known is kept; orders of earlier runs of the daemon contain what they found.
 void keep_advised_cpus(const Ledger& ledger, const ManagedVms& vms,
                        std::vector<VmDescription>& running) {
   for (VmDescription& vm : running) {
@@ -155,7 +155,7 @@ void keep_advised_cpus(const Ledger& ledger, const ManagedVms& vms,
   }
 }
 
-/// Logs what keeps a transfer from ending, once for each.
+/// Logs what prevents a transfer from ending, once for each.
 void note_problems(const Ledger& ledger, const std::vector<migration::TransferProgress>& before,
                    const std::vector<migration::TransferProgress>& now, Effects& effects) {
   for (const migration::TransferProgress& transfer : now) {
@@ -174,7 +174,8 @@ void note_problems(const Ledger& ledger, const std::vector<migration::TransferPr
   }
 }
 
-/// libvirt counts a domain's runs; without libvirt there is no such number.
+/// True if this is another run of the VM. libvirt numbers a domain's runs; without libvirt there is
+/// no such number.
 bool is_another_run(const VmDescription& before, const VmDescription& now) {
   return before.domain_id >= 0 && now.domain_id >= 0 && before.domain_id != now.domain_id;
 }
@@ -214,7 +215,7 @@ Result<Answer> Controller::answer(const Command& question) const {
 
 // ---- what is known ----
 
-/// A VM that was started anew between two listings has ended first.
+/// A VM that was restarted between two listings counts as having ended first.
 void Controller::handle(const DomainsChanged& event, Effects& effects) {
   std::vector<VmDescription> going_on = event.running;
   std::erase_if(going_on, [this](const VmDescription& vm) {
@@ -295,7 +296,7 @@ void Controller::handle(const TopologyChanged& event, Effects& effects) {
   apply_measured_stall(setup.measured_memory, setup);
   state_.ledger.set_topology(setup.topology);
   state_.options_changed();
-  if (has_same_nodes) {  // other distances: no other knowledge changes
+  if (has_same_nodes) {  // only distances changed: all other knowledge remains valid
     effects.log.push_back(
         {Severity::kInfo,
          "between nodes " + far_memory_text(setup.measured_memory, setup, /*counted=*/std::nullopt),
@@ -370,7 +371,7 @@ void Controller::handle(const CommandReceived& event, Effects& effects) {
     }
     return;
   }
-  // In two statements: a change adds effects itself.
+  // Two statements, because a change adds effects itself.
   Result<Answer> reply = changes_something(event.command)
                              ? carry_out_command(state_, event.command, effects)
                              : answer(event.command);

@@ -18,8 +18,8 @@
 ///    rests for a time that doubles with every failure;
 ///  - pins that were changed externally are respected: one whole node becomes the home; any other
 ///    narrow set (and, for a VM that was given a part of its home, also the whole of it) takes the
-///    VM out of management until the pins are gone; if all pins are removed the VM is placed anew,
-///    three times at most within an hour;
+///    VM out of management until the pins are gone; if all pins are removed the VM is placed again,
+///    at most three times within an hour;
 ///  - if a plan breaks a rule (core/validator.h), none of it is carried out;
 ///  - a released VM is as it was found, and is left alone until it is managed again or has a new
 ///    process;
@@ -54,7 +54,7 @@ struct Outlook {
   Snapshot snapshot;  ///< the last epoch, with the homes given since its plan
   Options options;
   Circumstances circumstances;
-  FreeForVm free;  ///< for a VM that is about to start
+  FreeForVm free;  ///< what a VM that is about to start would find free
 };
 
 class Controller {
@@ -70,21 +70,22 @@ class Controller {
   [[nodiscard]] const std::vector<std::string>& plan_violations() const {
     return state_.last.plan_violations;
   }
-  /// The CPUs of VMs that do not have their homes whole.
+  /// The CPUs of VMs that do not have the whole of their homes.
   [[nodiscard]] std::map<VmId, VmCpus> cpu_subsets() const {
     return state_.vms.each(&ManagedVm::cpu_subset);
   }
   /// As configured, with the options set since.
   [[nodiscard]] const Settings& settings() const { return state_.setup; }
-  /// What a controller starts with that is to go on where this one is, without the history.
+  /// The setup with which a new controller continues where this one stopped, without reading the
+  /// history.
   [[nodiscard]] ControllerSetup to_resume() const;
-  /// Nothing that was ordered is under way.
+  /// True if no order is under way.
   [[nodiscard]] bool is_idle() const {
     return state_.orders.count() == 0 && state_.memory.under_way() == 0;
   }
   /// The current mode: paused and degraded take precedence over the configured one.
   [[nodiscard]] Mode mode() const { return state_.mode(); }
-  /// Error: busy before the first epoch was measured.
+  /// The input of the next plan. Error: busy before the first epoch was measured.
   [[nodiscard]] Result<Outlook> outlook() const;
   /// Answers a command that changes nothing (changes_something()), as on(CommandReceived) does. The
   /// controller is a value: a copy of it may be queried on another thread.

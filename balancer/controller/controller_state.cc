@@ -17,8 +17,8 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// Where the client lives and runs by the orders given since the snapshot was made. Its memory has
-/// only just begun to move.
+/// Updates where the client lives and runs, according to orders given since the snapshot was made.
+/// Its memory has only just begun to move.
 void take_up(const ClientRecord& record, const Topology& topology, ClientState& client) {
   client.moving = record.moving;
   const std::optional<NodeIndex> home = topology.index_of(record.home);
@@ -34,7 +34,7 @@ void take_up(const ClientRecord& record, const Topology& topology, ClientState& 
   }
 }
 
-/// Whether the VM's clients are still those of the snapshot: it may have been divided anew since.
+/// True if the VM's clients are still those of the snapshot; they may have been regrouped since.
 bool has_clients_of(const Snapshot& snapshot, const VmState& state, const VmRecord& vm) {
   const auto clients = std::span(snapshot.clients).subspan(state.first_client, state.client_count);
   return std::equal(clients.begin(), clients.end(), vm.clients.begin(), vm.clients.end(),
@@ -102,7 +102,7 @@ HostNow ControllerState::host_now() const {
 }
 
 Result<const VmRecord*> ControllerState::find_vm(const std::string& name_or_uuid) const {
-  // A VM may have the UUID of another one as its name.
+  // A VM's name may be the UUID of another one.
   if (const Result<VmId> id = parse_vm_id(name_or_uuid)) {
     if (const VmRecord* vm = ledger.find(*id)) {
       return vm;

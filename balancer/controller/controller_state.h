@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// All state of the controller, part by part. Internal to this folder and the recorder.
 ///
-/// Each part owns its state and has a header that states its properties; of the other parts it sees
-/// only what it is passed. Only the steps of an event (controller.cc, actions.h) and the commands
+/// Each part owns its state and has a header that states its properties; it sees of other parts
+/// only what it is passed. Only the handlers of events (controller.cc, actions.h) and the commands
 /// see all parts. Data flows one way: a sample is taken into the ledger, which gives the epoch's
 /// snapshot; the plan is made from that, its actions become orders, and their outcomes are measured
 /// in later snapshots.
@@ -40,7 +40,7 @@ struct ControllerSetup : Settings {
   std::string history_notice;  ///< what had to be set aside at startup; empty if nothing
   Topology topology;
   std::optional<MeasuredMemory> measured_memory;  ///< absent: distances are from the firmware
-  /// VMs that were told where to start before the daemon started.
+  /// VMs that were told where to start before this run of the daemon.
   std::vector<StartingVm> expected;
   std::int64_t last_action = 0;                 ///< the highest number in the history
   std::map<ClientId, NodeId> remembered_homes;  ///< from the history
@@ -70,7 +70,7 @@ struct LastEpoch {
   std::optional<std::int64_t> wakeup_pairs;
 };
 
-/// What was logged as what would be done, and the last epoch in whose plan it was.
+/// Proposals that were logged, each with the last epoch whose plan contained it.
 using Proposals = std::map<std::tuple<Reason, ClientId, NodeIndex>, std::int64_t>;
 
 /// State that is only displayed.
@@ -83,7 +83,7 @@ struct Figures {
 struct ControllerState {
   explicit ControllerState(ControllerSetup start);
 
-  ControllerSetup setup;  ///< without what the parts below took over from it
+  ControllerSetup setup;  ///< except what the parts below have taken over from it
   Ledger ledger;
   std::vector<VmDescription> running;  ///< as libvirt reports them
   ManagedVms vms;
@@ -101,20 +101,21 @@ struct ControllerState {
   [[nodiscard]] Mode mode() const { return health.mode(setup.mode); }
   [[nodiscard]] bool acts() const { return health.acts(setup.mode); }
   [[nodiscard]] bool is_epoch_measured() const { return last.snapshot.epoch > 0; }
-  /// Passes the options in `setup`, and the source of the price of remote memory, to the ledger.
+  /// Passes the options in `setup`, and the source of the price of remote memory, to the ledger. To
+  /// be called when either has changed.
   void options_changed();
-  /// For the plan after the last one.
+  /// The circumstances of the next plan.
   [[nodiscard]] Circumstances circumstances() const {
     return {last.last_placed_on, outcomes.breaker_open(last.snapshot.epoch + 1)};
   }
   [[nodiscard]] CpuPins cpu_pins(const std::vector<Relocation>& relocations) const;
-  /// The last epoch, with what has been decided since: homes and second nodes by orders of the plan
-  /// and by commands, and VMs that are left alone.
+  /// The last epoch, updated with what has been decided since: homes and second nodes by orders of
+  /// the plan and by commands, and VMs that are left alone.
   [[nodiscard]] Snapshot since_the_plan() const;
   [[nodiscard]] HostNow host_now() const;
-  /// Error: not-found, naming the closest match.
+  /// Finds a VM. Error: not-found, naming the closest match.
   [[nodiscard]] Result<const VmRecord*> find_vm(const std::string& name_or_uuid) const;
-  /// Uses the newest readings; does nothing unless orders are given now.
+  /// Steers memory limits by the newest readings; does nothing unless orders are currently given.
   void steer_memory(Effects& effects);
 };
 

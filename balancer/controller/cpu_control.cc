@@ -22,8 +22,8 @@ bool was_ordered(const Original& original, const ClientRecord& client,
   });
 }
 
-/// The home of a client pinned to these nodes but remembered on another one: a move that was
-/// interrupted by the daemon's death has been undone since.
+/// The home of a client that is pinned to these nodes but remembered on another one, because a move
+/// that was interrupted by the daemon's death has since been undone.
 NodeId with_most_memory(const VmRecord& vm, const Topology& topology,
                         const std::vector<NodeId>& nodes) {
   const auto memory_on = [&](NodeId node) {

@@ -69,7 +69,8 @@ SecondNodes second_nodes_after(const Ledger& ledger, const std::vector<Relocatio
   return nodes;
 }
 
-/// The reach of a VM with cores of its own extends further: one core is left for all.
+/// The CPUs that the client has had on the node, and whether these were cores of its own: then the
+/// VM's reach is larger, because one core is left for all.
 Former former_of(const VmCpus& vm, std::size_t client, const Node& node) {
   std::vector<CpuId> reach;
   for (const CpuId cpu : cpus_of(node)) {
@@ -103,7 +104,7 @@ std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node, const Home
                           : assign_cpus(ledger.topology().nodes[node], requests, had);
 }
 
-/// The node's CPUs minus all threads of cores that belong to a single other VM.
+/// The node's CPUs except all threads of cores that belong to a single other VM.
 std::vector<CpuId> without_cores_of_others(const Node& node, const std::vector<CpuGrant>& grants,
                                            const VmId& vm) {
   std::set<std::int32_t> taken;
@@ -131,7 +132,7 @@ void give(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus,
   vm.reach = sorted(std::move(vm.reach));
 }
 
-/// Adds CPUs to those that the client has.
+/// Adds CPUs to those that the client already has.
 void give_more(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus) {
   std::vector<CpuId> all = vm.clients[client];
   all.insert(all.end(), cpus.begin(), cpus.end());
@@ -164,7 +165,8 @@ VmCpus whole_homes(const VmRecord& vm, const Topology& topology) {
 
 namespace {
 
-/// If no VM asks for CPUs, all have their homes whole, and their second nodes too.
+/// Returns the pins when no VM asks for CPUs: all VMs have the whole of their homes and of their
+/// second nodes.
 std::map<VmId, VmCpus> spread_over(const SecondNodes& second_nodes, const HomeOf& homes,
                                    const Ledger& ledger) {
   const Topology& topology = ledger.topology();

@@ -4,12 +4,12 @@
 /// Problem: VMs with cores of their own reduce what all others on their nodes may use, while most
 /// hosts have no such VM and their VMs simply have whole nodes. Approach:
 /// placement/cpu_assignment.h is called node by node for the clients at home there; the result
-/// contains only VMs that do not have their homes whole. Terms: *reach* - the CPUs of all homes of
-/// a VM that do not belong to a single other VM; the emulator, vhost and the I/O threads serve all
-/// of its clients, so they may run on all of them. *Left alone* - released, or pinned externally:
-/// such a VM is ignored here. Properties:
+/// contains only VMs that do not have the whole of their homes. Terms: *reach* - the CPUs of all
+/// homes of a VM that do not belong to a single other VM; the emulator, vhost and the I/O threads
+/// serve all of its clients, so they may run on all of them. *Left alone* - released, or pinned
+/// externally: such a VM is ignored here. Properties:
 ///  1. On a host where no VM has cpu_binding, cpu_policy or class and none spills, the result is
-///  empty.
+///     empty.
 ///  2. A VM that is not in the result is pinned to its whole homes.
 ///  3. No thread of a VM may run on a core that belongs to a single other VM.
 ///  4. A VM gets the same CPUs as before where possible.
@@ -37,7 +37,7 @@ struct VmCpus {
 };
 
 struct CpuPins {
-  std::map<VmId, VmCpus> subsets;  ///< VMs that do not have their homes whole
+  std::map<VmId, VmCpus> subsets;  ///< VMs that do not have the whole of their homes
   std::map<ClientId, std::int32_t> exclusive_cores;
   std::map<ClientId, std::string> refused;  ///< why the client has no cores of its own
 };
@@ -45,11 +45,11 @@ struct CpuPins {
 /// The usable CPUs of a node.
 [[nodiscard]] std::vector<CpuId> cpus_of(const Node& node);
 
-/// The pins of a VM's threads to its current homes, whole.
+/// The pins of a VM's threads to the whole of its current homes.
 [[nodiscard]] VmCpus whole_homes(const VmRecord& vm, const Topology& topology);
 
-/// The pins of the host after these relocations. `former`: current pins of VMs that do not have
-/// their homes whole.
+/// Computes the pins of the host after these relocations. `former`: current pins of VMs that do not
+/// have the whole of their homes.
 [[nodiscard]] CpuPins find_cpu_pins(const Ledger& ledger,
                                     const std::vector<Relocation>& relocations,
                                     const std::map<VmId, VmCpus>& former,

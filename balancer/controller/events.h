@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Inputs of the controller and the effects it requests: plain values, so that live operation,
-/// simulation and replay feed the same code.
+/// The controller's input events and the effects it requests: plain values, so that live operation,
+/// simulation and replay use the same code.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct DomainsChanged {
 struct SampleTaken {
   Sample sample;
   std::int64_t wall_unix_s = 0;
-  Microseconds late;  ///< after the epoch was due; shown, but nothing depends on it
+  Microseconds late;  ///< how long after the epoch was due; displayed, but nothing depends on it
 };
 
 /// Progress of an action.
@@ -82,8 +82,9 @@ struct Settings {
   /// For VMs without a strategy in their policy.
   PlacementStrategy strategy = PlacementStrategy::kLeastLostTime;
   AdmissionMode admission = AdmissionMode::kEnforce;
-  ReservedMemory reserved_memory;    ///< by node, for the system
-  std::vector<std::string> notices;  ///< what the administrator should know about how it was read
+  ReservedMemory reserved_memory;        ///< by node, for the system
+  std::vector<std::string> notices;      ///< for the administrator, about how the configuration was
+                                         ///< read
   std::vector<DevicePool> device_pools;  ///< that policies may name
   Preset preset = Preset::kVmnuma;       ///< the defaults of `options`
 };
@@ -91,7 +92,8 @@ struct Settings {
 /// The configuration was read again.
 struct ConfigChanged : Settings {};
 
-/// A VM's usual load at busy times, from the history; assumed until the VM is measured.
+/// A VM's usual load at busy times, from the history; assumed until the VM's load has been
+/// measured.
 struct LoadExpected {
   VmId vm;
   Permille per_vcpu;
@@ -117,12 +119,12 @@ struct MeasuredMemory {
 
 /// The host's nodes, or the distances assumed for them, changed.
 struct TopologyChanged {
-  Topology topology;  ///< with the distances that decisions are to use
+  Topology topology;  ///< with the distances that decisions should use
   /// Absent: distances are from the firmware.
   std::optional<MeasuredMemory> measured;
 };
 
-/// A client that is to move to make room; it must still be on `from`.
+/// A client that should move to make room; it must still be on `from`.
 struct RoomMove {
   ClientId client;
   NodeId from;
@@ -132,9 +134,10 @@ struct RoomMove {
 
 /// The result of a search for room (RoomSearch).
 struct RoomSearched {
-  VmId vm;      ///< that it was made for
+  VmId vm;      ///< for which room was searched
   NodeId node;  ///< where the VM fits after all steps; negative: nowhere
-  std::vector<std::vector<RoomMove>> steps;  ///< one after the other, each all at once
+  std::vector<std::vector<RoomMove>> steps;  ///< in order; the moves of one step happen at the same
+                                             ///< time
   std::string refused;                       ///< why it fits nowhere
 };
 
@@ -186,7 +189,7 @@ struct LogLine {
 
 /// A VM that was not admitted, for the history.
 struct StartNotAdmitted {
-  std::int64_t action = 0;  ///< its number in the history
+  std::int64_t action = 0;  ///< the start's number in the history
   std::int64_t epoch = 0;
   VmId vm;
   std::string name;
@@ -199,33 +202,33 @@ struct ReservationChanged {
   ReservationStep step{};
   std::optional<VmId> vm;  ///< the VM concerned
   std::string vm_name;     ///< empty without one
-  Bytes memory;            ///< reserved, taken, back, or left when it ends
-  std::string detail;      ///< a sentence, as the log has it
+  Bytes memory;            ///< reserved, taken, returned, or left at the end
+  std::string detail;      ///< a sentence, as in the log
 };
 
-/// A VM's policy to be written into its metadata. The writer then answers `token`.
+/// A VM's policy to be written into its metadata. The writer of the metadata then answers `token`.
 struct PolicyWrite {
   std::int64_t token = 0;
   VmId vm;
   std::string name;                     ///< of the VM, for messages
   std::vector<PolicySetting> settings;  ///< all of them; empty: no policy
-  bool persistent = false;              ///< also into the definition
+  bool persistent = false;              ///< also written into the definition
 };
 
-/// A request to search for the cheapest moves after which a VM finds room. Answered with
-/// RoomSearched, even if the search is impossible.
+/// A request to search for the cheapest moves that make room for a VM. Answered with RoomSearched,
+/// even if the search is impossible.
 struct RoomSearch {
   VmId vm;
   RoomNeeded needed;
   std::int64_t seconds = 1;  ///< time limit
 };
 
-/// The answer once it has been written.
+/// The answer to the command once the policy has been written.
 [[nodiscard]] DoneView done_view(const PolicyWrite& policy);
 
 struct Effects {
   std::vector<migration::Order> orders;  ///< to be carried out, in this order
-  /// VMs: their orders and transfers are to be given up before `orders` are submitted.
+  /// VMs whose orders and transfers must be given up before `orders` are submitted.
   std::vector<VmId> cancelled;
   std::optional<bool> pause_transfers;
   std::optional<Options> options;       ///< to be used for page migration from now on
@@ -235,16 +238,16 @@ struct Effects {
   std::vector<OutcomeMeasured> outcomes;
   std::optional<EpochEnded> epoch;
   std::vector<StartNotAdmitted> not_admitted;
-  /// If set: the state that decides on starts while the daemon is away has changed.
+  /// If set: the state that decides on starts while the daemon is not running has changed.
   std::optional<AdmissionState> admission;
   std::vector<PolicyWrite> policies;
   std::optional<RoomSearch> room_search;  ///< never while an earlier search is unanswered
-  /// If set: all VMs now released, to be kept for the next start.
+  /// If set: all VMs that are released now, to be stored for the next start.
   std::optional<std::map<VmId, VmProcess>> released;
-  /// If set: all current reservations, to be kept for the next start.
+  /// If set: all current reservations, to be stored for the next start.
   std::optional<std::vector<Reservation>> reservations;
   std::vector<ReservationChanged> reservation_changes;
-  /// If set: to be kept for the next start, before `memory` is carried out.
+  /// If set: to be stored for the next start, before `memory` is carried out.
   std::optional<MemoryOriginals> memory_originals;
   std::vector<MemoryChange> memory;  ///< each is answered with MemoryLimitsSet
   std::vector<LogLine> log;

@@ -14,13 +14,14 @@ namespace {
 
 using Kind = PinState::Kind;
 
-/// How long after our own last change pins as reported by libvirt are not yet trusted.
+/// The number of epochs after our own last change in which pins as reported by libvirt are not
+/// trusted yet.
 constexpr std::int64_t kSettledAfter = 3;
-/// How often a VM is pinned again before external changes to its pins are accepted; repairs that
-/// are long past do not count.
+/// How often a VM is pinned again before external changes to its pins are accepted; old repairs do
+/// not count.
 constexpr std::int64_t kMostRepairs = 3;
 
-/// By vCPU, the index of its client.
+/// The index of each vCPU's client.
 std::map<std::int32_t, std::size_t> clients_of_vcpus(const VmRecord& vm) {
   std::map<std::int32_t, std::size_t> clients;
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
@@ -73,7 +74,8 @@ class Reconciliation {
     respect_insistence();
   }
 
-  /// Pins to the only home mean no more than no pins; only a part of it that was given counts.
+  /// For a VM with only one possible home: pins to it count as no pins; only a part of it that was
+  /// given matters.
   void keep_subset_of_only_home() {
     const bool lost = managed_.cpu_subset && (found_.plugged || !found_.elsewhere.empty());
     if (lost && found_.external.empty() && rules_.acts) {
@@ -88,7 +90,7 @@ class Reconciliation {
     respect_insistence();
   }
 
-  /// For a VM with pins made for an earlier state of the host or of its clients: they are not an
+  /// For a VM with pins made for an earlier state of the host or of its clients: these are not an
   /// external decision. If they do not fit its homes the next assignment of CPUs corrects them.
   void renew_outdated(bool is_on_only_home) {
     const bool fits = found_.external.empty() && !found_.plugged && found_.elsewhere.empty();
@@ -112,8 +114,8 @@ class Reconciliation {
  private:
   std::int64_t count_repair() { return managed_.count_repair(rules_.epoch); }
 
-  /// A VM that must not move keeps its homes whatever room there is, and gets its pins by the next
-  /// assignment of CPUs.
+  /// Pins new vCPUs home. A VM that must not move keeps its homes, whatever room they have, and
+  /// gets its pins by the next assignment of CPUs.
   void pin_plugged() {
     std::string because =
         fmt::format("VM '{}' has new vCPUs, pinning them to its home", vm_.description.name);
@@ -143,8 +145,7 @@ class Reconciliation {
     return true;
   }
 
-  /// A client pinned to another node has its home there from now on; one without pins is placed
-  /// anew.
+  /// Makes the node that a client is pinned to its home; a client without pins is placed again.
   void take(const ClientId& client, const PinState& pins) {
     const std::string& name = vm_.description.name;
     if (pins.kind == Kind::kOneNode) {
@@ -162,7 +163,7 @@ class Reconciliation {
     homes_.remember_all_of(client.vm);
   }
 
-  /// A VM that is pinned externally is left alone for as long as that lasts.
+  /// Leaves a VM alone for as long as it is pinned externally.
   void respect_insistence() {
     if (!found_.external.empty() && !managed_.pinned_by_others) {
       homes_.leave_to_others(vm_, found_.external);
@@ -187,8 +188,8 @@ class Reconciliation {
 
 namespace {
 
-/// A spilling client is pinned to its home only, which was done externally. The first three times
-/// that ends the spill; after that its pins count as external.
+/// True if a spilling client is pinned to its home only, which was done externally, and this ends
+/// the spill: that is so the first three times; after that its pins count as external.
 bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader& reader,
                          std::int64_t epoch) {
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
@@ -215,7 +216,7 @@ PinDifference compare_pins(const VmRecord& vm, const ManagedVm& managed, const P
     const std::vector<CpuId> given = managed.cpu_subset_of(id.index);
     const PinState pins = reader.state_of(vm, client, given);
     const bool has_home = client.home.value >= 0;
-    // A client on its way home has none.
+    // A client on its way home has no home yet.
     const bool is_known = has_home || managed.pinned_by_others;
     const bool incomplete = pins.kind == Kind::kIncomplete;
     found.homeless = found.homeless || !has_home;

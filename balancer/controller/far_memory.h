@@ -26,8 +26,8 @@ void apply_measured_stall(const std::optional<MeasuredMemory>& measured, Setting
 [[nodiscard]] std::optional<std::int64_t> read_time_of_counters(
     const std::optional<MeasuredMemory>& measured, const Settings& settings);
 
-/// A sentence without its full stop. `counted`: what one VM's CPUs counted, if the sentence is
-/// about a VM and that is known.
+/// Describes the price and its origin, as a sentence without a full stop. `counted`: what one VM's
+/// CPUs counted, if the sentence is about a VM and that is known.
 [[nodiscard]] std::string far_memory_text(const std::optional<MeasuredMemory>& measured,
                                           const Settings& settings,
                                           std::optional<Permille> counted);

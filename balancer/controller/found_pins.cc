@@ -17,7 +17,7 @@ namespace {
 
 using Kind = PinState::Kind;
 
-/// Null if the vCPU has no pin.
+/// The pin of the vCPU; null if it has none.
 const std::vector<CpuId>* pin_of(const VmRecord& vm, std::int32_t vcpu) {
   const std::vector<Pin>& pins = vm.description.vcpu_pins;
   const auto pin = std::find_if(pins.begin(), pins.end(),
@@ -57,7 +57,7 @@ struct PinReader::Pins {
   bool unpinned = false;  ///< some vCPUs have not been pinned yet
   bool free = false;      ///< some are pinned to all CPUs that VMs may use
   bool gone = false;      ///< some are pinned only to CPUs that VMs cannot use
-  /// The pins of all others, limited to CPUs that VMs may use.
+  /// The pins of all others, reduced to CPUs that VMs may use.
   std::set<std::vector<CpuId>> narrow;
 };
 

@@ -14,7 +14,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// What the VM needs in pages of that size; for ordinary pages including QEMU's overhead.
+/// What the VM needs in pages of that size; for ordinary pages this includes QEMU's overhead.
 Bytes need_of(const VmDescription& vm, Bytes page_size, const Options& options) {
   Bytes need = page_size == Bytes{} ? kMiB * options.mem_qos_overhead : Bytes{};
   for (const PagesOfSize& pages : memory_by_page_size(vm)) {

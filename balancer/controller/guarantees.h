@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Accounting of memory guaranteed to VMs, per node and page size.
 ///
-/// Problem: a guarantee that the host cannot keep ends in the OOM killer, and a VM that is about to
-/// start must count before it runs. Approach: what each node may promise, minus the guarantees of
-/// VMs that run or were told where to start. Terms: *group* - the nodes on which a VM's memory is
-/// promised jointly: its homes and, if these are too small in total, also the nearest other nodes.
+/// Problem: a guarantee that the host cannot keep ends with the OOM killer, and a VM that is about
+/// to start must count before it runs. Approach: take what each node may promise, minus the
+/// guarantees of VMs that run or were told where to start. Terms: *group* - the nodes on which a
+/// VM's memory is promised jointly: its homes and, if these are too small in total, also the
+/// nearest other nodes.
 /// Properties:
 ///  1. Memory kept for the system is never promised.
-///  2. A VM counts on its homes once it has some; before that, on the nodes it was told to start
-///  on.
+///  2. A VM counts on its homes once it has some; before that, on the nodes where it was told to
+///     start.
 ///  3. Huge page pools are accounted per page size, separately from ordinary memory.
 #pragma once
 
@@ -23,13 +24,13 @@
 
 namespace vmnuma::balancer {
 
-/// The state at one moment: everything passed to it must outlive it.
+/// The guarantees at one moment. Everything passed to it must outlive it.
 class Guarantees {
  public:
   Guarantees(const Settings& settings, const Ledger& ledger, const StartingVms& starting)
       : settings_(settings), ledger_(ledger), starting_(starting) {}
 
-  /// Per node, what may be promised there: everything except what the system keeps.
+  /// What may be promised on each node: everything except what is kept for the system.
   [[nodiscard]] std::vector<Bytes> capacity(Bytes page_size) const;
   /// The group of a VM with these homes.
   [[nodiscard]] std::vector<NodeIndex> group_of(const std::vector<NodeIndex>& homes,

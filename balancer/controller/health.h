@@ -2,13 +2,13 @@
 /// What the balancer can do at the moment: which sources are missing, and whether it is paused.
 ///
 /// Problem: libvirt, the history, a kernel file, a worker or the planner itself may fail and
-/// recover; what remains possible meanwhile differs, and each change must be logged once. Approach:
-/// a list of missing sources with reasons. Terms: *source* - a part of the host or of the service,
-/// by name; a name that begins with '/' is a file that every sample reads. Properties:
-///  1. The failure and the recovery of a source are each logged once; a changed reason is noted.
+/// recover. What is still possible depends on what is missing, and each change must be logged once.
+/// Approach: a list of missing sources with reasons. Terms: *source* - a part of the host or of the
+/// service, by name; a name that begins with '/' is a file that every sample reads. Properties:
+///  1. The failure and the recovery of a source are each logged once; a changed reason is recorded.
 ///  2. A file works again if a sample does not list it as missing.
 ///  3. VMs are reached in active mode unless libvirt or the executor is missing; while paused, or
-///  without a history, nothing is ordered.
+///     without a history, nothing is ordered.
 ///  4. Paused takes precedence over degraded, degraded over the configured mode.
 #pragma once
 
@@ -42,10 +42,11 @@ class Health {
 
   void set_paused(bool paused) { paused_ = paused; }
   void source_changed(const SourceChanged& change, Effects& effects);
-  /// Sources that a sample could not read; those concerning a single VM are left to the ledger.
+  /// Notes the sources that a sample could not read; those concerning a single VM are left to the
+  /// ledger.
   void sampled(const std::vector<MissingSource>& missing, std::int64_t now_unix_s,
                Effects& effects);
-  /// The epoch's plan was checked; `violation` is the first rule that it breaks, or empty.
+  /// Notes the check of the epoch's plan; `violation` is the first rule that it breaks, or empty.
   void planned(std::int64_t epoch, const std::string& violation, std::int64_t now_unix_s,
                Effects& effects);
 

@@ -16,8 +16,8 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// True if the client is pinned to isolated CPUs, which still exist, while its remembered home has
-/// CPUs for VMs: our pins would include those as well.
+/// True if the client is pinned to isolated CPUs, which still exist, while its remembered home also
+/// has CPUs for VMs: our pins would include those as well.
 bool is_given_isolated_cpus(const VmRecord& vm, const ClientRecord& client, NodeId remembered,
                             const Topology& topology) {
   const std::optional<NodeIndex> home = topology.index_of(remembered);
@@ -59,7 +59,7 @@ void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
     } else if (pins.kind == PinState::Kind::kGone && is_remembered &&
                !is_given_isolated_cpus(vm, vm.clients[index], remembered->second,
                                        ledger_.topology())) {
-      // The CPUs of its home went away while the daemon was not running.
+      // The CPUs of its home went offline while the daemon was not running.
       managed.outdated_since = managed.outdated_since.value_or(epoch);
     } else if (const auto home = find_cpu_subset(vm, index, ledger_.topology(), managed)) {
       found.emplace_back(client, *home);
@@ -181,7 +181,8 @@ void Homes::forget_all_of(const VmId& id) {
   effects_.homes.push_back({{id, 0}, NodeId{}});
 }
 
-/// The history forgets homes per VM, so after one change the unchanged ones are written again.
+/// Writes all homes of the VM: the history forgets homes per VM, so after one change the unchanged
+/// ones must be written again.
 void Homes::remember_all_of(const VmId& id) {
   const VmRecord* vm = ledger_.find(id);
   if (vm == nullptr || ledger_.topology().only_home()) {

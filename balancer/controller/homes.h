@@ -6,9 +6,9 @@
 /// that ledger, record and history agree. Terms: *remembered* - as stored in the history.
 /// Properties:
 ///  1. A VM found pinned to whole nodes, or to what an order gave it, has these homes; one with
-///  other pins is left alone, unless the CPUs of its home have gone.
+///     other pins is left alone, unless the CPUs of its home have gone.
 ///  2. Homes are written to the history only when they differ from it, and never if only one node
-///  can be a home.
+///     can be a home.
 ///  3. A released VM is ignored.
 #pragma once
 
@@ -29,22 +29,23 @@ class Homes {
 
   /// Adopts the homes shown by the pins of a VM that was just discovered, or is managed again.
   void adopt_found(const VmId& vm, std::int64_t epoch);
-  /// The same for a VM with pins that were half made when they were last read.
+  /// Does the same for a VM whose pins were half made when they were last read.
   void adopt_recovered(const VmId& vm, std::int64_t epoch);
   void adopt(const ClientId& client, NodeId node, std::string why);
   void give_up(const ClientId& client) { ledger_.forget_home(client); }
   void give_up_all_of(const VmRecord& vm);
-  /// If only one node can be a home, every VM lives there, pinned or not. That is neither ordered,
-  /// remembered nor logged.
+  /// If only one node can be a home, makes it the home of every VM, pinned or not. That is neither
+  /// ordered, remembered nor logged.
   void settle_on_only_home();
-  /// Gives up the VM's homes so that it is placed anew, on the same nodes, with all its threads.
+  /// Gives up the VM's homes so that it is placed again, on the same nodes, with all its threads.
   void place_again(const VmRecord& vm, std::string because);
-  /// Replaces assumed homes (no VM was pinned, or every VM lived on one node) by those that the
-  /// pins show.
+  /// Replaces assumed homes by those that the pins show. Homes are assumed while no VM is pinned,
+  /// or while only one node can be a home.
   void find_again();
-  /// Ends the spills of the VM's clients: they run at home only, their current pins count as given.
+  /// Ends the spills of the VM's clients: they run at home only, and their current pins count as
+  /// given.
   void end_spills(const VmRecord& vm);
-  /// Leaves the VM alone: it is pinned externally.
+  /// Leaves the VM alone because it is pinned externally.
   void leave_to_others(const VmRecord& vm, std::string because);
 
   // Homes in the history.

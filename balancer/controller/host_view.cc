@@ -27,14 +27,14 @@ void show_cpu_time(const NodeState& state, NodeView& view) {
   view.entitled_ms = milliseconds(state.entitled);
   view.owed_ms = milliseconds(state.owed);
   if (const CpuTime whole = state.threads; whole > CpuTime{}) {
-    // The load average relates to what remains after others and idle cores set aside for one
-    // client.
+    // The load average is relative to what remains after other load and idle cores set aside for
+    // one client.
     const CpuTime left = whole - state.non_vm - state.set_aside;
     const CpuTime wanted = scaled(left, state.load_average.value, 1000);
     view.vm_load_pct = (wanted.value * 100 + whole.value / 2) / whole.value;
     view.non_vm_pct = (state.non_vm.value * 100 + whole.value / 2) / whole.value;
   }
-  if (state.capacity > CpuTime{}) {  // otherwise there is no base for a share
+  if (state.capacity > CpuTime{}) {  // otherwise there is nothing to relate it to
     view.load_pct = state.load_average.value / 10;
   }
 }

@@ -9,8 +9,8 @@
 
 namespace vmnuma::balancer {
 
-/// Nodes and VMs are in the order of the snapshot. What was not measured in its epoch has no
-/// figures. What only the controller knows is left out: promises, advice, and the last three
+/// Nodes and VMs are in the order of the snapshot. Those that were not measured in its epoch have
+/// no figures. What only the controller knows is left out: promises, advice, and the last three
 /// fields.
 [[nodiscard]] HostView host_view(const Snapshot& snapshot, const Ledger& ledger,
                                  const Totals& totals);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of starts.h about the largest VM that would start now, as it is shown.
+// The part of starts.h that finds and displays the largest VM that would start now.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -13,12 +13,12 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// Memory that running VMs have from a node's pool, for those that use its pages only.
+/// The memory that running VMs have from a node's pool, for VMs that use only its pages.
 Bytes held_of(const Snapshot& snapshot, const MemoryRoom& room, NodeIndex node,
               const HugePagePool& pool) {
   for (ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
     if (page_size_of(snapshot, snapshot.clients[i]) == pool.page_size) {
-      // The room is what reservations leave, too.
+      // The room excludes reservations as well.
       return pool.page_size * pool.pages - room.of(i, node) -
              reservations_of(snapshot.nodes[node], pool.page_size);
     }
@@ -26,7 +26,7 @@ Bytes held_of(const Snapshot& snapshot, const MemoryRoom& room, NodeIndex node,
   return Bytes{};
 }
 
-/// The node where most memory in these pages would be found; the first of equals.
+/// The node where a VM would find the most memory in pages of this size; the first of equals.
 LargestOnPagesView largest_on_pages(const Snapshot& snapshot, const std::vector<LargestVm>& by_node,
                                     Bytes page_size) {
   LargestOnPagesView view;
@@ -44,7 +44,8 @@ LargestOnPagesView largest_on_pages(const Snapshot& snapshot, const std::vector<
 
 }  // namespace
 
-/// Pools are assumed to be used by VMs only, as the sample does not tell how much of one is free.
+/// Assumes that pools are used by VMs only, because the sample does not show how much of a pool is
+/// free.
 FreeForVm Starts::free_for_any(const HostNow& now) const {
   const Snapshot snapshot = with_starting_vms(now);
   const Arrangement arrangement(snapshot, now.settings.options, Arrangement::Basis::kLoad);

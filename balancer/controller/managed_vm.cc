@@ -23,7 +23,7 @@ void ManagedVm::let_repairs_fade(std::int64_t epoch) {
   if (!repairs) {
     return;
   }
-  repaired_in = repaired_in.value_or(epoch);  // a recording that lacks it
+  repaired_in = repaired_in.value_or(epoch);  // absent in older recordings
   for (; *repairs > 0 && epoch - *repaired_in >= kRepairsFade; *repaired_in += kRepairsFade) {
     *repairs /= 2;
   }

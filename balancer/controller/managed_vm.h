@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the controller remembers of a VM in addition to the ledger's measurements.
 ///
-/// Problem: almost every rule of the controller remembers something about single VMs (how it was
-/// pinned externally, why it rests, how it was found), and all of that must go when the VM ends.
-/// Approach: one record per VM, created when the first rule has something to remember, and dropped
-/// as a whole. The rules are elsewhere; each writes only its own members.
+/// Problem: almost every rule of the controller remembers something about individual VMs (how a VM
+/// was pinned externally, why it rests, how it was found), and all of that must go when the VM
+/// ends. Approach: one record per VM, created when the first rule has something to remember, and
+/// dropped as a whole. The rules are elsewhere; each writes only its own members.
 /// Terms: *CPU subset* - the part of its homes that a VM's threads are pinned to (cpu_pins.h); a VM
-/// that has its homes whole has none. *Left alone* - released, pinned externally, confined
-/// (confinement.h), or recovered until its pins are read anew. *Outdated* - pins made before the
+/// that has the whole of its homes has none. *Left alone* - released, pinned externally, confined
+/// (confinement.h), or recovered and its pins not read again yet. *Outdated* - pins made before the
 /// VM's clients or the host's CPUs changed.
 /// Properties:
 ///  1. A VM about which nothing is remembered reads as an empty record.
 ///  2. Forgetting a VM leaves nothing behind.
-///  3. A VM that does not run may have a record: the history reports VMs before libvirt does.
-///  4. Repairs of pins are forgotten with time in which there are none.
+///  3. A VM that does not run may have a record, because the history reports VMs before libvirt
+///     does.
+///  4. Repairs of pins are gradually forgotten while no others follow.
 #pragma once
 
 #include <cstdint>
@@ -31,17 +32,17 @@
 
 namespace vmnuma::balancer {
 
-/// A VM with failed actions rests, longer with every failure.
+/// The rest of a VM after failed actions, longer with every failure.
 struct Rest {
   std::int64_t failures = 0;
   std::int64_t until_epoch = 0;
   std::string why;
 };
 
-/// An hour at two seconds.
+/// An hour, with epochs of two seconds.
 inline constexpr std::int64_t kRepairsFade = 1800;
 
-/// A VM's set of memory nodes is being widened back to what it was found with.
+/// A VM's set of memory nodes being widened back to what it was found with.
 struct Widening {
   VmProcess process;
   std::int64_t tries = 0;
@@ -52,7 +53,8 @@ struct ManagedVm {
   std::optional<std::string> pinned_by_others;  ///< how
   std::optional<std::string> confined;          ///< by its cgroup: how
   std::optional<std::string> refused_policy;    ///< what is wrong with the one in its metadata
-  std::optional<bool> mask_refused;             ///< mode mask is asked for, but not supported here
+  std::optional<bool> mask_refused;             ///< memory mode mask is requested, but not
+                                                ///< supported here
   std::optional<VmCpus> cpu_subset;
   std::optional<Rest> rest;
   std::optional<Original> original;  ///< how it was found
@@ -60,13 +62,13 @@ struct ManagedVm {
   std::optional<std::int64_t> outdated_since;  ///< epoch
   std::optional<std::int64_t> settled_since;   ///< epoch in which its last order ended
   std::optional<std::int64_t> recovered_in;  ///< epoch in which its half-made pins were taken back
-  std::optional<std::int64_t> repairs;       ///< how often it was pinned home again, of late
+  std::optional<std::int64_t> repairs;       ///< how often it was recently pinned home again
   std::optional<std::int64_t> repaired_in;   ///< epoch of the last of these
   Widening widening;
   std::map<std::int32_t, NodeId> remembered_homes;  ///< by client, as in the history
   std::map<std::int32_t, std::string> why_here;     ///< by client, a sentence
   bool limit_unkept = false;  ///< its max_per_node cannot be kept, and that was logged
-  std::string room_made;      ///< which VMs moved for its start, a sentence; or empty
+  std::string room_made;      ///< a sentence naming the VMs that were moved for its start, or empty
 
   [[nodiscard]] bool is_left_alone() const {
     return released || pinned_by_others || confined || recovered_in;
@@ -74,31 +76,32 @@ struct ManagedVm {
   [[nodiscard]] bool rests_in(std::int64_t epoch) const {
     return rest && rest->until_epoch > epoch;
   }
-  /// Counts one more repair of its pins, and returns how many are remembered.
+  /// Counts one more repair of its pins. Returns how many are remembered.
   std::int64_t count_repair(std::int64_t epoch);
-  /// Half of the repairs are forgotten after every kRepairsFade epochs without another one.
+  /// Forgets half of the repairs after every kRepairsFade epochs without another one.
   void let_repairs_fade(std::int64_t epoch);
   void forget_repairs();
   /// Why no plan may touch the VM in this epoch, a sentence; empty if it may.
   [[nodiscard]] std::string why_left_alone(std::int64_t epoch) const;
-  /// The part of its home that the client was given; empty if it has it whole.
+  /// The part of its home that the client was given; empty if it has the whole home.
   [[nodiscard]] std::vector<CpuId> cpu_subset_of(std::int32_t client) const;
 };
 
-/// Marks the VM as not to be touched, for this reason; nothing changes if it is empty. The
-/// exception for VMs that could not be read for long then does not apply (VmState::epochs_stale).
+/// Marks the VM so that it is not touched, for this reason; does nothing if the reason is empty.
+/// The exception for VMs that could not be read for long (VmState::epochs_stale) then does not
+/// apply.
 void leave_alone(VmState& vm, std::string why);
 
 class ManagedVms {
  public:
-  /// The record for reading; empty if there is none.
+  /// The record for reading; an empty one if there is none.
   [[nodiscard]] const ManagedVm& of(const VmId& vm) const;
   /// The record for writing; created if there is none.
   [[nodiscard]] ManagedVm& operator[](const VmId& vm) { return vms_[vm]; }
   void forget(const VmId& vm) { vms_.erase(vm); }
   [[nodiscard]] std::set<VmId> left_alone() const;
 
-  /// One member, for all VMs that have it.
+  /// The value of one member, for all VMs that have it.
   template <class T>
   [[nodiscard]] std::map<VmId, T> each(std::optional<T> ManagedVm::*member) const {
     std::map<VmId, T> values;
@@ -119,7 +122,7 @@ class ManagedVms {
       vms_[id].*member = std::move(value);
     }
   }
-  /// The remembered homes of all clients, and setting them.
+  /// Gets and sets the remembered homes of all clients.
   [[nodiscard]] std::map<ClientId, NodeId> remembered_homes() const;
   void set_remembered_homes(const std::map<ClientId, NodeId>& homes);
 

@@ -20,7 +20,7 @@ void MemoryControl::take(MemorySteering::Steps steps, Effects& effects) {
   }
 }
 
-/// What each VM with a class is to have.
+/// What should be in force for each VM with a class.
 std::vector<MemoryWish> MemoryControl::wishes(const Settings& settings, const Ledger& ledger,
                                               const ManagedVms& vms, const Guarantees& guarantees,
                                               Effects& effects) {
@@ -54,7 +54,8 @@ std::vector<MemoryWish> MemoryControl::wishes(const Settings& settings, const Le
   return wishes;
 }
 
-/// Reserves the memory on the VM's homes together; if that fails the VM is protected differently.
+/// Reserves the memory on the VM's homes jointly; if that fails the VM is protected like a
+/// burstable one.
 void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
                             const Guarantees& guarantees, MemoryWish& wish, KeptMemory& kept,
                             Effects& effects) {

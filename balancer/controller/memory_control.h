@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory protection and limits by class: what is requested of the memory controllers each epoch,
+/// Memory protection and limits by class: what should be set in the memory controllers each epoch,
 /// for memory_steering.h to carry out.
 ///
 /// Properties:
 ///  1. A VM that cannot be guaranteed its memory on its homes is protected like a burstable one,
-///  which is logged once.
+///     which is logged once.
 ///  2. A VM that has its reservation keeps it; VMs that were told where to start take precedence
-///  over those that have none yet.
+///     over those that have none yet.
 ///  3. Without Numa.MemQosEnable there are no wishes, so changed limits are restored.
 #pragma once
 
@@ -39,9 +39,9 @@ class MemoryControl {
 
   [[nodiscard]] const HostMemory& host() const { return host_; }
   [[nodiscard]] bool has_changed(const VmId& vm) const;
-  /// What is kept to set limits back.
+  /// What is stored so that limits can be restored.
   [[nodiscard]] const MemoryOriginals& originals() const { return steering_.originals(); }
-  /// Number of changes without an answer yet.
+  /// The number of changes that have not been answered yet.
   [[nodiscard]] std::int64_t under_way() const { return steering_.under_way(); }
 
  private:
@@ -54,7 +54,7 @@ class MemoryControl {
 
   MemorySteering steering_;
   HostMemory host_;
-  std::set<VmId> not_reserved_;  ///< guaranteed, but there is no room for it
+  std::set<VmId> not_reserved_;  ///< guaranteed by policy, but there is no room
 };
 
 }  // namespace vmnuma::balancer

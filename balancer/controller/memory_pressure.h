@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whether the host is so short of memory that page migration is paused.
 ///
-/// Problem: moving pages needs free ones on the target, and bandwidth, which must not be taken
-/// while other tasks wait for memory. Approach: two kernel readings, the share of time in which
-/// some task waits for memory and the rate of direct reclaims, each compared with its option.
+/// Problem: moving pages needs free pages on the target and memory bandwidth, which must not be
+/// taken while tasks wait for memory. Approach: two kernel readings, the share of time in which
+/// some task waits for memory and the rate of direct reclaims, are each compared with an option.
 /// Properties:
 ///  1. Pressure is high above Numa.PageMigPressureMax or Numa.PageMigReclaimMax, and ends only at
-///  half of both.
+///     half of both.
 ///  2. Each change is an effect and is logged; nothing else is.
 ///  3. A missing reading counts as no pressure.
 #pragma once

@@ -24,7 +24,7 @@ MemoryLimits with(MemoryLimits found, const MemoryProtection& wished) {
   return found;
 }
 
-/// Setting by setting: `choose` gets that setting from each of the limits.
+/// Combines limits setting by setting; `choose` gets that setting from each of the limits.
 template <class Choose>
 MemoryLimits combine(const MemoryOriginal& original, const MemoryLimits& now, Choose choose) {
   const auto pick = [&](auto setting) {
@@ -36,7 +36,7 @@ MemoryLimits combine(const MemoryOriginal& original, const MemoryLimits& now, Ch
           pick(&MemoryLimits::max), pick(&MemoryLimits::swap_max)};
 }
 
-/// What was found, updated with external changes since.
+/// What was found, updated with later external changes.
 MemoryLimits found_by_now(const MemoryOriginal& original, const MemoryLimits& now) {
   return combine(original, now, [](const auto& found, const auto& in_force, bool is_ours) {
     return is_ours ? found : in_force;
@@ -179,7 +179,7 @@ void MemorySteering::restore(const std::string& path, const Sample& sample, Step
     return;
   }
   if (is_waiting(path, read_in) || (!now && !is_slice)) {
-    return;  // requested already, or its VM cannot be read in this epoch
+    return;  // already requested, or its VM cannot be read in this epoch
   }
   const MemoryLimits target = now ? found_by_now(original, *now) : original.found;
   const auto asked = asked_.find(path);
@@ -233,7 +233,7 @@ MemorySteering::Steps MemorySteering::answered(const std::string& path,
     return steps;
   }
   if (problem.empty()) {
-    // The sample after this one may have begun before the answer came.
+    // The next sample may have begun before the answer came.
     asked->second.believed_after = sequence_ + 1;
     asked->second.carried_out = true;
     problem_.clear();

@@ -2,12 +2,12 @@
 /// What to set in the memory controllers of VMs and of their slices, and how to undo it.
 ///
 /// Problem: protections (placement/memory_qos.h) must hold for VMs that come and go, together with
-/// what an administrator has set or sets later, across restarts of the daemon; and when a VM is
+/// what an administrator has set or sets later, and across restarts of the daemon; and when a VM is
 /// released nothing of ours may remain. Approach: every epoch compares what is in force with what
-/// should be and asks for the difference, so nothing depends on an answer having arrived. The
+/// should be and requests the difference, so nothing depends on an answer having arrived. The
 /// limits found before the first change are kept for each cgroup, and are stored before a change is
-/// carried out. A protection is effective for a VM only as far as the slices above it have it
-/// themselves, so every slice gets the sum of its VMs' protections.
+/// carried out. A protection is effective for a VM only to the extent that the slices above it have
+/// it themselves, so every slice gets the sum of its VMs' protections.
 /// Terms: *path* - of a cgroup below the mount of cgroup v2; *found* - its limits before the first
 /// change; *ours* - the limits last requested; *reading* - from one epoch's sample. A reading that
 /// may be older than an answer is ignored.
@@ -36,10 +36,10 @@
 
 namespace vmnuma::balancer {
 
-/// What is kept for a cgroup with changed limits.
+/// What is stored for a cgroup with changed limits.
 struct MemoryOriginal {
   VmId vm;              ///< zeros: it is a slice
-  VmProcess process;    ///< `found` is valid for this life of the VM only
+  VmProcess process;    ///< `found` is valid only for this process of the VM
   MemoryLimits found;   ///< before the first change
   MemoryLimits before;  ///< before the last change
   MemoryLimits ours;    ///< by the last change
@@ -50,8 +50,8 @@ using MemoryOriginals = std::map<std::string, MemoryOriginal>;
 
 /// Limits to set for a systemd unit.
 struct MemoryChange {
-  /// kRestore: as found, so nothing of ours need be kept; kForget: the unit has ended, nothing is
-  /// set, and nothing of ours is kept.
+  /// kRestore: set to what was found, so nothing of ours need be kept. kForget: the unit has ended,
+  /// so nothing is set, and nothing of ours is kept.
   enum class Kind { kSet, kRestore, kForget };
   std::string path;  ///< of its cgroup; the unit's name is the last part
   MemoryLimits limits;
@@ -59,7 +59,7 @@ struct MemoryChange {
   bool operator==(const MemoryChange&) const = default;
 };
 
-/// A VM that has a class.
+/// What should be in force for a VM that has a class.
 struct MemoryWish {
   VmId vm;
   std::string name;  ///< for messages
@@ -82,15 +82,16 @@ class MemorySteering {
   };
   /// The changes required by one epoch's readings.
   [[nodiscard]] Steps steer(const Sample& sample, const std::vector<MemoryWish>& wishes);
-  /// Restores everything at once, when the daemon stops.
+  /// Returns the changes that restore everything at once, when the daemon stops.
   [[nodiscard]] Steps give_all_back() const;
-  /// The result of a change; empty `problem`: it was carried out.
+  /// Takes the result of a change; if `problem` is empty, it was carried out.
   [[nodiscard]] Steps answered(const std::string& path, const std::string& problem);
-  /// VMs that have ended need no restoration, but what systemd keeps of them must be removed.
+  /// Forgets VMs that have ended. They need no restoration, but what systemd keeps of them must be
+  /// removed.
   [[nodiscard]] Steps keep_only(const std::set<VmId>& running);
 
   [[nodiscard]] const MemoryOriginals& originals() const { return originals_; }
-  /// Number of changes without an answer yet.
+  /// The number of changes that have not been answered yet.
   [[nodiscard]] std::int64_t under_way() const;
 
  private:
@@ -103,7 +104,8 @@ class MemorySteering {
     std::int64_t read_in = 0;
   };
   struct Asked {
-    std::int64_t believed_after = 0;  ///< trust later readings only; the largest: no answer yet
+    std::int64_t believed_after = 0;  ///< ignore readings up to this one; the largest number: no
+                                      ///< answer yet
     bool carried_out = false;
     bool restores = false;
     std::int32_t repairs = 0;
@@ -120,7 +122,7 @@ class MemorySteering {
   void ask(const std::string& path, const MemoryLimits& limits, bool restores, Steps& steps);
 
   MemoryOriginals originals_;
-  /// By path: state of its last change.
+  /// The state of each cgroup's last change, by path.
   std::map<std::string, Asked> asked_;
   std::set<std::string> said_;
   std::string problem_;

@@ -76,7 +76,7 @@ MemoryUser user_of(const VmRecord& vm, const HostMemory& host) {
   return user;
 }
 
-/// Limits one kind of protection to what the slices above have, from the innermost to the
+/// Limits one kind of protection to what the slices above have, from the innermost slice to the
 /// outermost.
 void cut_to_slices(const std::vector<const VmRecord*>& vms, const HostMemory& host,
                    Bytes MemoryUser::*protection, Bytes MemoryLimits::*limit,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The memory of the host, VM by VM, and which VMs would lose some first.
+/// The memory of the host, VM by VM, and which VMs would lose memory first.
 #pragma once
 
 #include <cstdint>

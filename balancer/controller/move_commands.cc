@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller's answers to `move` and `move-together`. The administrator may do what the planner
-// would not: guards that only keep the host calm are ignored, but masks, hard groups and room are
-// respected.
+// The controller's answers to `move` and `move-together`. The administrator may order moves that
+// the planner would not make: guards that only keep the host calm are ignored, but masks, hard
+// groups and room are respected.
 #include "balancer/controller/move_commands.h"
 
 #include <algorithm>
@@ -72,8 +72,8 @@ std::string moves_text(const Snapshot& snapshot, const std::vector<Rehoming>& mo
   return text;
 }
 
-/// Everything that would be refused is refused in every mode, so that trying a command in dry-run
-/// shows it.
+/// Orders the moves. Whatever would be refused is refused in every mode, so that trying a command
+/// in dry-run shows it.
 Result<DoneView> order_moves(ControllerState& state, const Snapshot& snapshot,
                              const std::vector<Rehoming>& moves, Effects& effects) {
   return moves_together(snapshot, state.setup.options, moves, Reason::kAdministrator)
@@ -101,14 +101,14 @@ Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
   };
   const auto node = [&](const Rehoming& move) { return snapshot.topology.nodes[move.to].id.value; };
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    // The others as they will be at the time of this move.
+    // The other clients as they will be at the time of this move.
     Arrangement others = now;
     for (std::size_t other = 0; other < moves.size(); ++other) {
       if (other != i) {
         others.apply({&moves[other], 1});
       }
     }
-    // Of the guards only those that policies set, which check_target() may name after others.
+    // Here only guards that policies set; check_target() may report these after others.
     const std::vector<NodeIndex>& allowed = snapshot.clients[moves[i].client].allowed;
     const std::optional<Guard> guard =
         !std::binary_search(allowed.begin(), allowed.end(), moves[i].to)

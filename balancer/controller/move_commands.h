@@ -10,8 +10,8 @@
 
 namespace vmnuma::balancer {
 
-/// The action that moves these clients at the same time, each with its memory. The clients are
-/// distinct, have a home and may be moved. Errors: invalid-argument (one of them may not live
+/// Returns the action that moves these clients at the same time, each with its memory. The clients
+/// must be distinct, have a home and be movable. Errors: invalid-argument (one of them may not live
 /// there), no-space.
 [[nodiscard]] Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
                                             const std::vector<Rehoming>& moves, Reason reason);

@@ -10,7 +10,7 @@
 
 namespace vmnuma::balancer {
 
-/// The kernel's number; none (-1) for no node.
+/// The kernel's number of the node; -1 for no node.
 [[nodiscard]] NodeId id_of(const Topology& topology, NodeIndex node);
 
 /// The nodes that still exist, in the order of `nodes`.

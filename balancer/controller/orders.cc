@@ -81,7 +81,8 @@ void add_pins(const VmRecord& vm, const std::vector<Relocation>& relocations, co
   }
 }
 
-/// Empty unless every cell belongs to one client, and they have different homes.
+/// The homes of the VM's cells; empty unless every cell belongs to one client, and the homes
+/// differ.
 std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRecord& vm,
                                             const std::map<std::int32_t, NodeIndex>& homes) {
   std::vector<migration::CellHome> cells;
@@ -106,8 +107,8 @@ std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRe
   return apart ? cells : std::vector<migration::CellHome>{};
 }
 
-/// How much of the client's memory is to be at home. A client that stays where it is must not keep
-/// another client of the VM from moving just because its own remote memory finds no room.
+/// How much of the client's memory should be at home. If a client stays where it is, remote memory
+/// of its own that finds no room must not keep another client of the VM from moving.
 Bytes quota_of(const Snapshot& snapshot, const ClientState& client, NodeIndex home) {
   const bool is_ordinary = page_size_of(snapshot, client) == Bytes{};
   if (home != client.home || !is_ordinary || home >= client.memory.size()) {
@@ -133,7 +134,7 @@ void add_memory(const Snapshot& snapshot, const VmState& state, const VmRecord& 
     quotas[id_of(snapshot.topology, home)] += quota_of(snapshot, client, home);
   }
   const VmDescription& described = vm.description;
-  // The nodes that libvirt was advised to start on are no limit for later.
+  // The nodes that libvirt was advised for the start do not limit the VM later.
   const bool advised = described.numatune == NumatuneMode::kRestrictive &&
                        described.numatune_auto &&
                        !std::all_of(quotas.begin(), quotas.end(), [&](const auto& quota) {

@@ -4,8 +4,8 @@
 /// Properties: every vCPU of a moved client is pinned to exactly the usable CPUs of its new home,
 /// or to the part given to it (cpu_pins.h); the emulator and the I/O threads are pinned to the VM's
 /// reach; if only the CPUs within homes change, threads that already have the right pins are
-/// omitted; vCPUs come first, then the emulator, then I/O threads; `before` is what the live
-/// definition says, so that undoing an order restores what was found; VMs that keep their memory in
+/// omitted; vCPUs come first, then the emulator, then I/O threads; `before` is taken from the live
+/// definition, so that undoing an order restores what was found; VMs that keep their memory in
 /// place get no memory change.
 #pragma once
 
@@ -19,8 +19,9 @@
 
 namespace vmnuma::balancer {
 
-/// `action` is from a plan made from `snapshot`; the ledger still has the homes before it.
-/// `cpu_subsets` has the VMs that do not get their homes whole.
+/// Makes the order for `action`, which is from a plan made from `snapshot`; the ledger must still
+/// contain the homes before it. `cpu_subsets` contains the VMs that do not get the whole of their
+/// homes.
 [[nodiscard]] migration::Order make_order(std::int64_t number, const Action& action,
                                           const Snapshot& snapshot, const Ledger& ledger,
                                           const std::map<VmId, VmCpus>& cpu_subsets);

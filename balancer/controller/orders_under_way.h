@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Orders that have not ended yet, or await the measurement of their outcome.
+/// Orders that have not ended yet, or whose outcome has not been measured yet.
 ///
 /// Problem: an order that fails must leave things as they were, and its effect is known only epochs
 /// after its end. Approach: for each action the state that it changed is kept. Properties:
 ///  1. Action numbers only grow, starting after the highest one in the history.
 ///  2. An action that has ended is no longer under way; what it moved is kept until its outcome is
-///  taken or no longer awaited.
+///     taken or no longer awaited.
 ///  3. An action is superseded for a VM by every younger one that concerns that VM's memory.
 ///  4. An action no longer concerns a VM that has ended, nor one that is started under the same
 ///  UUID.
@@ -47,12 +47,12 @@ class OrdersUnderWay {
 
   explicit OrdersUnderWay(std::int64_t last_action) : next_(last_action + 1) {}
 
-  /// The number of the next action, and allocating it.
+  /// The number of the next action; take_number() also allocates it.
   [[nodiscard]] std::int64_t next() const { return next_; }
   std::int64_t take_number() { return next_++; }
-  /// Returns the action's number.
+  /// Registers an order. Returns the action's number.
   std::int64_t begin(UnderWay order);
-  /// Null if it is not under way.
+  /// The order of this action; null if it is not under way.
   [[nodiscard]] UnderWay* find(std::int64_t action);
   [[nodiscard]] const UnderWay* find(std::int64_t action) const;
   void end(std::int64_t action) { under_way_.erase(action); }

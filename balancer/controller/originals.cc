@@ -15,7 +15,7 @@ bool is_ours(const Original::Pins& pins, const std::vector<CpuId>& cpus) {
   return std::find(pins.ours.begin(), pins.ours.end(), cpus) != pins.ours.end();
 }
 
-/// For a change of the same process.
+/// Notes a change of the same process.
 void note(Original& original, const VmChange& change) {
   for (const PinChange& pin : change.pins) {
     const auto [entry, is_new] =
@@ -85,7 +85,7 @@ bool contains_all(const std::vector<NodeId>& nodes, const std::vector<NodeId>& o
                      [&](const NodeId node) { return has_node(nodes, node); });
 }
 
-/// As passed to libvirt: those of `nodes` that are there, or all nodes if none is.
+/// Nodes as passed to libvirt: those of `nodes` that are present, or all nodes if none is.
 std::vector<NodeId> or_all(std::vector<NodeId> nodes, const Topology& topology) {
   const std::vector<NodeId> present = nodes_with_memory(topology);
   std::erase_if(nodes, [&](NodeId node) { return !has_node(present, node); });
@@ -103,7 +103,7 @@ std::vector<NodeId> together(std::vector<NodeId> nodes, const std::vector<NodeId
   return nodes;
 }
 
-/// Memory that lies elsewhere is divided evenly over `nodes`; what lies there stays.
+/// Divides memory that is elsewhere evenly over `nodes`; what is already there stays.
 std::vector<migration::NodeQuota> quotas_on(const std::vector<NodeId>& nodes, const VmSample& now,
                                             const Topology& topology) {
   std::vector<migration::NodeQuota> quotas;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How VMs were before the first order changed them, and how to restore that.
 ///
-/// Problem: a released VM should be as it was found, also after restarts of the daemon and after
-/// many moves, while pins made externally since then must stay. Approach: an order contains for
-/// each thread its old and its new pin; the first order of a process shows what was found, and all
-/// of them show what is ours. Orders are recorded when they are given, and after a restart
-/// again from the history, which also sums up those that it keeps no longer (service/remembered.h).
-/// Terms: *process* - one life of a VM; what was
-/// found is valid for that life only. Properties:
+/// Problem: a released VM should be as it was found, even after restarts of the daemon and many
+/// moves, while pins made externally since then must stay. Approach: an order contains the old and
+/// the new pin of each thread. The first order of a process therefore shows what was found, and all
+/// of them together show which pins are ours. Orders are recorded when they are given. After a
+/// restart they are read from the history, which also sums up those that it has deleted
+/// (service/remembered.h). Terms: *process* - one life of a VM; what was found is valid for that
+/// life only. Properties:
 ///  1. Recording the same orders in the same order gives the same originals, however often the
 ///     daemon was restarted.
 ///  2. A pin that is not ours is left as it is, and a pin made externally between two orders is
@@ -47,31 +47,32 @@ struct Original {
   VmProcess process;
   std::map<ThreadId, Pins> threads;
   /// The nodes that its memory could use before an order first changed them; empty: all. Nothing if
-  /// no order did.
+  /// no order changed them.
   std::optional<std::vector<NodeId>> memory_nodes;
   bool operator==(const Original&) const = default;
 };
 
 using Originals = std::map<VmId, Original>;
 
-/// Records what an order changes. An older process of the VM is forgotten.
+/// Records what an order changes. If an earlier process of the VM is recorded, it is forgotten.
 void note_change(Original& original, const migration::VmChange& change);
-/// The same for all VMs of an order.
+/// Does the same for all VMs of an order.
 void note_order(Originals& originals, const migration::Order& order);
 
-/// The nodes that a VM's memory may be on if nothing limits it, as passed to libvirt. Ascending.
+/// The nodes that a VM's memory may use if nothing limits it, as passed to libvirt. Ascending.
 [[nodiscard]] std::vector<NodeId> nodes_with_memory(const Topology& topology);
 
-/// The change that restores a VM: its process, pins and memory; no pins and no memory nodes if it
-/// is as it was found. `now` is its newest reading. If `original` is null, nothing is known of what
-/// was found: then every thread may run anywhere again. `is_under_way`: an order may have pinned
-/// threads since `vm` was read, so those that seem to be as found are pinned, too.
+/// Returns the change that restores a VM: its process, pins and memory; without pins or memory
+/// nodes if these are as they were found. `now` is the VM's newest reading. If `original` is null,
+/// it is not known what was found, and every thread may run anywhere again. `is_under_way`: an
+/// order may have pinned threads since `vm` was read, so those that seem to be as found are pinned,
+/// too.
 [[nodiscard]] migration::VmChange way_back(const VmDescription& vm, const VmSample& now,
                                            const Original* original, const Topology& topology,
                                            bool is_under_way = false);
 
-/// The change that adds the memory nodes that the VM was found with to those that it may use now;
-/// no nodes if it may use them all, or if its set was never changed.
+/// Returns the change that adds the memory nodes that the VM was found with to those that it may
+/// use now; without nodes if it may use them all, or if its set was never changed.
 [[nodiscard]] migration::MemoryChange widened_as_found(const VmDescription& vm,
                                                        const Original& original,
                                                        const Topology& topology);

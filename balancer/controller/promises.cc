@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of starts.h about promises to VMs that were told where to start: how they count, how
-// they are shown and exported.
+// The part of starts.h about promises to VMs that were told where to start: how they count, and how
+// they are displayed and exported.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -15,18 +15,18 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// How often, in epochs, promises are checked for export to where starts are judged without the
+/// How often, in epochs, promises are checked for changes to be exported for decisions without the
 /// daemon.
 constexpr std::int64_t kLookAgainAfter = 5;
-/// Promises are exported in such steps, so that a guest touching its memory causes no update.
+/// Exported promises are rounded to this, so that a guest touching its memory causes no update.
 constexpr Bytes kStep = kMiB * 64;
 
 Bytes in_steps(Bytes amount) {
   return kStep * ((std::max(amount, Bytes{}).value + kStep.value - 1) / kStep.value);
 }
 
-/// The part of a promise on a node that the VM does not have there yet. Before a VM has appeared it
-/// has nothing.
+/// The part of a promise on a node that the VM does not have there yet. A VM that has not appeared
+/// yet has nothing.
 Bytes still_promised(const PromisedMemory& promised, const Snapshot& snapshot,
                      const StartingVm& starting) {
   const auto node = snapshot.topology.index_of(promised.node);
@@ -38,7 +38,7 @@ Bytes still_promised(const PromisedMemory& promised, const Snapshot& snapshot,
   return std::max(promised.memory - has, Bytes{});
 }
 
-/// Clients that are not placed yet count on their future nodes.
+/// Counts clients that are not placed yet on their future nodes.
 void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex>& homes) {
   for (std::size_t i = 0; i < vm.client_count; ++i) {
     ClientState& client = snapshot.clients[vm.first_client + i];
@@ -48,7 +48,7 @@ void place_at(Snapshot& snapshot, const VmState& vm, const std::vector<NodeIndex
   }
 }
 
-/// Zero before the first epoch.
+/// The reserved memory; zero before the first epoch.
 Bytes reserved_by(const Snapshot& snapshot, NodeIndex node, Bytes page_size) {
   return node < snapshot.nodes.size() ? reservations_of(snapshot.nodes[node], page_size) : Bytes{};
 }
@@ -63,7 +63,7 @@ VmId id_of_reservation(std::uint8_t number) {
 
 }  // namespace
 
-/// Huge pages of a node that were promised to VMs which do not have them yet.
+/// Huge pages of a node that were promised to VMs that do not have them yet.
 Bytes Starts::promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot) const {
   Bytes promised;
   for (const StartingVm& starting : starting_.all()) {
@@ -76,8 +76,8 @@ Bytes Starts::promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot
   return promised;
 }
 
-/// The last epoch, with the VMs that have been told where to start since, and with those that room
-/// is reserved for.
+/// The last epoch, with the VMs that have been told where to start since, and those that room is
+/// reserved for.
 Snapshot Starts::with_starting_vms(const HostNow& now) const {
   Snapshot snapshot = now.snapshot;
   for (const StartingVm& starting : starting_.all()) {
@@ -96,7 +96,7 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
     add_vm(snapshot, added, now.settings.options);
     settle_vm(snapshot, id, homes);
   }
-  // The snapshot keeps the memory of reservations. As VMs they only have vCPUs.
+  // The snapshot accounts for the memory of reservations, so as VMs they only have vCPUs.
   std::uint8_t number = 0;
   for (const Reservation& reservation : now.reservations.all()) {
     const std::vector<NodeIndex> homes = indices_of(reservation.homes, snapshot.topology);
@@ -116,7 +116,7 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
   return snapshot;
 }
 
-/// VMs that have a home count by themselves from now on.
+/// VMs that have a home count without this from now on.
 void Starts::forget_started(const Ledger& ledger, std::int64_t epoch) {
   std::vector<VmId> placed;
   for (const StartingVm& starting : starting_.all()) {
@@ -147,7 +147,8 @@ std::vector<std::map<Bytes, Bytes>> Starts::promised_at_homes(const HostNow& now
   std::vector<std::map<Bytes, Bytes>> promised(with_starting.topology.nodes.size());
   for (const ClientState& client : with_starting.clients) {
     const auto vm = vms.find(with_starting.vms[client.vm].id);
-    if (client.home == kNoNode || vm == vms.end()) {  // reserved for a VM that is not there yet
+    if (client.home == kNoNode || vm == vms.end()) {  // a reservation for a VM that does not exist
+                                                      // yet
       continue;
     }
     for (const auto& [size, memory] : memory_by_page_size(*vm->second, client.memory_size)) {

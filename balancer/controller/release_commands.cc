@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kUntil = "it is left alone until 'manage' or its next start";
 
-/// Called after everything else that would be refused, so that dry-run reports that as well.
+/// To be called after all other checks, so that dry-run reports their refusals as well.
 Result<void> check_changes_pins(const ControllerState& state) {
   if (!state.acts()) {
     return failure(

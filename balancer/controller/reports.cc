@@ -42,7 +42,7 @@ stats::ReportInput input_of(const ReportSources& sources) {
     }
   }
   for (const migration::TransferProgress& transfer : sources.transfers) {
-    // A transfer concerns the whole VM; its first client shows it.
+    // A transfer concerns the whole VM; it is shown with the VM's first client.
     if (const auto first = input.counters.find({transfer.vm, 0}); first != input.counters.end()) {
       first->second.page_mig_rate = transfer.per_second.value / kSmallPage;
     }
@@ -67,7 +67,7 @@ Result<stats::Report> make_report(const std::string& type, const ReportSources& 
     return stats::cnode_table(stats::cnode_rows(input, sources.stays));
   }
   if (type == stats::kLatencyTable) {
-    // Measured latencies play no part in decisions, so the controller only has those of the SLIT.
+    // Measured latencies play no part in decisions, so the controller has only those of the SLIT.
     return stats::latency_table(stats::latency_rows(sources.snapshot.topology, {}));
   }
   if (type == "numa-global") {

@@ -20,10 +20,10 @@ struct ReportSources {
   const Ledger& ledger;
   const stats::NodeStays& stays;
   const std::vector<migration::TransferProgress>& transfers;
-  const std::map<VmId, VmCpus>& cpu_subsets;  ///< VMs that do not have their homes whole
+  const std::map<VmId, VmCpus>& cpu_subsets;  ///< VMs that do not have the whole of their homes
 };
 
-/// Errors: not-found (no such type), naming the closest match.
+/// Makes the table of this type. Error: not-found (no such type), naming the closest match.
 [[nodiscard]] Result<stats::Report> make_report(const std::string& type,
                                                 const ReportSources& sources);
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 256;
 constexpr std::int64_t kLongestReservation_s = std::int64_t{100'000} * 86'400;
-/// Smaller differences come from rounding, and from a sample that takes long.
+/// Smaller differences are due to rounding, or to a sample that takes long.
 constexpr std::int64_t kClockWasSet_s = 5;
 
 tl::unexpected<Error> not_reserved(std::string because) {
@@ -55,7 +55,7 @@ std::vector<NodeId> nodes_of(const Reservation& reservation) {
   return nodes;
 }
 
-/// Error: invalid-argument.
+/// Checks the arguments. Error: invalid-argument.
 Result<void> check(const ReserveRequest& request, const ControllerState& state) {
   if (std::max({request.name.size(), request.vm.value_or("").size(),
                 request.group.value_or("").size(), request.owner.value_or("").size()}) >
@@ -108,7 +108,7 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
   return {};
 }
 
-/// A VM that would take up the reservation.
+/// Describes a VM that would take up the reservation.
 VmDescription reserved_vm(const ReserveRequest& request) {
   VmDescription vm;
   vm.id.uuid.fill(0xfd);  // no UUID generator produces this

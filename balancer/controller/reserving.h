@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Reservations (core/reservations.h) in the controller: what begins, takes up and ends them, and
-/// how they are shown and kept.
+/// how they are displayed and stored.
 ///
 /// Properties:
-///  1. A reservation that does not fit now is refused, with what each node has and whether moves
-///  could help.
+///  1. A reservation that does not fit now is refused; the error states what each node has and
+///     whether moves could help.
 ///  2. When a reservation begins, is taken up, comes back or ends, that is logged, written to the
-///  history, and kept for the next start.
+///     history, and stored for the next start.
 ///  3. The view can be read back as the same reservations.
-///  4. A duration is one of the monotonic clock; a time of day is one of the wall clock.
+///  4. A duration follows the monotonic clock; a time of day follows the wall clock.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,21 @@
 
 namespace vmnuma::balancer {
 
-/// To be called after any change: updates snapshots, the history and the log.
+/// Updates snapshots, the history and the log. To be called after any change.
 void tell_reservations(ControllerState& state, ReservationChanged change, Effects& effects);
 
-/// To be called after a sample was taken in: if the wall clock was set since the one before, what
-/// lasts so long from some moment on (reservations, waits for room) ends that much later or
-/// earlier by that clock.
+/// Adjusts deadlines to a wall clock that was set since the previous sample: whatever has a
+/// duration (reservations, waits for room) ends that much later or earlier by the wall clock. To be
+/// called after a sample was taken in.
 void follow_clock(ControllerState& state, std::int64_t wall_unix_s_before, Effects& effects);
 
-/// Gives up reservations that have expired by the last sample.
+/// Ends reservations that have expired by the time of the last sample.
 void expire_reservations(ControllerState& state, Effects& effects);
-/// VMs that have stopped may take up again what is reserved for them.
+/// Lets VMs that have stopped take up again what is reserved for them, and returns what they had
+/// taken to shared reservations.
 void forget_stopped(ControllerState& state, Effects& effects);
-/// A VM begins to run. `told`: where it was told to start, or nothing. Returns the nodes where it
-/// finds what was reserved for it.
+/// Takes up what is reserved for a VM that begins to run. `told`: where it was told to start, or
+/// nothing. Returns the nodes on which something was reserved for it.
 std::vector<NodeId> take_up_reservations(ControllerState& state, const VmDescription& vm,
                                          const std::vector<NodeId>& told, Effects& effects);
 

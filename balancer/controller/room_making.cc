@@ -20,10 +20,11 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// A search gets a quarter of the remaining time, and at most this long.
+/// A search gets a quarter of the remaining time, but at most this long.
 constexpr std::int64_t kLongestSearch_s = 10;
 constexpr std::int64_t kShareOfSearch = 4;
-/// The result of a VM's wait is remembered this long after its deadline, in case its hook is late.
+/// The result of a VM's wait is remembered for this long after its deadline, in case its hook is
+/// late.
 constexpr std::int64_t kRemembered_s = 60;
 /// A waiting hook asks once per epoch, within these limits.
 constexpr std::int64_t kAskAgainAtLeast_ms = 250;
@@ -50,7 +51,7 @@ void give_reservation_up(ControllerState& state, const RoomWait& wait, Effects& 
   }
 }
 
-/// False if there are too many reservations.
+/// Reserves the room for the VM. False if there are too many reservations.
 bool reserve(ControllerState& state, const RoomWait& wait, NodeId node, Effects& effects) {
   if (state.reservations.all().size() >= Reservations::kMost) {
     return false;
@@ -84,7 +85,7 @@ void end(ControllerState& state, RoomWait& wait, std::string became, Effects& ef
   say(wait, "gets no room made: " + wait.became, effects);
 }
 
-/// The moves that were found are no longer usable.
+/// Searches again, because the moves that were found are no longer usable.
 void start_over(ControllerState& state, RoomWait& wait, const std::string& because,
                 Effects& effects) {
   if (wait.searches >= kMostRoomSearches) {
@@ -102,7 +103,7 @@ bool is_under_way(const RoomWait& wait) {
   return wait.phase == RoomPhase::kSearching || wait.phase == RoomPhase::kMoving;
 }
 
-/// All moves were made, an epoch has shown the result, and the VM still asks.
+/// True if all moves were made, an epoch has shown the result, and the VM still asks.
 bool has_moved_in_vain(const RoomWait& wait, std::int64_t epoch) {
   return wait.phase == RoomPhase::kMoving && wait.steps.empty() && epoch > wait.moved_in_epoch + 1;
 }
@@ -137,7 +138,7 @@ NodeId home_of(const ControllerState& state, const ClientId& client) {
   return is_there ? vm->clients[index].home : NodeId{};
 }
 
-/// Removes clients that are gone, or have moved there anyway.
+/// Removes moves of clients that are gone, or have meanwhile moved there anyway.
 void drop_needless(const ControllerState& state, std::vector<std::vector<RoomMove>>& steps) {
   for (std::vector<RoomMove>& step : steps) {
     std::erase_if(step, [&](const RoomMove& move) {
@@ -148,8 +149,8 @@ void drop_needless(const ControllerState& state, std::vector<std::vector<RoomMov
   std::erase_if(steps, [](const std::vector<RoomMove>& step) { return step.empty(); });
 }
 
-/// What would be ordered, judged by the current host without the VM's reservation. Errors: busy
-/// (not yet), others (no longer possible).
+/// The action for the first step, judged by the current host without the VM's reservation. Errors:
+/// busy (not yet possible), others (no longer possible).
 Result<Action> action_of(const ControllerState& state, const RoomWait& wait,
                          const std::vector<RoomMove>& step) {
   Snapshot snapshot = state.since_the_plan();
@@ -183,7 +184,8 @@ Result<Action> action_of(const ControllerState& state, const RoomWait& wait,
       .and_then([&](Action&& action) -> Result<Action> {
         Plan orders;
         orders.actions = {action};
-        orders.actions.front().reason = Reason::kAdministrator;  // the rules that it is judged by
+        orders.actions.front().reason = Reason::kAdministrator;  // selects the rules that it is
+                                                                 // judged by
         const std::vector<std::string> violations =
             violations_of_orders(orders, snapshot, state.setup.options);
         if (!violations.empty()) {
@@ -329,7 +331,7 @@ void take_room_search(ControllerState& state, const RoomSearched& searched, Effe
   making.searching.reset();
   RoomWait* wait = making.find(searched.vm);
   if (wait == nullptr || wait->phase != RoomPhase::kSearching) {
-    search_for_next(state, effects);  // it was not waiting for the answer any more
+    search_for_next(state, effects);  // it was no longer waiting for the answer
     return;
   }
   const auto node = state.ledger.topology().index_of(searched.node);

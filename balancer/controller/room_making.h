@@ -3,24 +3,24 @@
 ///
 /// Problem: a VM is about to start, much memory is free but not enough on any one node, and moving
 /// another VM would help. Approach: if the VM's policy allows it (make_room) and its hook can wait,
-/// the hook is told to ask again. Meanwhile the moves are searched for outside the service's thread
+/// the hook is told to ask again. Meanwhile a search for moves runs outside the service's thread
 /// (RoomSearch); what becomes free is reserved for the VM; and the moves are ordered step by step,
 /// each when the previous one is done and an epoch has shown what is free then. When the VM asks
-/// again and fits, it is admitted like any other, and at its deadline it is answered as if it had
-/// not waited. Terms: *step* - clients that move at the same time, because none has room before the
-/// others go; *wait* of a VM - room_waits.h.
+/// again and fits, it is admitted like any other; at its deadline it is answered as if it had not
+/// waited. Terms: *step* - clients that move at the same time, because none has room before the
+/// others have left; *wait* of a VM - room_waits.h.
 ///
 /// Properties:
 ///  1. A VM waits only if its policy says before-start, it has a deadline, and it finds no room
-///  where moves could help; and only in active mode while orders are given.
+///     where moves could help; and only in active mode while orders are given.
 ///  2. Room is made for one VM at a time, and there is never more than one search.
 ///  3. A step is ordered only if every client in it is where the search found it and every rule of
-///  orders (core/validator.h) is kept, ignoring the reservation of that VM and no other.
-///  4. After its deadline, and once it starts or fails to start, no step is begun for a VM, and its
-///  reservation is gone.
-///  5. A wait lasts as long whatever the wall clock is set to meanwhile.
+///     orders (core/validator.h) is kept, ignoring the reservation of that VM and no other.
+///  4. After its deadline, and once it starts or fails to start, no further step is begun for a VM,
+///     and its reservation is gone.
+///  5. The length of a wait does not depend on the wall clock being set meanwhile.
 ///  6. If a step fails or is no longer possible, or the moves were not enough, another search
-///  follows, kMostRoomSearches at most.
+///     follows, kMostRoomSearches at most.
 #pragma once
 
 #include <cstdint>
@@ -31,24 +31,24 @@
 
 namespace vmnuma::balancer {
 
-/// Per VM.
+/// The limit for each VM.
 inline constexpr std::int64_t kMostRoomSearches = 3;
 
-/// An announced VM finds no room; `vm` has the policy that counts, `now` has its reservations open.
-/// Returns the answer for its hook if it waits; otherwise appends to `why` what may be tried or was
-/// tried.
+/// Decides whether an announced VM that finds no room waits. `vm` has the effective policy, and in
+/// `now` its reservations are open. Returns the answer for its hook if it waits; otherwise appends
+/// to `why` what may be tried or was tried.
 [[nodiscard]] std::optional<AnnouncedView> wait_for_room(ControllerState& state, const HostNow& now,
                                                          const VmDescription& vm,
                                                          std::int64_t waits_s, std::string& why,
                                                          Effects& effects);
-/// The VM no longer waits, if it did. `because`: a sentence without a full stop.
+/// Ends the VM's wait, if there is one. `because`: a sentence without a full stop.
 void end_wait_for_room(ControllerState& state, const VmId& vm, const std::string& because,
                        Effects& effects);
-/// A search has ended.
+/// Takes the result of a search.
 void take_room_search(ControllerState& state, const RoomSearched& searched, Effects& effects);
-/// Progress of an order that may be a step.
+/// Notes the progress of an order, which may be a step.
 void note_room_step(ControllerState& state, const migration::ActionEvent& event, Effects& effects);
-/// To be called after an epoch's plan.
+/// Continues to make room. To be called after an epoch's plan.
 void go_on_making_room(ControllerState& state, Effects& effects);
 
 }  // namespace vmnuma::balancer

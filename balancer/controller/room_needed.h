@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a VM needs of one node, and whether it could get that if other VMs moved away.
 ///
-///  1. Only what one node can have is required of one: memory of one page size, devices of one
-///  node.
+///  1. One node must provide only what one node can have: memory of one page size, devices of one
+///     node.
 ///  2. There is no advice if a node already has that much, if no node is large enough, or if all
-///  nodes together have too little.
+///     nodes together have too little.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ struct RoomNeeded {
   bool operator==(const RoomNeeded&) const = default;
 };
 
-/// Rounded up.
+/// The size in MiB, rounded up.
 [[nodiscard]] std::int64_t whole_mib(Bytes memory);
 
-/// For a VM with the policy that counts. Nothing if no single node can provide it.
+/// What `vm`, which has the effective policy, needs. Nothing if no single node can provide it.
 [[nodiscard]] std::optional<RoomNeeded> room_needed(const Topology& topology,
                                                     const VmDescription& vm);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// VMs that wait to start until others have made room, and their progress, which room_making.h
-/// drives.
+/// VMs that wait to start until others have made room, and their progress, which is driven by
+/// room_making.h.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct RecordFields;
 enum class RoomPhase {
   kInLine,     ///< other VMs come first
   kSearching,  ///< for the moves
-  kMoving,     ///< step after step, and then until the VM asks again
-  kOver,       ///< nothing more is done for it
+  kMoving,     ///< step by step, and then until the VM asks again
+  kOver,       ///< nothing more is done for the VM
 };
 [[nodiscard]] constexpr auto names(RoomPhase) {
   return names_in_order<RoomPhase>("in-line", "searching", "moving", "over");
@@ -30,10 +30,11 @@ struct RoomWait {
   VmId vm;
   std::string name;
   RoomNeeded needed;
-  std::int64_t until_unix_s = 0;  ///< then it starts with what is free; moves with the wall clock
+  std::int64_t until_unix_s = 0;  ///< then it starts with what is free; follows changes of the wall
+                                  ///< clock
   RoomPhase phase = RoomPhase::kInLine;
   std::vector<std::vector<RoomMove>> steps;  ///< not done yet; the first may be under way
-  std::int64_t action = 0;                   ///< the order of the first step; 0: not under way
+  std::int64_t action = 0;                   ///< the order for the first step; 0: none under way
   std::int64_t moved_in_epoch = 0;           ///< epoch in which the last step was done
   std::int64_t searches = 0;                 ///< number begun
   std::vector<std::string> moved = {};       ///< names of the VMs that were moved for it

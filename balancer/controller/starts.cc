@@ -22,7 +22,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// In the scale of reluctance(), for a node that has room for the VM alone.
+/// On the scale of reluctance(), for a node that has room for this VM alone.
 constexpr std::int64_t kMostWanted = -1'000'000'000;
 /// How many VMs that were not admitted are remembered.
 constexpr std::size_t kMostNotAdmitted = 8;
@@ -65,7 +65,7 @@ std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes, const Topology& 
   return ids;
 }
 
-/// True if the VM starts only where all that it needs is together.
+/// True if the VM starts only where everything it needs is together.
 bool must_fit(const VmPolicy& policy) {
   return policy.topology_policy == TopologyPolicy::kRestricted ||
          policy.topology_policy == TopologyPolicy::kSingleNumaNode;
@@ -75,7 +75,7 @@ Bytes bytes_of_page(std::int64_t kib) {
   return Bytes{std::clamp<std::int64_t>(kib, 0, kMostPageKib) * 1024};
 }
 
-/// The VM as far as the hook describes it.
+/// The VM, to the extent that the hook describes it.
 VmDescription announced_vm(const AnnounceRequest& request, const VmId& id) {
   VmDescription vm;
   vm.id = id;
@@ -118,7 +118,7 @@ VmDescription announced_vm(const AnnounceRequest& request, const VmId& id) {
   return vm;
 }
 
-/// How unsuitable the node is, by strategy, for a VM that is to start in one place.
+/// How unsuitable the node is, by strategy, for a VM that should start in one place.
 std::int64_t reluctance(const Arrangement& now, NodeIndex node, const VmDescription& vm) {
   constexpr std::int64_t kLacksCpus = 1'000'000;
   const PlacementStrategy strategy = vm.policy.strategy;
@@ -192,7 +192,7 @@ std::optional<std::string> check_cores(const HostNow& now, const VmDescription& 
 }
 
 /// Finds the VM's homes, and where libvirt should start it. `snapshot` is the host with all other
-/// VMs, `reserved` the nodes with room that others do not get.
+/// VMs, `reserved` the nodes with room that is reserved for this VM.
 void find_start(HostNow& now, StartingVm& vm, VmDescription description,
                 const std::vector<NodeIndex>& reserved, Snapshot snapshot) {
   NewVm added;
@@ -280,7 +280,8 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   }
   if (now.snapshot.epoch == 0 || (!is_aligned && !wants_cores && !is_guaranteed)) {
     if (request.asks) {
-      (void)starting_.announce(vm, /*asks=*/true, now.snapshot.epoch);  // nothing more to say yet
+      (void)starting_.announce(vm, /*asks=*/true, now.snapshot.epoch);  // a failure needs no
+                                                                        // message here
     }
     return AnnouncedView{fmt::format("VM '{}' is expected", vm.name), {}, {}};
   }
@@ -364,8 +365,8 @@ void Starts::note_not_admitted(const HostNow& now, const VmDescription& vm, cons
        (refused ? "its start was refused: " : "it was let start because " + because + ": ") + why});
 }
 
-/// Memory of the host that no VM has or was promised. A VM that is to be guaranteed its memory gets
-/// no more than can be kept for it.
+/// Memory of the host that no VM has or was promised. A VM whose memory must be guaranteed gets no
+/// more than can be kept for it.
 FreeForVm Starts::free_for(const HostNow& now, const VmDescription& vm,
                            const Arrangement& arrangement, const AnnounceRequest& request) const {
   const Snapshot& snapshot = arrangement.snapshot();
@@ -412,7 +413,7 @@ VmAdmission Starts::admit(const HostNow& now, const VmDescription& vm, const Sna
   };
   VmAdmission admission = admit_vm(snapshot.topology, vm, now.settings.options.prefer_ht != 0,
                                    free_for(now, vm, arrangement, request), complete);
-  // Each of several nodes may have room for a promise that they cannot keep together.
+  // Several nodes may each have room for a promise that they cannot keep jointly.
   if (!admission.refused && vm.policy.memory_class == MemoryClass::kGuaranteed) {
     if (auto unkept = guarantees(now).refusal(vm, admission.nodes)) {
       (must_fit(vm.policy) ? admission.refused : admission.unmet) = std::move(unkept);

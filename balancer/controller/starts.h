@@ -3,17 +3,17 @@
 ///
 /// Problem: libvirt's hook announces a VM before it runs, libvirt asks where to start it, and
 /// meanwhile other VMs must not get what it was promised. Approach: a VM that was told where to
-/// start (core/starting_vms.h) counts in every answer as one that lives there. The state that
-/// decides on starts is also exported for deciding without the daemon. Terms: *admission* - whether
-/// a VM fits if its policy is demanding; it is refused only if refuses_starts(). Properties:
-///  1. Before an epoch was measured no VM is refused for what the host has.
+/// start (core/starting_vms.h) counts in every answer as if it lived there. The state that decides
+/// on starts is also exported, for decisions without the daemon. Terms: *admission* - whether a VM
+/// fits, if its policy demands that; it is refused only if refuses_starts(). Properties:
+///  1. Before an epoch was measured no VM is refused for lack of resources.
 ///  2. What was promised to a VM is not available to others until it has it, is withdrawn or is
-///  forgotten.
+///     forgotten.
 ///  3. The last eight VMs that were not admitted are remembered, each with its last reason.
 ///  4. The largest VM shown as able to start now would itself be admitted.
-///  5. Reserved room is free for the VM that it is for, and only that VM is led there.
+///  5. Reserved room is free for the VM that it is for, and only that VM is directed there.
 ///  6. The exported state is updated when it has changed, which is checked every fifth epoch and
-///  whenever a VM was told where to start.
+///     whenever a VM was told where to start.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +46,9 @@ struct HostNow {
   Snapshot snapshot;                   ///< the last epoch, with the homes given since
   NodeIndex last_placed_on = kNoNode;  ///< updated with every answer
   std::int64_t wall_unix_s = 0;
-  Reservations reservations = {};  ///< that `snapshot` keeps
+  Reservations reservations = {};  ///< those that `snapshot` accounts for
 
-  /// Makes the VM's own reservations free for it from now on. Returns where they are.
+  /// Makes the VM's own reservations free for it from now on. Returns their nodes.
   std::vector<NodeIndex> open_reservations_for(const VmDescription& vm);
 };
 
@@ -65,32 +65,35 @@ class Starts {
   [[nodiscard]] const StartingVms& starting() const { return starting_; }
   [[nodiscard]] const std::vector<NotAdmittedView>& not_admitted() const { return not_admitted_; }
 
-  /// Called for a VM that finds no room, with the policy that counts and the reason. If it returns
-  /// an answer, the VM does not start yet, and nothing is promised or noted; otherwise `why` may
-  /// have been extended.
+  /// Called for a VM that finds no room, with its effective policy and the reason. If it returns an
+  /// answer, the VM does not start yet, and nothing is promised or recorded; otherwise it may have
+  /// extended `why`.
   using MayWait = std::function<std::optional<AnnouncedView>(
       const HostNow& now, const VmDescription& vm, std::string& why)>;
-  /// A StartNotAdmitted that this adds to the effects has no number yet.
+  /// Answers the announcement of a VM. A StartNotAdmitted that this adds to the effects has no
+  /// number yet.
   [[nodiscard]] Result<AnnouncedView> announce(HostNow& now, const AnnounceRequest& request,
                                                const MayWait& may_wait, Effects& effects);
   [[nodiscard]] Result<DoneView> withdraw(const WithdrawRequest& request);
   [[nodiscard]] Result<SuggestView> suggest(HostNow& now, const SuggestRequest& request,
                                             Effects& effects);
-  /// The VM runs from now on. Returns where it was told to start, or nothing if it never asked.
+  /// To be called when the VM runs. Returns where it was told to start, or nothing if it never
+  /// asked.
   [[nodiscard]] std::vector<NodeId> appeared(const VmDescription& vm) {
     return starting_.appeared(vm);
   }
-  /// Room for such a VM on as few nodes as it could ever have. Error: no-space.
+  /// Finds room for such a VM on the smallest number of nodes that could ever hold it. Error:
+  /// no-space.
   [[nodiscard]] Result<RoomFound> room_for(HostNow& now, const VmDescription& vm) const;
-  /// VMs that have a home count by themselves from now on.
+  /// Forgets VMs that have a home: from now on they count without this.
   void forget_started(const Ledger& ledger, std::int64_t epoch);
 
-  /// What VMs were promised on each node, and the pools of huge pages.
+  /// Adds what VMs were promised on each node, and the pools of huge pages, to the view.
   void show_promises(const HostNow& now, HostView& view) const;
   /// What is free, for every page size, for a VM that is about to start and is guaranteed nothing.
   /// Requires a measured epoch.
   [[nodiscard]] FreeForVm free_for_any(const HostNow& now) const;
-  /// The largest VM that would start now on each node; to be called after show_promises().
+  /// Adds the largest VM that would start now on each node; to be called after show_promises().
   void show_largest(const HostNow& now, HostView& view) const;
   /// The largest VM that would start now on the host.
   [[nodiscard]] LargestVmView largest_vm(const HostNow& now) const;

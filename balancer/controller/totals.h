@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Sums since the daemon was started, from which rates are computed.
 ///
-/// Problem: a reader that polls every minute must not lose the epochs between. Approach: sums that
-/// only grow, updated every epoch and whenever an action ends. No decision uses them.
+/// Problem: a reader that polls every minute must not lose the epochs in between. Approach: sums
+/// that only grow, updated every epoch and whenever an action ends. No decision uses them.
 ///
 /// Properties:
 ///  - an epoch adds exactly what its snapshot shows;
@@ -31,7 +31,7 @@ struct CpuTotal {
 struct NodeTotal {
   CpuTime capacity;
   CpuTime non_vm;
-  CpuTotal clients;  ///< of clients homed here at the time
+  CpuTotal clients;  ///< of clients that had their home here at the time
   bool operator==(const NodeTotal&) const = default;
 };
 

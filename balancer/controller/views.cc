@@ -18,21 +18,21 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// The gain of an action that was considered.
+/// Describes the gain of a considered action.
 std::string saves_text(CpuTime gain) {
   return gain.value >= 0
              ? fmt::format("would save {} ms of lost time per epoch", milliseconds(gain))
              : fmt::format("would lose {} ms more per epoch", milliseconds(-gain));
 }
 
-/// The VM that `vm` wakes and is woken by.
+/// The other VM of a pair that wake each other; null if `vm` is not in the pair.
 const VmState* partner_in(const Snapshot& snapshot, const Chat& chat, const VmId& vm) {
   return chat.a == vm   ? find_vm(snapshot, chat.b)
          : chat.b == vm ? find_vm(snapshot, chat.a)
                         : nullptr;
 }
 
-/// " (talks to 'db' there: 48000 wake-ups a second)", naming the VM on that node that it talks to
+/// " (talks to 'db' there: 48000 wake-ups a second)", naming the VM on that node to which it talks
 /// most; empty if there is none.
 std::string talk_text(const Snapshot& snapshot, const Relocation& relocation) {
   std::string text;
@@ -53,7 +53,7 @@ std::string talk_text(const Snapshot& snapshot, const Relocation& relocation) {
   return text;
 }
 
-/// The share of pairs of clients of the two VMs on the same node, of those pairs that have homes.
+/// Of the pairs of clients of the two VMs that have homes, the share on the same node.
 Figure same_node_pct(const Snapshot& snapshot, const VmState& a, const VmState& b) {
   std::int64_t pairs = 0;
   std::int64_t together = 0;
@@ -278,7 +278,7 @@ std::string guard_text(Guard guard, const Options& options) {
 
 namespace {
 
-/// guard_text(), with what is known of the VM and the host.
+/// guard_text(), extended by what is known of the VM and the host.
 std::string stop_text(const Snapshot& snapshot, const VmState* vm, Guard guard,
                       const Options& options) {
   if (guard == Guard::kStaleData && vm != nullptr && !vm->fresh) {

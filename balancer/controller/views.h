@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From the controller's state to its presentation: sentences and rounded figures.
+/// Turns the controller's state into sentences and rounded figures for display.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ namespace vmnuma::balancer {
 /// Everything that can be said about one VM. `why` has a sentence per client.
 [[nodiscard]] ExplainView explain_view(const Snapshot& snapshot, std::size_t vm,
                                        const Options& options, const std::vector<std::string>& why);
-/// How the topology_policy of a VM is met, as a sentence; empty if it has none. `description` is
-/// that of the VM.
+/// Describes how the topology_policy of a VM is met, as a sentence; empty if it has none.
+/// `description` is that VM's.
 [[nodiscard]] std::string topology_text(const Snapshot& snapshot, std::size_t vm,
                                         const VmDescription& description);
 /// Calls visit(kind, name, device) for each host device that the VM uses, in a fixed order.
@@ -53,22 +53,22 @@ void visit_devices(const VmDescription& vm, const Visit& visit) {
   }
 }
 
-/// All devices, without what only the host's files reveal.
+/// All devices, without details that only the host's files reveal.
 [[nodiscard]] std::vector<DeviceView> device_views(const VmDescription& vm);
 
 [[nodiscard]] std::vector<TransferView> transfer_views(
     const Snapshot& snapshot, const std::vector<migration::TransferProgress>& transfers);
 
-/// Why a host with at most one node that can be a home has nothing to balance, as a sentence; empty
-/// for all others.
+/// Explains why a host with at most one node that can be a home has nothing to balance, as a
+/// sentence; empty for all others.
 [[nodiscard]] std::string nothing_to_balance(const Topology& topology);
 /// The prediction for an action with this reason.
 [[nodiscard]] PredictionView prediction_view(std::string_view reason, const Prediction& predicted);
 
-/// In CPU time of one core, rounded to the nearest.
+/// CPU time in milliseconds of one core, rounded to the nearest.
 [[nodiscard]] std::int64_t milliseconds(CpuTime time);
 
-/// 0..100, from thousandths that may be larger.
+/// A share as a percentage 0..100, from thousandths that may be larger.
 [[nodiscard]] std::int64_t percent(Permille share);
 /// The same for a share that may be unknown.
 [[nodiscard]] Figure percent_if(const std::optional<Permille>& share);

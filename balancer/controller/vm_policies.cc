@@ -22,7 +22,7 @@ bool has_key(const std::vector<PolicySetting>& settings, std::string_view key) {
                      [key](const PolicySetting& setting) { return setting.key == key; });
 }
 
-/// A node named in a command must exist; a VM from elsewhere may name any.
+/// Checks that nodes named in a command exist; a VM from another host may name any.
 Result<void> check_nodes(const VmPolicy& policy, const Topology& topology) {
   for (const NodeId node : policy.nodes) {
     if (!topology.index_of(node)) {
@@ -38,7 +38,7 @@ Result<void> check_nodes(const VmPolicy& policy, const Topology& topology) {
   return {};
 }
 
-/// A policy without a strategy gets the host's.
+/// Gives a policy without a strategy the host's.
 VmPolicy with_strategy(const Settings& settings, VmPolicy policy) {
   if (policy.strategy == PlacementStrategy::kHost &&
       settings.strategy != PlacementStrategy::kLeastLostTime) {
@@ -51,7 +51,7 @@ bool is_mask_in_vain(const VmDescription& vm, const VmPolicy& policy) {
   return vm.memory_nodes_fixed && policy.memory_mode == MemoryMode::kMask;
 }
 
-/// Memory mode mask needs a hypervisor that can set the VM's memory nodes.
+/// Replaces memory mode mask if the hypervisor cannot set the VM's memory nodes.
 VmPolicy with_possible_mode(const VmDescription& vm, VmPolicy policy) {
   if (is_mask_in_vain(vm, policy)) {
     policy.memory_mode = MemoryMode::kSoft;
@@ -59,17 +59,17 @@ VmPolicy with_possible_mode(const VmDescription& vm, VmPolicy policy) {
   return policy;
 }
 
-/// The configured policy, whether possible or not.
+/// The configured policy, whether or not its memory mode is possible.
 VmPolicy configured_policy(const Settings& settings, const VmDescription& vm) {
   auto found = settings.policies.find(to_text(vm.id));
-  // A name that reads as a UUID refers to another VM there.
+  // A name that looks like a UUID refers to another VM in the configuration.
   if (found == settings.policies.end() && !parse_vm_id(vm.name)) {
     found = settings.policies.find(vm.name);
   }
   return with_strategy(settings, found == settings.policies.end() ? vm.policy : found->second);
 }
 
-/// With what the VM's own metadata says, whether possible or not.
+/// The configured policy with the VM's own metadata, whether or not its memory mode is possible.
 VmPolicy wanted_policy(const Settings& settings, const VmDescription& vm) {
   const VmPolicy configured = configured_policy(settings, vm);
   return settings.metadata_wins
@@ -206,7 +206,7 @@ Result<PolicyWrite> policy_write(const Settings& settings, const Topology& topol
   for (const RequestedSetting& setting : request.settings) {
     VmPolicy scratch;
     if (!setting.value && has_key(description.own_policy, setting.key)) {
-      // Even a key that should never have been there can be removed.
+      // A key that should never have existed can still be removed.
     } else if (auto set = set_policy_key(scratch, setting.key, setting.value.value_or("")); !set) {
       if (setting.value || set.error().code == ErrorCode::kNotFound) {
         return tl::unexpected(std::move(set).error());

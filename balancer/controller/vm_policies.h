@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which policy counts for a VM: the configuration's, or the one in its metadata.
+/// Which policy is in effect for a VM: the configuration's, or the one in its metadata.
 ///
 /// Properties:
 ///  1. A policy in a domain's metadata overrides the configuration's, unless the latter says
-///  otherwise.
+///     otherwise.
 ///  2. A policy with any error is ignored as a whole; that is logged once, and so is its
-///  correction.
+///     correction.
 ///  3. A VM without a strategy in its policy has the host's.
 ///  4. If a VM's memory nodes cannot be set, memory_mode mask is refused: by `vmnuma set` with the
-///  reason; elsewhere it is treated as soft, which is logged once.
-///  5. A max_per_node that a VM's clients have too few nodes to keep does not hold; that is logged
-///  once.
+///     reason; elsewhere it is treated as soft, which is logged once.
+///  5. A max_per_node does not hold if there are too few nodes for the VM's clients; that is logged
+///     once.
 #pragma once
 
 #include <string>
@@ -23,11 +23,11 @@
 
 namespace vmnuma::balancer {
 
-/// `running` as libvirt reports them, with the policies that count.
+/// Returns `running`, as libvirt reports them, with their effective policies.
 [[nodiscard]] std::vector<VmDescription> with_policies(const Settings& settings,
                                                        std::vector<VmDescription> running);
 
-/// Notes VMs with a refused policy in their metadata.
+/// Notes VMs whose metadata contains a refused policy.
 void note_refused_policies(const Settings& settings, const std::vector<VmDescription>& running,
                            ManagedVms& vms, Effects& effects);
 
@@ -36,13 +36,13 @@ void note_refused_policies(const Settings& settings, const std::vector<VmDescrip
 /// Notes the VMs with such a limit.
 void note_unkept_limits(const Snapshot& snapshot, ManagedVms& vms, Effects& effects);
 
-/// The policy of a VM, key by key. `running` as libvirt reports them.
+/// The policy of a VM, key by key. `running` is as libvirt reports it.
 [[nodiscard]] PolicyView policy_view(const Settings& settings,
                                      const std::vector<VmDescription>& running, const VmRecord& vm,
                                      const ManagedVm& managed);
 
-/// What to write into the VM's metadata. Errors: unsupported if policies in metadata are ignored,
-/// not-found for unknown keys, invalid-argument for invalid values.
+/// Returns what to write into the VM's metadata. Errors: unsupported if policies in metadata are
+/// ignored, not-found for unknown keys, invalid-argument for invalid values.
 [[nodiscard]] Result<PolicyWrite> policy_write(const Settings& settings, const Topology& topology,
                                                const VmRecord& vm, const SetRequest& request);
 

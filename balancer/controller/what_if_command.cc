@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller's answer to `what-if`: checks the supposition and passes it to core/what_if.h.
+// The controller's answer to `what-if`: checks the suppositions and passes them to core/what_if.h.
 #include <algorithm>
 #include <set>
 
@@ -35,7 +35,7 @@ Result<Options> supposed_options(const Options& now, const WhatIfRequest& reques
   return options;
 }
 
-/// An id that neither a VM of the host nor a new one has.
+/// An id that is used neither by a VM of the host nor by a new one.
 VmId unused_id(const Snapshot& snapshot, const std::vector<NewVm>& added) {
   VmId id;
   id.uuid.fill(0xff);
@@ -84,7 +84,7 @@ Result<NewVm> new_vm(const WhatIfRequest::NewVm& asked, std::size_t number, cons
   return vm;
 }
 
-/// Checks one supposed move as the command `move` does, except for temporary obstacles.
+/// Checks one supposed move as the command `move` does, but ignores temporary obstacles.
 Result<ClientMove> supposed_move(const MoveRequest& request, const VmRecord& vm,
                                  const Snapshot& snapshot) {
   if (!request.client && vm.clients.size() > 1) {
@@ -151,7 +151,7 @@ NewHomeView new_home_view(const NewHome& home, const Supposition& supposition,
 }
 
 /// Notes on new VMs that want one node but find none with room for all their memory, although
-/// moving others could help: some node is large enough, and all together have that much free.
+/// moving others could help: one node is large enough, and all nodes together have that much free.
 std::vector<std::string> notes_on_room(const WhatIf& answer, const Supposition& supposition,
                                        const Snapshot& snapshot, const LargestVmView& largest) {
   std::vector<std::string> notes;
