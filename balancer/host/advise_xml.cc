@@ -17,7 +17,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// A disk that an I/O thread can serve: virtio-blk.
+/// True for a disk that an I/O thread can serve: virtio-blk.
 bool is_virtio_disk(pugi::xml_node disk) {
   return is(disk.child("target").attribute("bus"), "virtio") &&
          !is(disk.attribute("type"), "vhostuser");
@@ -36,7 +36,7 @@ std::string list_of(const std::vector<std::int32_t>& vcpus) {
   return to_list(ids);
 }
 
-/// The value if all cells have the same, otherwise nothing.
+/// The attribute's value if it is the same for all cells, otherwise nothing.
 std::string common_attribute(pugi::xml_node numa, const char* name) {
   const std::string value = numa.child("cell").attribute(name).value();
   const auto cells = numa.children("cell");
@@ -90,7 +90,7 @@ class Writer {
                         : add_line(cpu, "topology");
     }
     set(topology, "sockets", fmt::format("{}", advice_.sockets));
-    // Attributes unknown to older libvirts are 1 if absent.
+    // Attributes unknown to older libvirt versions are 1 if absent.
     for (const auto& [name, value] : {std::pair("dies", advice_.dies), std::pair("clusters", 1)}) {
       if (topology.attribute(name) || value != 1) {
         set(topology, name, fmt::format("{}", value));
@@ -144,7 +144,7 @@ class Writer {
   }
 
   /// The distance that libvirt (LOCAL_DISTANCE, REMOTE_DISTANCE, conf/numa_conf.c, 9.0) and guests
-  /// assume if there is none.
+  /// assume if none is given.
   static std::int32_t usual_distance(std::size_t from, std::size_t to) {
     constexpr std::int32_t kElsewhere = 20;
     return from == to ? kLocalDistance : kElsewhere;
@@ -238,7 +238,7 @@ class Writer {
     return {};
   }
 
-  /// libvirt makes <memory> of the cells; where there are none they have to be equal.
+  /// libvirt computes <memory> from the cells; in a definition without it, the two must be equal.
   void write_memory() {
     pugi::xml_node memory = domain_.child("memory");
     Bytes devices;
@@ -268,7 +268,7 @@ class Writer {
     }
   }
 
-  /// A new one is inserted before the elements that libvirt puts after it.
+  /// The <numatune> element; a new one is inserted before the elements that libvirt puts after it.
   pugi::xml_node numatune() {
     if (const pugi::xml_node there = domain_.child("numatune")) {
       return there;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A VM's definition as advised (placement/advice/advice.h).
 ///
-/// Problem: advice is useful only in terms of a definition, and a definition contains much that
-/// advice says nothing about. Approach: the input of advice is read from the XML, and the advice is
-/// written into a copy of it. Everything else stays as it is, byte for byte as far as XML has one
-/// way to write it.
+/// Problem: advice is useful only in terms of a definition, and a definition contains much that the
+/// advice does not concern. Approach: the input of advice is read from the XML, and the advice is
+/// written into a copy of it. Everything else stays as it is, byte for byte except where XML has
+/// several ways to write the same thing.
 ///
 /// Properties:
 ///  - any input gives an XML that libvirt can read, or an error, never a crash;
@@ -21,7 +21,7 @@
 
 namespace vmnuma::balancer {
 
-/// The input of advice for this definition; its policy is not filled in. Unlike libvirt's own
+/// Reads the input of advice from this definition, except its policy. Unlike libvirt's own
 /// definitions, it may lack a <uuid>. `default_huge_page_size` as in parse_domain_xml(). Error:
 /// invalid-argument.
 [[nodiscard]] Result<AdviceRequest> read_advice_request(std::string_view xml,
@@ -31,8 +31,9 @@ namespace vmnuma::balancer {
 /// domain XML), corrupt (invalid address).
 [[nodiscard]] Result<std::vector<HeldDevice>> held_devices(std::string_view xml);
 
-/// `xml` with `advice` applied. Errors: invalid-argument; unsupported if its cells would change and
-/// something else in it refers to them one by one: huge pages of several sizes, plugged memory.
+/// Returns `xml` with `advice` applied. Errors: invalid-argument; unsupported if its cells would
+/// change and something else in it refers to individual cells: huge pages of several sizes, plugged
+/// memory.
 [[nodiscard]] Result<std::string> advised_xml(std::string_view xml, const Advice& advice);
 
 }  // namespace vmnuma::balancer

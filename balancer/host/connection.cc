@@ -16,7 +16,7 @@ namespace {
 constexpr int kKeepaliveInterval = 5;
 constexpr unsigned int kKeepaliveCount = 3;
 
-/// Nothing, or why `uri` must not be used.
+/// Checks that `uri` may be used; the error is the reason if not.
 Result<void> check_uri(std::string_view uri) {
   const std::size_t scheme_end = uri.find("://");
   if (scheme_end == std::string_view::npos) {
@@ -93,7 +93,7 @@ Result<std::shared_ptr<Connection>> Connection::open(EventLoop& /*loop*/, const 
 
 Connection::~Connection() {
   if (listens_for_close_) {
-    // The registration holds its own reference: without this the connection would never close.
+    // The registration holds a reference of its own: without this the connection would never close.
     (void)virConnectUnregisterCloseCallback(get(), run_on_closed);
   }
 }

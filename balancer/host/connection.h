@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An open connection to libvirt.
 ///
-/// Problem: a connection dies with libvirtd, stays dead, and reports that only to registered
-/// callbacks; and some connections must not be used at all. Approach: a Connection is open from its
-/// creation and is never repaired: a user that finds it closed drops it and opens another. Only the
-/// local host's system driver is accepted, because everything else (another host's VMs, session VMs
-/// without their own cgroups) cannot be judged by this host's counters. libvirt's test driver is
-/// accepted too; it is what the tests use.
+/// Problem: when libvirtd dies a connection dies with it, stays dead, and reports that only to
+/// registered callbacks; and some connections must not be used at all. Approach: a Connection is
+/// open from its creation and is never repaired: a user that finds it closed drops it and opens
+/// another. Only the local host's system driver is accepted, because everything else (another
+/// host's VMs, session VMs without their own cgroups) cannot be judged by this host's counters.
+/// libvirt's test driver is accepted too; it is what the tests use.
 ///
 /// Properties:
 ///  - a vanished libvirtd is detected without a call (end of file, or keepalive after about 20 s);
@@ -40,13 +40,13 @@ class Connection {
                                                                 std::function<void()> on_closed);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-  /// Not to be called from the event loop's thread.
+  /// Must not be called from the event loop's thread.
   ~Connection();
 
-  /// For libvirt calls, from any thread; valid as long as this object.
+  /// For libvirt calls, from any thread; valid as long as this object exists.
   [[nodiscard]] _virConnect* get() const { return handle_.get(); }
 
-  /// False once the other side is gone. A call may still find that out first.
+  /// False once the other side is gone. A call may still be the first to find that out.
   [[nodiscard]] bool is_open() const;
 
   /// The flags that make a change apply to the running domain: VIR_DOMAIN_AFFECT_LIVE, and 0

@@ -40,13 +40,13 @@ std::string address_of(pugi::xml_node address, XmlFields& fields) {
       address_part(address, "slot", 0x1f, fields), address_part(address, "function", 7, fields));
 }
 
-/// vhost serves virtio interfaces unless QEMU is named as their driver.
+/// True if vhost serves the interface: it does for virtio, unless QEMU is named as the driver.
 bool is_served_by_vhost(pugi::xml_node interface) {
   const std::string_view model = interface.child("model").attribute("type").value();
   return model.starts_with("virtio") && !is(interface.child("driver").attribute("name"), "qemu");
 }
 
-/// The bridge, interface or vDPA device behind an <interface>; empty if there is none by name.
+/// The bridge, interface or vDPA device behind an <interface>; empty if none is named.
 std::string_view host_side_of(pugi::xml_node interface) {
   const pugi::xml_node source = interface.child("source");
   const std::string_view type = interface.attribute("type").value();

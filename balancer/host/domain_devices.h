@@ -3,7 +3,7 @@
 ///
 /// Problem: a device with direct access to guest memory pins that memory, and it has a node of its
 /// own; libvirt has half a dozen notations for such devices. Approach: collect the PCI addresses
-/// from every notation, and name what else pins memory.
+/// from every notation, and list what else pins memory.
 #pragma once
 
 #include <pugixml.hpp>
@@ -30,7 +30,7 @@ void set_pci_address(pugi::xml_node element, std::string_view address);
 /// of each <interface> with a virtio model served by vhost, and vDPA devices by name; also whether
 /// it is an Open vSwitch bridge (<virtualport>). In document order, without duplicates. An
 /// <interface type='network'> counts once libvirt has written the bridge or interface into the live
-/// XML; invalid kernel names do not count.
+/// XML. Names that are invalid in the kernel do not count.
 [[nodiscard]] std::vector<HostInterface> host_interfaces_of(pugi::xml_node domain);
 
 /// Mediated devices given to the guest: <hostdev type='mdev'>, in document order.
@@ -41,8 +41,8 @@ void set_pci_address(pugi::xml_node element, std::string_view address);
 /// except CD-ROM and floppy drives. In document order, without duplicates.
 [[nodiscard]] std::vector<HostDisk> host_disks_of(pugi::xml_node domain);
 
-/// What pins guest memory other than PCI and mediated devices: vDPA interfaces, memory encryption.
-/// Empty if nothing does.
+/// What pins guest memory in addition to PCI and mediated devices: vDPA interfaces, memory
+/// encryption. Empty if nothing does.
 [[nodiscard]] std::string other_memory_pin_of(pugi::xml_node domain);
 
 }  // namespace vmnuma::balancer

@@ -9,8 +9,8 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// The longest string libvirt's protocol carries (REMOTE_STRING_MAX,
-/// remote/remote_protocol.x, 9.0).
+/// The longest string that libvirt's protocol carries (REMOTE_STRING_MAX, remote/remote_protocol.x,
+/// 9.0).
 constexpr std::size_t kMostCharacters = 4 * 1024 * 1024;
 /// libxml2, through which libvirt reads every definition, stops at this depth.
 constexpr int kMostDepth = 256;

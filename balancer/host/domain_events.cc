@@ -52,7 +52,8 @@ struct Subscription {
   virConnectDomainEventGenericCallback callback;
 };
 
-/// libvirt's single registration function takes every callback as a generic one and casts it back.
+/// A callback to register. libvirt's only registration function takes every callback as a generic
+/// one and casts it back.
 template <class Callback>
 Subscription subscription(int event, Callback callback) {
   return {event, reinterpret_cast<virConnectDomainEventGenericCallback>(
@@ -88,7 +89,7 @@ Result<std::unique_ptr<DomainEvents>> DomainEvents::subscribe(
 
 DomainEvents::~DomainEvents() {
   for (const int registration : registrations_) {
-    // On a dead connection the server cannot be notified, but the callback is gone all the same.
+    // On a dead connection the server cannot be notified, but the callback is removed anyway.
     (void)virConnectDomainEventDeregisterAny(connection_->get(), registration);
   }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A connection's domain events, turned into marks.
 ///
-/// Problem: polling libvirt's list freezes behind any busy domain, so changes must be learnt from
-/// events. Approach: every event that may indicate a change of the domain XML marks its domain, and
-/// no more: the contents of events are neither complete nor in order (a start says "resumed" before
-/// "started"). Events: life cycle, tunables (pins, shares, quotas, set by anyone), metadata,
-/// balloon, memory device size, devices added and removed. libvirt 9.0 has none for a plugged vCPU
-/// and none for a changed nodeset. Properties: nothing stays registered after the destructor.
+/// Problem: polling libvirt's list blocks behind any busy domain, so changes must be learnt from
+/// events. Approach: every event that may indicate a change of the domain XML marks its domain.
+/// Nothing else is taken from it, because the contents of events are neither complete nor in order
+/// (a start reports "resumed" before "started"). Events: life cycle, tunables (pins, shares,
+/// quotas, set by anyone), metadata, balloon, memory device size, devices added and removed.
+/// libvirt 9.0 has none for a plugged vCPU and none for a changed nodeset. Properties: nothing
+/// stays registered after the destructor.
 #pragma once
 
 #include <memory>
@@ -20,8 +21,9 @@ namespace vmnuma::balancer {
 
 class DomainEvents {
  public:
-  /// From now on events of `connection` mark domains in `dirty` (shared, because libvirt may still
-  /// be running a callback when it is deregistered). Errors: as errors.h maps them.
+  /// Starts marking domains in `dirty` for events of `connection`. `dirty` is shared, because
+  /// libvirt may still be running a callback when it is deregistered. Errors: as errors.h maps
+  /// them.
   [[nodiscard]] static Result<std::unique_ptr<DomainEvents>> subscribe(
       std::shared_ptr<Connection> connection, const std::shared_ptr<DirtyDomains>& dirty);
 

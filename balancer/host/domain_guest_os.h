@@ -15,8 +15,7 @@
 
 namespace vmnuma::balancer {
 
-/// libosinfo's id; empty if there is none, or if it is longer than 255 bytes and thus cannot be
-/// one.
+/// libosinfo's id; empty if there is none, or if it is longer than 255 bytes and therefore invalid.
 [[nodiscard]] std::string guest_os_of(pugi::xml_node domain);
 
 }  // namespace vmnuma::balancer

@@ -15,7 +15,8 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// For definitions without <memory>, which people may omit if there are cells; libvirt never does.
+/// The memory of definitions without <memory>, which people may omit if there are cells; libvirt
+/// never does.
 Bytes memory_of_parts(pugi::xml_node domain, const VmDescription& vm, XmlFields& fields) {
   Bytes sum;
   const auto add = [&](Bytes part) {
@@ -53,8 +54,8 @@ NumatuneMode read_mode(pugi::xml_node element, XmlFields& fields) {
   return NumatuneMode::kStrict;
 }
 
-/// In document order. Each cell is given its own binding; one without is bound as <memory> says, or
-/// to nothing (virDomainNumatuneGetNodeset, conf/numa_conf.c, 9.0).
+/// Reads bindings in document order. Each cell gets its own binding; one without its own is bound
+/// as <memory> specifies, or not at all (virDomainNumatuneGetNodeset, conf/numa_conf.c, 9.0).
 std::vector<CellBinding> read_bindings_of_cells(pugi::xml_node numatune, VmDescription& vm,
                                                 XmlFields& fields) {
   std::vector<CellBinding> bindings;
@@ -75,7 +76,7 @@ std::vector<CellBinding> read_bindings_of_cells(pugi::xml_node numatune, VmDescr
   return bindings;
 }
 
-/// With <vcpu placement='auto'>, memory is placed automatically, too, unless specified otherwise
+/// With <vcpu placement='auto'>, memory is placed automatically as well, unless specified otherwise
 /// (virDomainNumatuneParseXML, conf/numa_conf.c, 9.0).
 void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
   const pugi::xml_node numatune = domain.child("numatune");
@@ -97,7 +98,8 @@ void read_numatune(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
     vm.numatune_auto = true;
     return;
   }
-  // Cells with individual bindings but none for the whole: the first cell's mode stands for the VM.
+  // Cells have bindings of their own but the whole has none: the first cell's mode is used for the
+  // VM.
   std::set<NodeId> nodes;
   for (const CellBinding& binding : bindings) {
     vm.numatune = vm.numatune == NumatuneMode::kNone ? binding.mode : vm.numatune;
@@ -110,11 +112,11 @@ bool is_ordinary(Bytes page_size) {
   return page_size.value <= sysconf(_SC_PAGESIZE);
 }
 
-/// Cells named by a <page nodeset=> have pages of that size, the others those of the <page> without
-/// one, or ordinary ones (qemuBuildMemoryGetPagesize, qemu/qemu_command.c, 9.0).
+/// Cells named by a <page nodeset=> have pages of that size; the others have the size of the <page>
+/// without a nodeset, or ordinary pages (qemuBuildMemoryGetPagesize, qemu/qemu_command.c, 9.0).
 void read_page_sizes_of_cells(pugi::xml_node huge_pages, VmDescription& vm, XmlFields& fields) {
   if (!huge_pages.child("page")) {
-    return;  // all have the VM's
+    return;  // all cells have the VM's
   }
   Bytes others;
   std::map<std::int32_t, Bytes> named;
@@ -136,8 +138,8 @@ void read_page_sizes_of_cells(pugi::xml_node huge_pages, VmDescription& vm, XmlF
   }
 }
 
-/// The largest page size in use: it is the hardest to find room for. Zero for ordinary pages, which
-/// <hugepages> may also name (to exclude some cells).
+/// The largest page size in use, because it is the hardest to find room for. Zero for ordinary
+/// pages, which <hugepages> may also name (to exclude some cells).
 Bytes read_huge_page_size(pugi::xml_node backing, Bytes default_size, XmlFields& fields) {
   const pugi::xml_node huge_pages = backing.child("hugepages");
   if (!huge_pages) {

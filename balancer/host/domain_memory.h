@@ -13,9 +13,10 @@
 
 namespace vmnuma::balancer {
 
-/// Fills in the amounts, numatune and memory backing. `max_memory` is <memory>: the maximum the VM
-/// can use before a memory device is plugged. `memory_shared` is only ever set, never cleared: a
-/// cell may have set it before. The cells exist already; each gets its page size and its binding.
+/// Fills in the amounts, numatune and memory backing. `max_memory` is <memory>: the maximum that
+/// the VM can use before a memory device is plugged. `memory_shared` is only ever set, never
+/// cleared, because a cell may already have set it. The cells must exist; each gets its page size
+/// and its binding.
 void read_memory(pugi::xml_node domain, Bytes default_huge_page_size, VmDescription& vm,
                  XmlFields& fields);
 

@@ -18,7 +18,7 @@ bool is_of_nova(pugi::xml_node element) {
   return name == kNovaNamespaces[0] || name == kNovaNamespaces[1];
 }
 
-/// The first Nova element of that name; none if there is none.
+/// The first Nova element of that name; an empty node if there is none.
 pugi::xml_node nova_child(pugi::xml_node parent, std::string_view name) {
   for (const pugi::xml_node element : parent.children()) {
     if (element.type() == pugi::node_element && local_name_of(element.name()) == name &&

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kElement = "policy";
 /// There are fewer valid keys than this, so a longer policy has invalid ones and is refused anyway.
 constexpr std::size_t kMostSettings = 64;
-/// Longer values are refused, so they need not be kept completely.
+/// Longer values are refused, so they need not be kept in full.
 constexpr std::size_t kMostOfValue = 4097;
 
 bool is_declaration(std::string_view attribute) {

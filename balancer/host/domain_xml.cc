@@ -26,7 +26,7 @@ namespace {
 
 /// QEMU's largest machine type has 4096 vCPUs (q35 in QEMU 9; 288 in 7.2).
 constexpr std::int32_t kMostVcpus = 4096;
-/// More than QEMU can use; prevents a bogus count from costing memory.
+/// More than QEMU can use; keeps a bogus count from using memory.
 constexpr std::int32_t kMostIoThreads = 1024;
 constexpr std::int32_t kMostCells = 1024;
 constexpr std::size_t kMostQuotedName = 100;
@@ -72,9 +72,9 @@ void read_topology(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   vm.threads = part("threads");
 }
 
-/// A cell without an id has its position as id (virDomainNumaDefParseXML, conf/numa_conf.c, 9.0),
-/// and vCPUs without a cell are in the first one (qemuDomainDefNumaCPUsRectify, qemu/qemu_domain.c,
-/// 9.0).
+/// Reads the cells. A cell without an id has its position as id (virDomainNumaDefParseXML,
+/// conf/numa_conf.c, 9.0), and vCPUs without a cell belong to the first one
+/// (qemuDomainDefNumaCPUsRectify, qemu/qemu_domain.c, 9.0).
 void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   std::set<std::int32_t> cell_ids;
   std::set<std::int32_t> taken;
@@ -117,8 +117,8 @@ void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
   std::sort(first.begin(), first.end());
 }
 
-/// <iothreads> gives their number, <iothreadids> the ids that do not simply count from 1; libvirt
-/// gives the rest the lowest free ids (virDomainDefParseIOThreads).
+/// Reads the I/O threads. <iothreads> contains their number, <iothreadids> the ids that do not
+/// simply count from 1; libvirt gives the rest the lowest free ids (virDomainDefParseIOThreads).
 void read_io_threads(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
   std::set<std::int32_t> ids;
   for (const pugi::xml_node thread : domain.child("iothreadids").children("iothread")) {
@@ -139,7 +139,8 @@ void read_io_threads(pugi::xml_node domain, VmDescription& vm, XmlFields& fields
   vm.io_threads.assign(ids.begin(), ids.end());
 }
 
-/// <vcpupin vcpu= cpuset=> and similar. `numbers` may be pinned, each at most once.
+/// Reads <vcpupin vcpu= cpuset=> and similar. The threads in `numbers` may be pinned, each at most
+/// once.
 std::vector<Pin> read_pins(pugi::xml_node cputune, const char* element, const char* number_name,
                            std::set<std::int32_t> numbers, XmlFields& fields) {
   std::vector<Pin> pins;
@@ -157,7 +158,7 @@ std::vector<Pin> read_pins(pugi::xml_node cputune, const char* element, const ch
   return pins;
 }
 
-/// Adds `cpus` as the pin of each of `numbers` that has none.
+/// Adds `cpus` as the pin of each thread in `numbers` that has none.
 void add_default_pins(const std::vector<std::int32_t>& numbers, const std::vector<CpuId>& cpus,
                       std::vector<Pin>& pins) {
   std::set<std::int32_t> pinned;

@@ -8,14 +8,14 @@
 /// alternatives (lists with exclusions, cells without ids or <memory>), fills in libvirt's
 /// defaults, and refuses what it cannot understand rather than guess.
 ///
-/// Terms: a cell is a guest NUMA node; a pin is a thread's cpuset.
+/// Terms: *cell*, a guest NUMA node; *pin*, a thread's cpuset.
 ///
 /// Properties:
 ///  - any input gives a description or an error, never a crash, and bounded memory;
 ///  - whatever is returned keeps the promises of placement/model/domain.h (ascending, unique, in
 ///    range);
-///  - elements unknown to us are ignored, malformed known ones are errors that name the domain
-///    where its name could be read.
+///  - elements unknown to us are ignored, malformed known ones are errors that name the domain if
+///    its name could be read.
 #pragma once
 
 #include <string_view>
@@ -26,10 +26,10 @@
 
 namespace vmnuma::balancer {
 
-/// `xml` is a live <domain>; without an `id` attribute (a definition that does not run) domain_id
-/// is -1. `default_huge_page_size` is what <hugepages/> without a size means on this host:
-/// Hugepagesize of /proc/meminfo. The policy keeps its defaults; `own_policy` is what the metadata
-/// says. Reads no file and does not call libvirt; any thread. Errors: invalid-argument.
+/// Parses `xml`, a live <domain>; without an `id` attribute (a definition that does not run)
+/// domain_id is -1. `default_huge_page_size` is the meaning of <hugepages/> without a size on this
+/// host: Hugepagesize of /proc/meminfo. The policy keeps its defaults; `own_policy` is taken from
+/// the metadata. Reads no file and does not call libvirt; any thread. Errors: invalid-argument.
 [[nodiscard]] Result<VmDescription> parse_domain_xml(std::string_view xml,
                                                      Bytes default_huge_page_size);
 

@@ -4,8 +4,8 @@
 /// Problem: libvirt reports a number, a subsystem and a sentence per thread; callers must know
 /// whether to reconnect, forget the VM or leave it alone. Approach: one table from libvirt's
 /// numbers to ErrorCode. The same number has different meanings depending on its source: a system
-/// error of the RPC layer is a lost connection, one of the driver is a refusal by the kernel.
-/// libvirt's sentence and number stay in the message.
+/// error of the RPC layer is a lost connection, a system error of the driver is a refusal by the
+/// kernel. libvirt's sentence and number stay in the message.
 ///
 /// Properties:
 ///  - an error of the connection itself is unavailable (or permission-denied when the socket is
@@ -21,7 +21,7 @@ struct _virError;  // libvirt's name: NOLINT(bugprone-reserved-identifier)
 
 namespace vmnuma::balancer {
 
-/// `error` as the project's error; the message is "<what>: <libvirt's sentence> (libvirt error N)".
+/// Converts `error`; the message is "<what>: <libvirt's sentence> (libvirt error N)".
 [[nodiscard]] Error to_error(const _virError& error, std::string_view what);
 
 /// The error of the libvirt call that just failed on this thread.

@@ -13,7 +13,7 @@ namespace {
 
 void print_nothing(void*, virErrorPtr) {}
 
-/// Runs in the loop's thread: the loop checks the flag after every round.
+/// Runs in the loop's thread: the loop checks the flag after each iteration.
 void request_stop(int timer, void* stopping) {
   static_cast<std::atomic<bool>*>(stopping)->store(true);
   (void)virEventRemoveTimeout(timer);  // fails only for a timer that is gone already
@@ -30,7 +30,8 @@ Result<std::unique_ptr<EventLoop>> EventLoop::start() {
 }
 
 EventLoop::EventLoop() {
-  // A thread inherits its creator's mask: only the service decides where signals go.
+  // A thread inherits its creator's signal mask: only the service decides which thread receives
+  // signals.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -40,8 +41,8 @@ EventLoop::EventLoop() {
 }
 
 EventLoop::~EventLoop() {
-  // A timer wakes the loop. It runs after the releases left by closed connections, because those
-  // have a higher priority in the loop.
+  // A timer wakes the loop. It runs after the releases that closed connections have left pending,
+  // because those have a higher priority in the loop.
   VMNUMA_CHECK(virEventAddTimeout(0, request_stop, &stopping_, nullptr) >= 0);
   thread_.join();
 }

@@ -9,7 +9,8 @@
 /// Properties:
 ///  - the destructor ends and joins the thread;
 ///  - signals of the process are never delivered to it;
-///  - no libvirt error is printed to stderr (libvirt's default), they are all returned as values.
+///  - no libvirt error is printed to stderr, which is libvirt's default; all are returned as
+///    values.
 #pragma once
 
 #include <atomic>
@@ -28,7 +29,7 @@ class EventLoop {
 
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
-  /// To be called on a thread other than the loop's own, after all connections are closed.
+  /// Must be called on a thread other than the loop's own, after all connections are closed.
   ~EventLoop();
 
  private:

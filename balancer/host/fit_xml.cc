@@ -43,8 +43,8 @@ class Fitter {
   [[nodiscard]] std::vector<std::string> take_changes() && { return std::move(changes_); }
 
  private:
-  /// The part of a set that exists on this host; nothing if that is the whole set. Reports a change
-  /// of `what`.
+  /// The part of a set that exists on this host; nothing if that is the whole set. A reduction is
+  /// reported as a change of `what`.
   std::optional<std::vector<CpuId>> left_of_cpus(std::string_view text, const std::string& what) {
     const std::vector<CpuId> given = fields_.cpus(text, what);
     return left_of(given, host_.cpus, "CPUs", what);

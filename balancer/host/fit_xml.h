@@ -4,9 +4,10 @@
 /// Problem: a VM that is migrated or restored brings its old pins and node masks, and libvirt does
 /// not start it if they name a CPU or node that does not exist here. Approach: every set of host
 /// CPUs or nodes in the XML is reduced to what this host has. An empty set is removed with its
-/// element, so that the VM is unrestricted in that; only <numatune><memory>, without which libvirt
-/// might refuse the rest of <numatune>, then names all nodes with memory. Everything else is left
-/// as it is, byte for byte as far as XML has one way to write it.
+/// element, so that nothing restricts the VM there; the exception is <numatune><memory>, without
+/// which libvirt might refuse the rest of <numatune>: it then names all nodes with memory.
+/// Everything else is left as it is, byte for byte except where XML has several ways to write the
+/// same thing.
 ///
 /// Terms: *host sets* - <vcpu cpuset>, <vcpupin>, <emulatorpin>, <iothreadpin>, <numatune> nodesets
 /// and <nodemask> of memory devices; the nodes in <hugepages>, <cell> and <target> are the guest's.
@@ -38,7 +39,7 @@ struct FittedXml {
   std::vector<std::string> changes;  ///< one sentence each
 };
 
-/// Nothing if the XML fits as it is. Error: invalid-argument.
+/// Returns nothing if the XML already fits. Error: invalid-argument.
 [[nodiscard]] Result<std::optional<FittedXml>> fit_xml(std::string_view xml, const HostSets& host);
 
 }  // namespace vmnuma::balancer

@@ -2,8 +2,8 @@
 /// libvirt's C handles as move-only C++ types, without libvirt's headers.
 ///
 /// Problem: every libvirt object is reference-counted by hand, and a forgotten release keeps a
-/// connection open for good. Approach: three owning types, declared with libvirt's own struct tags,
-/// so that only .cc files of this folder include libvirt. Properties: each handle is released
+/// connection open permanently. Approach: three owning types, declared with libvirt's own struct
+/// tags, so that only .cc files of this folder include libvirt. Properties: each handle is released
 /// exactly once, on any path out of a scope.
 #pragma once
 
@@ -39,7 +39,7 @@ class TypedParameters {
   TypedParameters& operator=(const TypedParameters&) = delete;
   ~TypedParameters();
 
-  /// False if libvirt refused; its last error then says why.
+  /// False if libvirt refused; the reason is then in its last error.
   [[nodiscard]] bool add_int(const char* name, int value);
   [[nodiscard]] bool add_string(const char* name, const std::string& value);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What libvirt says about CPUs beside the XML: those of the host, and those that it was advised
-/// for a VM with placement='auto'.
+/// What libvirt reports about CPUs outside the XML: those of the host, and those that it was
+/// advised for a VM with placement='auto'.
 #pragma once
 
 #include <vector>
@@ -13,11 +13,11 @@
 
 namespace vmnuma::balancer {
 
-/// Queried each time: CPUs come and go. Any thread.
+/// The host's CPUs. Queried each time, because CPUs come and go. Any thread.
 [[nodiscard]] Result<HostCpus> host_cpus(const Connection& connection);
 
-/// The CPUs that libvirt was advised to start the VM on. Only while no thread of it has a pin of
-/// its own: libvirt reports them as the emulator's pin (qemuDomainGetEmulatorPinInfo(),
+/// The CPUs on which libvirt was advised to start the VM. Known only while no thread of it has a
+/// pin of its own: libvirt reports them as the emulator's pin (qemuDomainGetEmulatorPinInfo(),
 /// libvirt 9.0). Ascending; empty if libvirt reports none, or all of the host. Two calls; any
 /// thread.
 [[nodiscard]] std::vector<CpuId> advised_cpus(const Connection& connection, _virDomain* domain);

@@ -38,12 +38,12 @@ Result<DomainHandle> find(const Connection& connection, const VmId& vm) {
   return domain;
 }
 
-/// libvirt's id of the running domain at the time of its look-up; negative: it does not run.
+/// libvirt's id of the running domain at the time of its look-up; negative if it does not run.
 std::int32_t id_of(const DomainHandle& domain) {
   return static_cast<std::int32_t>(virDomainGetID(domain.get()));
 }
 
-/// The running domain if it is still the intended run.
+/// Finds the running domain, if it is still the intended run.
 Result<DomainHandle> find(const Connection& connection, const DomainRun& run) {
   auto domain = find(connection, run.vm);
   if (!domain || run.domain_id < 0) {
@@ -61,7 +61,7 @@ Result<DomainHandle> find(const Connection& connection, const DomainRun& run) {
   return domain;
 }
 
-/// After a change: checks that the intended run was changed.
+/// Checks after a change that it was the intended run that was changed.
 Result<void> check_still_there(const Connection& connection, const DomainRun& run,
                                const std::string& what) {
   const auto domain = find(connection, run);
@@ -71,13 +71,13 @@ Result<void> check_still_there(const Connection& connection, const DomainRun& ru
                                "changed",
                                what, domain.error().message));
   }
-  return {};  // an end is detected by the next call
+  return {};  // if it has ended, the next call detects that
 }
 
 /// The error of the call on `domain` that just failed.
 Error refusal(const DomainHandle& domain, const std::string& what) {
   Error error = last_libvirt_error(what);
-  // libvirt has one number for "not running" and for "never possible in this state".
+  // libvirt uses one error number for "not running" and for "never possible in this state".
   if (error.code == ErrorCode::kUnsupported && virDomainIsActive(domain.get()) == 0) {
     error.code = ErrorCode::kNotFound;
   }
@@ -86,7 +86,7 @@ Error refusal(const DomainHandle& domain, const std::string& what) {
 
 using PinCall = std::function<int(virDomainPtr, CpuMap&)>;
 
-/// Looks the domain up, and lets `call` pin with `map`, which is valid.
+/// Looks the domain up, and has `call` pin it with `map`, which is valid.
 Result<void> pin_once(const Connection& connection, const DomainRun& run, const std::string& what,
                       CpuMap& map, const PinCall& call) {
   const auto domain = find(connection, run);
@@ -97,14 +97,14 @@ Result<void> pin_once(const Connection& connection, const DomainRun& run, const 
     return check_still_there(connection, run, what);
   }
   Error error = refusal(*domain, what);
-  // The set is valid, so an invalid argument in libvirt's terms is the thread's number.
+  // The set is valid, so what libvirt calls an invalid argument is the thread's number.
   if (error.code == ErrorCode::kInvalidArgument && error.errno_value == 0) {
     error.code = ErrorCode::kNotFound;
   }
   return tl::unexpected<Error>(std::move(error));
 }
 
-/// Makes the map, looks the domain up, and lets `call` pin with it.
+/// Makes the map, looks the domain up, and has `call` pin it.
 Result<void> pin(const Connection& connection, const DomainRun& run, const std::string& thread,
                  const std::vector<CpuId>& cpus, const PinCall& call) {
   const std::string what =
@@ -131,8 +131,8 @@ int length_of(const CpuMap& map) {
   return static_cast<int>(map.size());
 }
 
-/// The running VM. Refuses VMs with memory that libvirt bound at their start. libvirt 9.0 itself
-/// overlooks those with <memnode> alone.
+/// Describes the running VM. Refuses VMs whose memory libvirt bound at their start. libvirt 9.0
+/// itself overlooks those with <memnode> alone.
 Result<VmDescription> describe_with_free_memory(const DomainHandle& domain) {
   const std::unique_ptr<char, FreeBytes> xml(virDomainGetXMLDesc(domain.get(), /*flags=*/0));
   if (!xml) {
@@ -147,7 +147,7 @@ Result<VmDescription> describe_with_free_memory(const DomainHandle& domain) {
   return vm;
 }
 
-/// `nodes` and those that the VM's memory may use now; none: it may use all.
+/// The union of `nodes` and those that the VM's memory may use now; none if it may use all.
 Result<std::vector<NodeId>> widened(std::vector<NodeId> nodes, const DomainHandle& domain,
                                     const VmDescription& vm) {
   if (vm.numatune == NumatuneMode::kNone) {
@@ -165,8 +165,8 @@ Result<std::vector<NodeId>> widened(std::vector<NodeId> nodes, const DomainHandl
   return nodes;
 }
 
-/// libvirt lets changes through while a backup runs, which may take hours (qemuBackupBegin(),
-/// qemu/qemu_backup.c, 9.0).
+/// True if the job is a backup. libvirt lets changes through while a backup runs, which may take
+/// hours (qemuBackupBegin(), qemu/qemu_backup.c, 9.0).
 bool is_backup(const DomainHandle& domain) {
   int type = VIR_DOMAIN_JOB_NONE;
   virTypedParameterPtr parameters = nullptr;
@@ -277,7 +277,7 @@ Result<void> LibvirtControl::change_memory_nodes(const DomainRun& run,
       !parameters.add_string(VIR_DOMAIN_NUMA_NODESET, to_list(*wanted))) {
     return tl::unexpected<Error>(last_libvirt_error(what));
   }
-  // Again, because reading its definition has taken a while.
+  // Looked up again, because reading its definition has taken a while.
   const auto domain = find(**connection, run);
   if (!domain) {
     return failure(domain.error(), what);
@@ -286,7 +286,7 @@ Result<void> LibvirtControl::change_memory_nodes(const DomainRun& run,
                                  (*connection)->change_flags()) == 0) {
     return check_still_there(**connection, run, what);
   }
-  // Numatune was validated above, so the unsupported configuration is a node that does not exist
+  // Numatune was validated above, so an unsupported configuration means that a node does not exist
   // (virNumaNodesetIsAvailable, util/virnuma.c, 9.0).
   const bool no_such_node = virGetLastErrorCode() == VIR_ERR_CONFIG_UNSUPPORTED;
   Error error = refusal(*domain, what);
@@ -301,11 +301,11 @@ Result<void> LibvirtControl::check_free(const DomainRun& run) {
   const auto domain = connection.and_then(
       [&](const std::shared_ptr<Connection>& open) { return find(*open, run); });
   if (!domain) {
-    return {};  // which the change itself will say
+    return {};  // the change itself will report that
   }
   virDomainJobInfo job{};
   const bool answers = virDomainGetJobInfo(domain->get(), &job) == 0;
-  // While a VM arrives from another host, libvirt answers no such query either
+  // While a VM arrives from another host, libvirt does not answer such a query either
   // (qemuMigrationJobStart(), qemu/qemu_migration.c, 9.0).
   const bool has_job = answers ? job.type != VIR_DOMAIN_JOB_NONE && !is_backup(*domain)
                                : last_libvirt_error("").code == ErrorCode::kBusy;
@@ -324,7 +324,7 @@ Result<void> LibvirtControl::set_policy(const VmId& vm, const std::vector<Policy
   if (!domain) {
     return failure(domain.error(), what);
   }
-  // Otherwise a definition that does not run would be changed, although it was to be left alone.
+  // Otherwise the definition of a VM that does not run would be changed, although it must not be.
   if (virDomainIsActive(domain->get()) == 0) {
     return failure(ErrorCode::kNotFound, what + ": it does not run");
   }

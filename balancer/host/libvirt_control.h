@@ -9,11 +9,11 @@
 /// that was restarted between the two may be changed, but that is reported.
 ///
 /// Properties:
-///  - only the running domain changes; its definition only if a policy is to persist;
+///  - only the running domain changes; its definition changes only if a policy is to persist;
 ///  - no run of the domain other than the intended one is changed, except as described above;
 ///  - CPUs that the host does not have are refused before libvirt is called; offline ones are
-///    passed on beside online ones, so that a pin can be restored as it was, and left out if a
-///    cpuset of cgroup v1 refuses them; a set without an online CPU becomes all online CPUs;
+///    passed on beside online ones, so that a pin can be restored exactly, and left out if a cpuset
+///    of cgroup v1 refuses them; a set without an online CPU becomes all online CPUs;
 ///  - widening the memory nodes never removes one that the VM may use at that moment;
 ///  - a lost connection is reopened by the next call.
 #pragma once
@@ -31,7 +31,7 @@ namespace vmnuma::balancer {
 /// All functions from any thread; calls for different VMs may run at the same time.
 class LibvirtControl final : public migration::DomainControl {
  public:
-  /// Opens nothing yet; the first call does. `loop` must outlive this object.
+  /// Opens no connection; the first call does. `loop` must outlive this object.
   LibvirtControl(EventLoop& loop, std::string uri) : loop_(loop), uri_(std::move(uri)) {}
 
   /// See the port. Additional error: unsupported for a URI that can never work.
@@ -45,7 +45,7 @@ class LibvirtControl final : public migration::DomainControl {
                                               const std::vector<NodeId>& nodes) override;
   [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
                                                 const std::vector<NodeId>& nodes) override;
-  /// A backup counts as none, because libvirt lets changes through while it runs.
+  /// A backup does not count as a job, because libvirt lets changes through while it runs.
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& run) override;
   [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) override;

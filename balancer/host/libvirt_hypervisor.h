@@ -15,8 +15,8 @@ namespace vmnuma::balancer {
 
 class LibvirtHypervisor final : public Hypervisor {
  public:
-  /// libvirtd need not be running yet. `on_dirty` as in LibvirtInventory. Errors: of the event
-  /// loop.
+  /// libvirtd need not be running yet. `on_dirty` as in LibvirtInventory. Errors: those of the
+  /// event loop.
   [[nodiscard]] static Result<std::unique_ptr<Hypervisor>> open(InventoryOptions options,
                                                                 std::function<void()> on_dirty);
 

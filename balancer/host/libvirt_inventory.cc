@@ -131,7 +131,7 @@ Result<VmDescription> LibvirtInventory::read(const VmId& vm) const {
   if (!domain) {
     return tl::unexpected<Error>(last_libvirt_error(what));
   }
-  // Not by its definition, which need not be readable once it has stopped.
+  // Checked without its definition, which need not be readable once it has stopped.
   if (virDomainGetID(domain.get()) == static_cast<unsigned int>(-1)) {
     return failure(ErrorCode::kNotFound, what + ": it does not run");
   }

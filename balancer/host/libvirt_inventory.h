@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The running VMs, read from libvirt.
 ///
-/// Problem: libvirt's list calls wait for every domain's lock, so one busy domain freezes them all;
+/// Problem: libvirt's list calls wait for every domain's lock, so one busy domain blocks them all;
 /// they must not be repeated every epoch. Approach: list once per connection, remember the result,
 /// and re-read by UUID only what an event marked. The connection is reopened by the first refresh()
-/// after it was lost; everything is then read anew, because events may have been missed.
+/// after it was lost; everything is then read again, because events may have been missed.
 ///
 /// Properties:
 ///  - events are subscribed before the list is read, so no change is missed;
@@ -38,26 +38,28 @@ struct InventoryOptions {
 
 class LibvirtInventory final : public stats::DomainInventory {
  public:
-  /// Opens nothing yet; the first refresh() does. `loop` must outlive this object. `on_dirty` says
-  /// "something changed, call refresh()", once between two refresh() calls, from any thread; it
-  /// must only forward this (post a task), not call this object. It is not called while the last
-  /// refresh() returned unavailable: the owner then retries at times of its own choosing.
+  /// Opens no connection; the first refresh() does. `loop` must outlive this object. `on_dirty`
+  /// means "something changed, call refresh()". It is called once between two refresh() calls, from
+  /// any thread, and must only forward this (post a task), not call this object. It is not called
+  /// while the last refresh() returned unavailable: the owner then retries at times of its own
+  /// choosing.
   LibvirtInventory(EventLoop& loop, InventoryOptions options, std::function<void()> on_dirty);
   LibvirtInventory(const LibvirtInventory&) = delete;
   LibvirtInventory& operator=(const LibvirtInventory&) = delete;
-  /// Waits for a running on_dirty; it never runs afterwards. Not from within on_dirty.
+  /// Waits for a running on_dirty, which is never called afterwards. Must not be called from
+  /// on_dirty.
   ~LibvirtInventory() override;
 
   /// See the port. Additional errors: unsupported and invalid-argument for a URI that can never
   /// work. Any thread, one at a time (others wait).
   [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
 
-  /// Re-reads this VM at the next refresh() and calls on_dirty: for externally noticed changes that
-  /// libvirt raises no event for, such as a plugged vCPU. Any thread, never blocks on libvirt.
+  /// Re-reads this VM at the next refresh() and calls on_dirty. For externally noticed changes for
+  /// which libvirt raises no event, such as a plugged vCPU. Any thread, never blocks on libvirt.
   void mark_dirty(const VmId& vm);
 
-  /// Sentences about domains that could not be read, each once for as long as it stays so. Any
-  /// thread.
+  /// Sentences about domains that could not be read; each is returned once for as long as the
+  /// problem lasts. Any thread.
   [[nodiscard]] std::vector<std::string> take_notices();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The nodes that a VM's memory may use according to libvirt, for cases in which its XML does not
-/// say: with placement='auto' they are those that libvirt was advised at the start
+/// contain them: with placement='auto' they are those that libvirt was advised at the start
 /// (qemuDomainGetNumaParameters(), libvirt 9.0).
 #pragma once
 

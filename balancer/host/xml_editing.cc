@@ -26,13 +26,13 @@ bool is_blank(pugi::xml_node node) {
          std::string_view(node.value()).find_first_not_of(kBlanks) == std::string_view::npos;
 }
 
-/// The beginning of a line with this many elements around it.
+/// The white space before an element nested in this many others.
 std::string line_start(int elements) {
   constexpr std::size_t kIndent = 2;
   return "\n" + std::string(kIndent * static_cast<std::size_t>(elements), ' ');
 }
 
-/// The number of elements around it.
+/// The number of elements that contain the node.
 int depth_of(pugi::xml_node node) {
   int depth = 0;
   for (pugi::xml_node at = node.parent(); at.type() == pugi::node_element; at = at.parent()) {
@@ -51,7 +51,7 @@ std::string text_of(const pugi::xml_document& document, std::string_view origina
       pugi::encoding_utf8);
   std::string text = std::move(writer).take();
   if (original.ends_with('\n')) {
-    text += '\n';  // blanks after the root element are not part of the document
+    text += '\n';  // white space after the root element is not part of the document
   }
   return text;
 }

@@ -8,22 +8,22 @@
 
 namespace vmnuma::balancer {
 
-/// Everything not explicitly dropped is written as it was read.
+/// Parser flags with which everything not explicitly dropped is written as it was read.
 inline constexpr unsigned int kKeepEverything = pugi::parse_full | pugi::parse_ws_pcdata;
 
-/// The whole document; `original` is what it was read from.
+/// The text of the whole document; `original` is what it was read from.
 [[nodiscard]] std::string text_of(const pugi::xml_document& document, std::string_view original);
 
-/// Also removes the blanks before it, which formed its line.
+/// Removes the child, and the blanks before it, which formed its line.
 void remove_line(pugi::xml_node child);
 
-/// A new last child on its own line, indented as libvirt does.
+/// Adds a last child on its own line, indented as libvirt does.
 pugi::xml_node add_line(pugi::xml_node parent, const char* name);
 
-/// A new sibling on its own line.
+/// Adds a sibling on its own line.
 pugi::xml_node add_line_after(pugi::xml_node sibling, const char* name);
 
-/// The child of that name, created as the last one if there is none.
+/// The child of that name, which is added as the last one if there is none.
 pugi::xml_node child_or_new(pugi::xml_node parent, const char* name);
 
 /// Sets an attribute, adding it if there is none.

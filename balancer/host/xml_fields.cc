@@ -37,7 +37,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// The number of bytes in a `unit`, or nothing if there is no such unit.
+/// The size of a `unit` in bytes, or nothing if there is no such unit.
 std::optional<std::int64_t> bytes_in(std::string_view unit) {
   const std::string name = lower(unit);
   if (name.empty()) {
@@ -58,7 +58,8 @@ std::optional<std::int64_t> bytes_in(std::string_view unit) {
   return bytes;
 }
 
-/// A list in which "^2" removes what was named before it. `parse` reads lists without exclusions.
+/// Parses a list in which "^2" removes what was named before it. `parse` reads lists without
+/// exclusions.
 template <class Id>
 Result<std::vector<Id>> parse_with_exclusions(std::string_view text,
                                               Result<std::vector<Id>> (*parse)(std::string_view)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Single values out of an XML document, with central error handling.
+/// Reads single values from an XML document, with central error handling.
 ///
 /// Problem: a domain XML has dozens of values that may each be malformed; checking every one at its
 /// use obscures the reading. Approach: a reader that returns a harmless value for a malformed one
-/// and remembers the first complaint, which is to be checked once, at the end of the document.
+/// and remembers the first complaint, which the caller checks once, at the end of the document.
 ///
 /// Properties:
 ///  - a number must be the whole text, not a prefix;
@@ -60,8 +60,8 @@ class XmlFields {
   [[nodiscard]] Bytes size(pugi::xml_node element, std::string_view what);
 
   /// CPU and node lists, "0-3,^2,8": the kernel's form, as libvirt prints it, in which "^2" removes
-  /// what was named before it (virBitmapParse, util/virbitmap.c, 9.0). A list with everything
-  /// removed is malformed.
+  /// what was named before it (virBitmapParse, util/virbitmap.c, 9.0). A list from which everything
+  /// is removed is malformed.
   [[nodiscard]] std::vector<CpuId> cpus(std::string_view text, std::string_view what);
   [[nodiscard]] std::vector<NodeId> nodes(std::string_view text, std::string_view what);
 
