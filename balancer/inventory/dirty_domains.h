@@ -23,11 +23,11 @@ namespace vmnuma::balancer {
 class DirtyDomains {
  public:
   struct Marks {
-    bool all = false;  ///< the list of domains itself is in doubt
+    bool all = false;  ///< the list of domains itself may be incomplete
     std::set<VmId> domains;
   };
 
-  /// `on_dirty` runs in the marking thread and should only forward the news. It must not call
+  /// `on_dirty` runs in the marking thread and should only notify the reader. It must not call
   /// mute().
   explicit DirtyDomains(std::function<void()> on_dirty) : on_dirty_(std::move(on_dirty)) {}
 

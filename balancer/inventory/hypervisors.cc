@@ -96,7 +96,7 @@ Result<void> Hypervisors::with_control_of(const VmId& vm, const Call& call) {
     if (!is_elsewhere) {
       return called;
     }
-    // The VM may belong to the source that does not answer.
+    // If a source does not answer, the VM may be one of its.
     if (result || called.error().code == ErrorCode::kUnavailable) {
       result = std::move(called);
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// All sources of VMs of a host as one.
+/// Combines all sources of VMs of a host.
 ///
 /// Problem: a host may have VMs of libvirt and others at once; the layers above want one list and
 /// one control. Approach: lists are joined, and each VM belongs to the source that listed it; if
 /// two list it, to the first of them. A VM that none has listed yet (the journal of a daemon that
-/// died names some) is searched for in all. A source that the host need not have, and that has
-/// never answered, is retried with each refresh() and not counted as missing until then; that is
-/// reported once. Term: *optional*, such a source.
+/// died names some) is searched for in all. A source that need not exist on the host, and that has
+/// never answered, is retried with each refresh() and not counted as missing until it has answered;
+/// that is reported once. Term: *optional*, such a source.
 ///
 /// Properties:
 ///  - a change of a VM reaches the source that listed it, and no other;
 ///  - a missing source makes refresh() fail as long as it is missing, because its VMs may still
-///    run; an optional one only if it has answered once;
+///    run; an optional one does so only if it has answered once;
 ///  - the list is in ascending order, without duplicates.
 #pragma once
 
@@ -32,7 +32,7 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
     std::unique_ptr<Hypervisor> hypervisor;
     bool is_optional = false;
   };
-  /// At least one; a VM that several list belongs to the first.
+  /// `sources`: at least one. A VM that several list belongs to the first of them.
   explicit Hypervisors(std::vector<Source> sources);
 
   [[nodiscard]] std::string name() const override;
@@ -42,9 +42,9 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
   [[nodiscard]] migration::DomainControl& control() override { return *this; }
 
  private:
-  /// Null if no source has listed it.
+  /// The source of the VM; null if none has listed it.
   [[nodiscard]] Hypervisor* owner_of(const VmId& vm);
-  /// The result of `call` with the control of the VM's source.
+  /// Returns the result of `call` with the control of the VM's source.
   template <class Call>
   [[nodiscard]] Result<void> with_control_of(const VmId& vm, const Call& call);
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
