@@ -25,8 +25,8 @@ class LineBuffer {
   /// `limit`: the longest line in bytes, excluding its '\n'.
   explicit LineBuffer(std::size_t limit) : limit_(limit) {}
 
-  /// Adds received data. Take the lines out before adding more. Error: invalid-argument if a line
-  /// is too long; complete lines before it can still be taken.
+  /// Adds received data. Take out the complete lines before adding more. Error: invalid-argument if
+  /// a line is too long; complete lines before it can still be taken.
   [[nodiscard]] Result<void> append(std::string_view bytes);
 
   /// The next complete line without its '\n', or nothing.

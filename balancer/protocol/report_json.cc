@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 using stats::Cell;
 using stats::Report;
 
-/// More than any table has; each row is searched for each column.
+/// More than any table has; limits the work, because each row is searched for each column.
 constexpr std::size_t kMostColumns = 256;
 
 void write_cells(Json& object, const std::vector<std::string>& columns,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A table of `vmnuma stats` as JSON and back. Internal to this folder.
+/// Converts a table of `vmnuma stats` to JSON and back. Internal to this folder.
 ///
 ///     {"type":"numa-pnode","columns":["nodeID",...],"rows":[{"nodeID":0,...},...]}
 ///
-/// A row's object has a value for each column, followed by values that the table has no column for.
+/// A row's object has a value for each column, followed by values that are in no column of the
+/// table.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -18,12 +18,12 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// For reading: look-ups are fast however many keys a line has.
+/// For reading: fast look-ups, however many keys a line has.
 using ReadJson = nlohmann::json;
 /// For writing: keys keep the order in which they are listed.
 using OrderedJson = nlohmann::ordered_json;
 
-/// A request without arguments lists none.
+/// Visits the arguments; a request without arguments lists none.
 template <class Fields, class T>
 void visit_arguments(Fields& fields, T& request) {
   if constexpr (!std::is_empty_v<T>) {
@@ -79,7 +79,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
   }
 
  private:
-  /// False if it is absent or null.
+  /// Reads the value if it is given; false if it is absent or null.
   template <class T>
   bool given(std::string_view name, T& value) {
     known_.push_back(name);
@@ -88,7 +88,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
       return false;
     }
     name_ = name;
-    (void)from(*json, value);  // problems have been reported
+    (void)from(*json, value);  // problems are reported there
     return true;
   }
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The control socket's requests: what a client may ask of the daemon.
 ///
-/// Problem: the daemon holds strong rights and reads what any member of a group writes to it.
+/// Problem: the daemon has extensive rights and reads whatever any member of a group sends to it.
 /// Approach: one JSON object per line, versioned, and a closed set of commands, each a struct with
-/// its arguments. Everything is checked here, so that behind this folder there are only valid
+/// its arguments. Everything is checked here, so that code outside this folder sees only valid
 /// requests. Everything about a command is in its struct: its name (`kCommand`), who may give it
 /// (`kRights`), the type of its answer (`View`), and its arguments, listed once for reading and
 /// writing (`visit`): `fields.required(NAME, value)` and `fields.optional(NAME, value)`. A value
-/// may be a list, also of structs that list their own.
+/// may also be a list, even of structs that list their own fields.
 ///
 ///     {"version":1,"id":7,"command":"explain","args":{"vm":"web1"}}
 ///
 /// Terms: *line*, one request or answer, ended by '\n'; *id*, a number chosen by the client (0 if
 /// it gives none) that is returned in the answer. Properties:
 ///  - a line that is too long, nested too deeply or has too many values is refused before it is
-///  parsed, so that no line takes more than a few milliseconds;
+///    parsed, so that no line takes more than a few milliseconds;
 ///  - every line gives a request or an error, whatever its bytes, and the error carries the id if
-///  the line had one;
+///    the line had one;
 ///  - an unknown command or argument is an error that names the closest match;
 ///  - a request that is encoded and parsed is the same request;
 ///  - a command that changes something is reserved for root and the daemon's own user.
@@ -47,10 +47,10 @@ inline constexpr std::size_t kDeepestRequest = 8;
 /// Counted by commas and brackets outside strings.
 inline constexpr std::size_t kMostValues = 8192;
 inline constexpr std::int64_t kMostHistoryRows = 1000;
-/// For a VM that does not run yet.
+/// The most vCPUs of a VM that does not run yet.
 inline constexpr std::int32_t kMostVcpus = 4096;
 inline constexpr std::int64_t kMostMemoryMib = std::int64_t{64} << 20U;
-/// For each kind in one WhatIfRequest.
+/// The most entries of each kind in one WhatIfRequest.
 inline constexpr std::size_t kMostSupposed = 64;
 
 /// Who may give a command.
@@ -107,7 +107,7 @@ struct ExplainRequest {
   bool operator==(const ExplainRequest&) const = default;
 };
 
-/// The reason of a start that was not admitted, in the history.
+/// The reason recorded in the history for a start that was not admitted.
 inline constexpr std::string_view kNotAdmittedReason = "admission";
 
 /// All reasons that actions in the history have.
@@ -126,9 +126,9 @@ struct HistoryRequest {
   using View = HistoryView;
   std::int64_t limit = 50;                   ///< 1..kMostHistoryRows
   std::optional<std::int64_t> since_unix_s;  ///< "since" in JSON, as "2025-01-31T12:00:00Z"
-  std::optional<std::int64_t> until_unix_s;  ///< "until" in JSON, likewise: before it
+  std::optional<std::int64_t> until_unix_s;  ///< "until" in JSON, in the same form; exclusive
   std::optional<std::string> vm;
-  std::optional<NodeId> node;         ///< from or to it
+  std::optional<NodeId> node;         ///< as source or destination
   std::optional<std::string> reason;  ///< one of history_reasons()
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
@@ -142,7 +142,7 @@ struct HistoryRequest {
   bool operator==(const HistoryRequest&) const = default;
 };
 
-/// Recent events from the log, as far as the daemon keeps them; every given filter must match.
+/// Recent events from the log that the daemon still has; every given filter must match.
 struct EventsRequest {
   static constexpr std::string_view kCommand = "events";
   static constexpr Rights kRights = Rights::kMember;
@@ -203,14 +203,14 @@ struct OptionsGetRequest {
   bool operator==(const OptionsGetRequest&) const = default;
 };
 
-/// The owner of the options checks that the option exists and the value is in range.
+/// Sets an option. The owner of the options checks that it exists and the value is in range.
 struct OptionsSetRequest {
   static constexpr std::string_view kCommand = "options-set";
   static constexpr Rights kRights = Rights::kRoot;
   using View = DoneView;
   std::string name;
   std::int64_t value = 0;
-  bool persist = false;  ///< also after the next start
+  bool persist = false;  ///< also for later starts of the daemon
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("name", self.name);
@@ -220,7 +220,7 @@ struct OptionsSetRequest {
   bool operator==(const OptionsSetRequest&) const = default;
 };
 
-/// The configuration in effect now, including options set since.
+/// Asks for the configuration in effect now, including options set since.
 struct ConfigRequest {
   static constexpr std::string_view kCommand = "config";
   static constexpr Rights kRights = Rights::kMember;
@@ -272,7 +272,7 @@ struct MoveTogetherRequest {
   bool operator==(const MoveTogetherRequest&) const = default;
 };
 
-/// Gives up the placement of a VM, or of all, and restores what was found.
+/// Gives up the placement of one VM, or of all VMs, and restores what was found.
 struct ReleaseRequest {
   static constexpr std::string_view kCommand = "release";
   static constexpr Rights kRights = Rights::kRoot;
@@ -298,7 +298,7 @@ struct ManageRequest {
   bool operator==(const ManageRequest&) const = default;
 };
 
-/// Supposes changes that are not made, and asks for their effect.
+/// Asks for the effect of supposed changes, which are not made.
 struct WhatIfRequest {
   static constexpr std::string_view kCommand = "what-if";
   static constexpr Rights kRights = Rights::kMember;
@@ -341,13 +341,13 @@ struct WhatIfRequest {
   bool operator==(const WhatIfRequest&) const = default;
 };
 
-/// Begins a recording. One at a time; it ends if no client takes its lines.
+/// Begins a recording. There is one at a time, and it ends if no client takes its lines.
 struct RecordStartRequest {
   static constexpr std::string_view kCommand = "record-start";
   static constexpr Rights kRights = Rights::kRoot;
   using View = RecordingView;
   bool anonymize = false;
-  std::optional<std::int64_t> epochs;  ///< if omitted, until it is stopped
+  std::optional<std::int64_t> epochs;  ///< if omitted, it runs until it is stopped
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.optional("anonymize", self.anonymize);
@@ -385,7 +385,7 @@ struct RecordStopRequest {
 /// One setting of a policy.
 struct RequestedSetting {
   std::string key;
-  std::optional<std::string> value;  ///< omitted: none; in SetRequest, removes the key
+  std::optional<std::string> value;  ///< omitted: no value; in SetRequest, removes the key
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("key", self.key);
@@ -394,18 +394,18 @@ struct RequestedSetting {
   bool operator==(const RequestedSetting&) const = default;
 };
 
-/// libvirt is about to start a VM. If it will ask where, that is remembered until it does. Refused
-/// with no-space if the VM's policy asks for admission control and it does not fit, unless the
-/// client waits for room.
+/// Announces that libvirt is about to start a VM. If libvirt will ask where, this is remembered
+/// until it does. Refused with no-space if the VM's policy asks for admission control and it does
+/// not fit, unless the client waits for room.
 struct AnnounceRequest {
   static constexpr std::string_view kCommand = "announce";
   static constexpr Rights kRights = Rights::kRoot;
   using View = AnnouncedView;
   std::string vm;  ///< name
   std::string vm_uuid;
-  std::int32_t vcpus = 0;                ///< 1..kMostVcpus, as libvirt will ask
-  std::int64_t memory_mib = 0;           ///< 1..kMostMemoryMib, as libvirt will ask
-  bool asks = true;                      ///< libvirt will ask
+  std::int32_t vcpus = 0;                ///< 1..kMostVcpus, as in libvirt's own question
+  std::int64_t memory_mib = 0;           ///< 1..kMostMemoryMib, as in libvirt's own question
+  bool asks = true;                      ///< libvirt will ask where
   std::vector<RequestedSetting> policy;  ///< from its metadata
   struct Device {
     std::string address;  ///< PCI address, or a mediated device's UUID
@@ -450,12 +450,12 @@ struct AnnounceRequest {
     }
     bool operator==(const Binding&) const = default;
   };
-  std::vector<Binding> numatune;  ///< at most one, not if libvirt asks where; empty: none
+  std::vector<Binding> numatune;  ///< at most one; none if libvirt asks where; empty: none
   struct Cell {
     std::vector<std::int32_t> vcpus;  ///< ascending
     std::int64_t memory_mib = 0;
-    std::optional<std::int64_t> huge_page_kib;  ///< 0: ordinary pages; omitted: as for the VM
-    std::vector<Binding> numatune;              ///< at most one; empty: as for the VM
+    std::optional<std::int64_t> huge_page_kib;  ///< 0: ordinary pages; omitted: same as the VM
+    std::vector<Binding> numatune;              ///< at most one; empty: same as the VM
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
       fields.required("vcpus", self.vcpus);
@@ -471,7 +471,7 @@ struct AnnounceRequest {
     NodeId node;
     std::int64_t free = 0;
     std::int64_t total = 0;
-    std::int64_t page_kib = 0;  ///< 0: of that size
+    std::int64_t page_kib = 0;  ///< 0: of the size above
     template <class Fields, class Self>
     static void visit(Fields& fields, Self& self) {
       fields.required("node", self.node);
@@ -481,8 +481,8 @@ struct AnnounceRequest {
     }
     bool operator==(const Pages&) const = default;
   };
-  std::vector<Pages> huge_pages;  ///< of each of its sizes, as they are now
-  std::int64_t waits_s = 0;       ///< how long its start can still wait; at most a day
+  std::vector<Pages> huge_pages;  ///< for each page size of its memory, the current pages
+  std::int64_t waits_s = 0;       ///< how long the start can still wait; at most a day
   struct Project {
     std::string name;
     std::string uuid;
@@ -515,7 +515,7 @@ struct AnnounceRequest {
   bool operator==(const AnnounceRequest&) const = default;
 };
 
-/// An announced VM does not start, or has ended.
+/// Reports that an announced VM does not start, or has ended.
 struct WithdrawRequest {
   static constexpr std::string_view kCommand = "withdraw";
   static constexpr Rights kRights = Rights::kRoot;
@@ -543,7 +543,8 @@ struct SuggestRequest {
   bool operator==(const SuggestRequest&) const = default;
 };
 
-/// Reserves room for a VM that is not there yet. Refused with no-space if it is not free now.
+/// Reserves room for a VM that does not exist yet. Refused with no-space if the room is not free
+/// now.
 struct ReserveRequest {
   static constexpr std::string_view kCommand = "reserve";
   static constexpr Rights kRights = Rights::kRoot;
@@ -552,14 +553,14 @@ struct ReserveRequest {
   std::int32_t vcpus = 0;                       ///< 1..kMostVcpus
   std::int64_t memory_bytes = 0;                ///< 1 B to kMostMemoryMib MiB
   std::optional<std::int64_t> huge_page_bytes;  ///< omitted: ordinary pages
-  std::vector<NodeId> nodes;                    ///< only there; empty: anywhere
-  std::optional<std::string> vm;                ///< for the VM of this name or UUID, and
-  std::optional<std::string> group;             ///< for this group, and
-  std::optional<std::string> owner;             ///< for the VMs of this owner; without all of them,
-                                                ///< VM and group are `name`
+  std::vector<NodeId> nodes;                    ///< only on these; empty: anywhere
+  std::optional<std::string> vm;                ///< for the VM of this name or UUID,
+  std::optional<std::string> group;             ///< and for this group,
+  std::optional<std::string> owner;             ///< and for the VMs of this owner; if all three are
+                                                ///< missing, VM and group are `name`
   std::optional<std::int64_t> until_unix_s;     ///< "until" in JSON; omitted: no end
-  bool shared = false;                    ///< what a VM has taken comes back when it has stopped
-  std::optional<std::int64_t> lasting_s;  ///< so long from now, instead of `until`
+  bool shared = false;                          ///< what a VM has taken comes back when it stops
+  std::optional<std::int64_t> lasting_s;        ///< duration from now, instead of `until`
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("name", self.name);
@@ -634,7 +635,7 @@ struct SetRequest {
   using View = DoneView;
   std::string vm;
   std::vector<RequestedSetting> settings;
-  bool persistent = false;  ///< also for the VM's next starts
+  bool persistent = false;  ///< also for later starts of the VM
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("vm", self.vm);
@@ -644,7 +645,8 @@ struct SetRequest {
   bool operator==(const SetRequest&) const = default;
 };
 
-/// Everything that the daemon knows and plans from, for programs that plan themselves.
+/// Asks for everything that the daemon knows and plans from, for programs that make their own
+/// plans.
 struct StateRequest {
   static constexpr std::string_view kCommand = "state";
   static constexpr Rights kRights = Rights::kMember;
@@ -660,7 +662,7 @@ struct SimStartRequest {
   std::string vm;
   std::int64_t vcpus = 4;          ///< 1..kMostVcpus
   std::int64_t memory_mib = 8192;  ///< 2..kMostMemoryMib
-  std::int64_t load_pct = 80;      ///< demand of every vCPU in per cent of a CPU: 0..100
+  std::int64_t load_pct = 80;      ///< demand of each vCPU, in per cent of a CPU: 0..100
   template <class Fields, class Self>
   static void visit(Fields& fields, Self& self) {
     fields.required("vm", self.vm);
@@ -699,7 +701,8 @@ struct SimLoadRequest {
   bool operator==(const SimLoadRequest&) const = default;
 };
 
-/// For a daemon that shows a recording only: goes forward by so many epochs, or back.
+/// Only for a daemon that replays a recording: goes forward by this many epochs, or back if
+/// negative.
 struct SimStepRequest {
   static constexpr std::string_view kCommand = "sim-step";
   static constexpr Rights kRights = Rights::kRoot;
@@ -741,13 +744,13 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
-/// Why a line is not a request.
+/// The reason why a line is not a request.
 struct BadRequest {
-  std::optional<std::int64_t> id;  ///< the line's, if it could be read
+  std::optional<std::int64_t> id;  ///< the line's id, if it could be read
   Error error;
 };
 
-/// Reads one line, with or without its '\n'. Errors: invalid-argument (too long, too deep, not
+/// Parses one line, with or without its '\n'. Errors: invalid-argument (too long, too deep, not
 /// JSON, not a request, wrong arguments), not-found (unknown command), unsupported (another
 /// version).
 [[nodiscard]] tl::expected<Request, BadRequest> parse_request(std::string_view line);
@@ -765,8 +768,8 @@ using vmnuma::name_of;
 [[nodiscard]] bool changes_something(const Command& command);
 
 /// True if a peer with the effective user `peer_uid` (SO_PEERCRED, unix(7)) may give this command
-/// to a daemon that runs as `own_uid`. Who may connect at all depends on the socket's mode and
-/// group.
+/// to a daemon that runs as `own_uid`. Whether a user may connect at all depends on the socket's
+/// mode and group.
 [[nodiscard]] bool is_permitted(const Command& command, std::uint32_t peer_uid,
                                 std::uint32_t own_uid);
 

@@ -36,7 +36,7 @@ class ViewWriter : public text::FieldWriter<ViewWriter, Json> {
   }
 };
 
-/// Absent fields stay at their default.
+/// Reads views; absent fields keep their default.
 class ViewReader : public text::FieldReader<ViewReader, Json> {
  public:
   explicit ViewReader(const Json& object) : FieldReader(object) {}
@@ -95,7 +95,7 @@ Result<Answer> read_view(const Json& json) {
   }
 }
 
-/// In the order of Answer's alternatives.
+/// The readers, in the order of Answer's alternatives.
 constexpr auto kReadView = []<class... Views>(std::variant<Views...>*) {
   return std::array{&read_view<Views>...};
 }(static_cast<Answer*>(nullptr));
@@ -152,7 +152,7 @@ Result<Response> parse_response(std::string_view line, std::int64_t id) {
   if (ok == json.end() || !ok->is_boolean()) {
     return failure(ErrorCode::kCorrupt, "the answer does not say whether it is a success");
   }
-  // An error without an id refers to a line in which the daemon could not find one.
+  // An error without an id is about a line in which the daemon could not find one.
   const auto answered = json.find("id");
   if (answered == json.end() || (*answered != id && (ok->get<bool>() || !answered->is_null()))) {
     return failure(ErrorCode::kCorrupt, "the answer belongs to another request");

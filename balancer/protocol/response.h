@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The control socket's answers.
 ///
-/// Problem: views must be transmitted unchanged, also between a program and a daemon of
+/// Problem: views must be transmitted unchanged, even between a program and a daemon of
 /// neighbouring versions. Approach: each view's fields are listed once, for writing and reading. A
 /// reader skips unknown fields and leaves missing ones at their default.
 ///
@@ -12,7 +12,7 @@
 /// Properties:
 ///  - a view that is encoded and decoded is the same view;
 ///  - text that is not valid UTF-8 (libvirt accepts any bytes as a VM's name) never breaks an
-///  answer;
+///    answer;
 ///  - every error code is transmitted unchanged.
 #pragma once
 
@@ -30,7 +30,7 @@
 
 namespace vmnuma::balancer {
 
-/// A program refuses to read a longer answer.
+/// Programs refuse to read a longer answer.
 inline constexpr std::size_t kLongestAnswer = std::size_t{16} * 1024 * 1024;
 
 /// The views of all commands, without duplicates.
@@ -71,14 +71,14 @@ struct Answer : AnswerVariant {
 
 /// An answer as received by a program.
 struct Response {
-  Result<std::string> result;  ///< its JSON text, or the daemon's own error as it sent it
+  Result<std::string> result;  ///< its JSON text, or the daemon's error as it was sent
 };
 
-/// Reads the answer to request `id`. Errors: corrupt if the line does not answer this request;
+/// Parses the answer to request `id`. Errors: corrupt if the line does not answer this request;
 /// unsupported if it is of another version.
 [[nodiscard]] Result<Response> parse_response(std::string_view line, std::int64_t id);
 
-/// Reads the view with that index in Answer from a result's JSON text. Error: corrupt.
+/// Parses the view with that index in Answer from a result's JSON text. Error: corrupt.
 [[nodiscard]] Result<Answer> decode_answer(std::size_t index, std::string_view result);
 template <class View>
 [[nodiscard]] Result<View> decode_view(std::string_view result) {

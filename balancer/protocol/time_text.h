@@ -9,10 +9,10 @@
 
 namespace vmnuma::balancer {
 
-/// Years 0000 to 9999; times outside are clamped.
+/// Formats a time. Years 0000 to 9999; times outside are clamped.
 [[nodiscard]] std::string time_text(std::int64_t unix_s);
 
-/// Reads exactly that form; nothing if the form differs or no such time exists.
+/// Parses exactly that form; nothing if the form differs or no such time exists.
 [[nodiscard]] std::optional<std::int64_t> parse_time(std::string_view text);
 
 }  // namespace vmnuma::balancer

@@ -2,9 +2,9 @@
 /// The fields of each view with their names in JSON, listed once for reading and writing. Internal
 /// to this folder.
 ///
-/// `fields(NAME, value)` for a field, `fields.time(NAME, unix_s)` for a time of day, which may be
-/// absent. If a field is also a metric, that is stated next to it; the exporter and its manual page
-/// are derived from it.
+/// `fields(NAME, value)` is for a field, `fields.time(NAME, unix_s)` for a time of day, which may
+/// be absent. If a field is also a metric, that is stated next to it; the exporter and its manual
+/// page are derived from this.
 #pragma once
 
 #include <string_view>
@@ -14,8 +14,8 @@
 
 namespace vmnuma::balancer {
 
-/// A field as a metric: in base units, derived from the ending of the field's name (`_ms`, `_pct`,
-/// `_permille`), and a counter if its name ends in `_total`.
+/// A field as a metric: converted to base units according to the ending of the field's name (`_ms`,
+/// `_pct`, `_permille`), and a counter if its name ends in `_total`.
 struct Metric {
   std::string_view name;
   std::string_view help;         ///< one sentence
@@ -528,7 +528,7 @@ void visit_fields(Fields& fields, T& view) {
 template <class Fields, MaybeConst<RejectionView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("vm", view.vm);
-  visit_fields(fields, view.candidate);  // beside it, not inside
+  visit_fields(fields, view.candidate);  // its fields are beside the others, not nested
 }
 
 template <class Fields, MaybeConst<PlanView> T>
