@@ -52,8 +52,7 @@ class PageScan {
     std::vector<Retry> retries;  ///< parallel to addresses, if these are retries
     bool look_for_huge = false;
     bool sampled = false;
-    bool assumed = false;       ///< all pages are presumed to be on PartRange::all_on, if a spot
-                                ///< check agrees
+    bool assumed = false;       ///< all pages are on PartRange::all_on, if a spot check agrees
     std::vector<int> statuses;  ///< of the last query
     std::vector<std::uint64_t> hidden;  ///< to be revealed
     Bytes hidden_unit;

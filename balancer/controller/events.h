@@ -82,9 +82,8 @@ struct Settings {
   /// For VMs without a strategy in their policy.
   PlacementStrategy strategy = PlacementStrategy::kLeastLostTime;
   AdmissionMode admission = AdmissionMode::kEnforce;
-  ReservedMemory reserved_memory;        ///< by node, for the system
-  std::vector<std::string> notices;      ///< for the administrator, about how the configuration was
-                                         ///< read
+  ReservedMemory reserved_memory;    ///< by node, for the system
+  std::vector<std::string> notices;  ///< on how the configuration was read, for the administrator
   std::vector<DevicePool> device_pools;  ///< that policies may name
   Preset preset = Preset::kVmnuma;       ///< the defaults of `options`
 };
@@ -136,8 +135,7 @@ struct RoomMove {
 struct RoomSearched {
   VmId vm;      ///< for which room was searched
   NodeId node;  ///< where the VM fits after all steps; negative: nowhere
-  std::vector<std::vector<RoomMove>> steps;  ///< in order; the moves of one step happen at the same
-                                             ///< time
+  std::vector<std::vector<RoomMove>> steps;  ///< in order, each step's moves at once
   std::string refused;                       ///< why it fits nowhere
 };
 

@@ -53,8 +53,7 @@ struct ManagedVm {
   std::optional<std::string> pinned_by_others;  ///< how
   std::optional<std::string> confined;          ///< by its cgroup: how
   std::optional<std::string> refused_policy;    ///< what is wrong with the one in its metadata
-  std::optional<bool> mask_refused;             ///< memory mode mask is requested, but not
-                                                ///< supported here
+  std::optional<bool> mask_refused;             ///< mode mask is requested, but not supported here
   std::optional<VmCpus> cpu_subset;
   std::optional<Rest> rest;
   std::optional<Original> original;  ///< how it was found

@@ -104,8 +104,7 @@ class MemorySteering {
     std::int64_t read_in = 0;
   };
   struct Asked {
-    std::int64_t believed_after = 0;  ///< ignore readings up to this one; the largest number: no
-                                      ///< answer yet
+    std::int64_t believed_after = 0;  ///< trust only later readings; the largest: no answer yet
     bool carried_out = false;
     bool restores = false;
     std::int32_t repairs = 0;

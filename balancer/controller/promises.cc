@@ -147,8 +147,7 @@ std::vector<std::map<Bytes, Bytes>> Starts::promised_at_homes(const HostNow& now
   std::vector<std::map<Bytes, Bytes>> promised(with_starting.topology.nodes.size());
   for (const ClientState& client : with_starting.clients) {
     const auto vm = vms.find(with_starting.vms[client.vm].id);
-    if (client.home == kNoNode || vm == vms.end()) {  // a reservation for a VM that does not exist
-                                                      // yet
+    if (client.home == kNoNode || vm == vms.end()) {  // a reservation, without its VM
       continue;
     }
     for (const auto& [size, memory] : memory_by_page_size(*vm->second, client.memory_size)) {

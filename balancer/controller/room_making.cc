@@ -184,8 +184,7 @@ Result<Action> action_of(const ControllerState& state, const RoomWait& wait,
       .and_then([&](Action&& action) -> Result<Action> {
         Plan orders;
         orders.actions = {action};
-        orders.actions.front().reason = Reason::kAdministrator;  // selects the rules that it is
-                                                                 // judged by
+        orders.actions.front().reason = Reason::kAdministrator;  // for the rules to judge it by
         const std::vector<std::string> violations =
             violations_of_orders(orders, snapshot, state.setup.options);
         if (!violations.empty()) {

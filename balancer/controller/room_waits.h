@@ -30,8 +30,7 @@ struct RoomWait {
   VmId vm;
   std::string name;
   RoomNeeded needed;
-  std::int64_t until_unix_s = 0;  ///< then it starts with what is free; follows changes of the wall
-                                  ///< clock
+  std::int64_t until_unix_s = 0;  ///< then it starts with what is free; follows the wall clock
   RoomPhase phase = RoomPhase::kInLine;
   std::vector<std::vector<RoomMove>> steps;  ///< not done yet; the first may be under way
   std::int64_t action = 0;                   ///< the order for the first step; 0: none under way

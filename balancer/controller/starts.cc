@@ -280,8 +280,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   }
   if (now.snapshot.epoch == 0 || (!is_aligned && !wants_cores && !is_guaranteed)) {
     if (request.asks) {
-      (void)starting_.announce(vm, /*asks=*/true, now.snapshot.epoch);  // a failure needs no
-                                                                        // message here
+      (void)starting_.announce(vm, /*asks=*/true, now.snapshot.epoch);  // no homes to record yet
     }
     return AnnouncedView{fmt::format("VM '{}' is expected", vm.name), {}, {}};
   }

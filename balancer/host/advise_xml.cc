@@ -238,7 +238,8 @@ class Writer {
     return {};
   }
 
-  /// libvirt computes <memory> from the cells; in a definition without it, the two must be equal.
+  /// Makes <memory> match the advice, including memory devices; <currentMemory> follows if it was
+  /// equal. If there are cells libvirt computes <memory> from them; without cells it must be right.
   void write_memory() {
     pugi::xml_node memory = domain_.child("memory");
     Bytes devices;

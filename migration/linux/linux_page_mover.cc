@@ -109,10 +109,7 @@ bool tells_hidden_pages() {
 /// mpol_misplaced()); this policy allocates as the default does.
 class PagesStayPolicy {
  public:
-  PagesStayPolicy() {
-    (void)::set_mempolicy(MPOL_LOCAL, nullptr, 0);
-  }  // on failure some pages
-     // move: no harm
+  PagesStayPolicy() { (void)::set_mempolicy(MPOL_LOCAL, nullptr, 0); }  // else some move: no harm
   PagesStayPolicy(const PagesStayPolicy&) = delete;
   PagesStayPolicy& operator=(const PagesStayPolicy&) = delete;
   ~PagesStayPolicy() { (void)::set_mempolicy(MPOL_DEFAULT, nullptr, 0); }  // as above
