@@ -13,7 +13,7 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-/// Room for the maximum number of CPUs of Linux (NR_CPUS, 8192).
+/// Has room for Linux's maximum number of CPUs (NR_CPUS, 8192).
 using Mask = std::array<cpu_set_t, 8>;
 constexpr std::size_t kMostCpus = sizeof(Mask) * 8;
 

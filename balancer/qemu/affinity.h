@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The CPUs that a thread may run on (sched_setaffinity(2)).
+/// Gets and sets the CPUs that a thread may run on (sched_setaffinity(2)).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@
 
 namespace vmnuma::balancer::qemu {
 
-/// Ascending, without offline CPUs. Errors: vanished (the thread has ended), io.
+/// The thread's CPUs, ascending, without offline ones. Errors: vanished (the thread has ended), io.
 [[nodiscard]] Result<std::vector<CpuId>> affinity_of(std::int64_t tid);
 
-/// `cpus` ascending, not empty. Errors: vanished, invalid-argument (its cgroup allows none of them,
-/// or it is a thread that cannot be bound), permission-denied (CAP_SYS_NICE is missing), io.
+/// Sets the thread's CPUs. `cpus` must be ascending and not empty. Errors: vanished,
+/// invalid-argument (its cgroup allows none of them, or it is a thread that cannot be bound),
+/// permission-denied (CAP_SYS_NICE is missing), io.
 [[nodiscard]] Result<void> set_affinity(std::int64_t tid, const std::vector<CpuId>& cpus);
 
 }  // namespace vmnuma::balancer::qemu

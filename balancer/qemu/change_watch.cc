@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 
 constexpr std::uint32_t kOfCgroups = IN_CREATE | IN_MODIFY | IN_ONLYDIR | IN_DONT_FOLLOW;
 constexpr std::uint32_t kOfPrograms = IN_OPEN;
-/// The kernel's limit is fs.inotify.max_user_watches; this one is for runaway hosts.
+/// The kernel's own limit is fs.inotify.max_user_watches; this one is for a host out of control.
 constexpr std::size_t kMostCgroups = 100'000;
 
 Result<files::FileDescriptor> opened(int fd, const char* what) {
@@ -103,7 +103,7 @@ Result<void> ChangeWatch::watch(const migration::ProcessDescriptor& descriptor) 
 }
 
 void ChangeWatch::forget(const migration::ProcessDescriptor& descriptor) {
-  // It may never have been added.
+  // The descriptor may never have been added.
   (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor.fd(), nullptr);
 }
 
@@ -146,7 +146,7 @@ void ChangeWatch::run() {
           }
           again = std::exchange(look_again_, false);
         }
-        // Settling does not end as long as something is on its way.
+        // Settling does not end while a VM is still starting.
         if (again && !armed_) {
           const std::size_t last = setup_.settling.size() - 1;
           step_ = std::min(step_, last - std::min<std::size_t>(last, 2));
@@ -201,8 +201,8 @@ void ChangeWatch::read_events() {
   }
 }
 
-/// Each directory is watched before it is listed, so anything created in between is in one of the
-/// two.
+/// Watches a directory tree. Each directory is watched before it is listed, so anything created in
+/// between is seen by one or the other.
 void ChangeWatch::watch_tree(const std::string& directory) {
   std::vector<std::string> ahead{directory};
   while (!ahead.empty()) {
@@ -219,7 +219,7 @@ void ChangeWatch::watch_tree(const std::string& directory) {
       continue;
     }
     cgroups_[watched] = next;
-    std::error_code none;  // errors mean that it is gone
+    std::error_code none;  // an error means that it is gone
     for (const auto& entry : std::filesystem::directory_iterator(next, none)) {
       if (entry.is_directory(none) && !entry.is_symlink(none)) {
         ahead.push_back(entry.path());
@@ -228,7 +228,8 @@ void ChangeWatch::watch_tree(const std::string& directory) {
   }
 }
 
-/// Watching the same file twice gives one watch; a new file in its place gives another.
+/// Watches QEMU's programs. Watching the same file twice gives one watch; a new file in its place
+/// gives another.
 void ChangeWatch::watch_programs() {
   for (const std::string& directory : setup_.program_dirs) {
     std::error_code none;

@@ -4,16 +4,16 @@
 /// Problem: nothing announces that some process has become QEMU, and continuous polling is
 /// unacceptable on a host. Approach: hints. Programs that start VMs create a cgroup for each and
 /// put a process into it, which inotify(7) reports; those that create none open QEMU's program,
-/// which inotify reports, too. A hint means "look now", and a few more times at growing intervals,
-/// because the process may still be on its way. Ends are exact: a pidfd (pidfd_open(2)) is readable
-/// when its process has ended. When a cpuset is written to, the kernel may reset its threads'
-/// affinities (Linux 6.1, kernel/cgroup/cpuset.c), so that is reported, too. Term: *settling*, the
-/// looks after a hint.
+/// which inotify reports, too. A hint causes one look at the processes at once, and a few more at
+/// growing intervals, because the process may not have become QEMU yet. Ends are exact: a pidfd
+/// (pidfd_open(2)) is readable when its process has ended. When a cpuset is written to, the kernel
+/// may reset its threads' affinities (Linux 6.1, kernel/cgroup/cpuset.c), so that is reported, too.
+/// Term: *settling*, the looks after a hint.
 ///
 /// Properties:
 ///  - without hints nothing runs, whatever is on the host;
 ///  - frequent hints cause one look per shortest settling interval, not one each, and a thorough
-///  one per `kThorough`;
+///    one per `kThorough`;
 ///  - settling ends after the last hint, so a hint costs a bounded number of looks;
 ///  - a cgroup below one that was just created is not missed;
 ///  - if the kernel has lost events, that counts as a hint for everything;
@@ -35,8 +35,8 @@
 
 namespace vmnuma::balancer::qemu {
 
-/// Where to look, and the callbacks. They run in the watch's own thread and must only forward the
-/// news.
+/// What to watch, and the callbacks. These run in the watch's own thread and must only forward the
+/// notification.
 struct ChangeWatchSetup {
   std::string cgroups;                    ///< the mount of cgroup v2, "/sys/fs/cgroup"
   std::vector<std::string> program_dirs;  ///< where QEMU programs may be, "/usr/bin"
@@ -45,33 +45,34 @@ struct ChangeWatchSetup {
   std::function<void()> on_end;           ///< a watched process has ended
   std::function<void()> on_cpuset;        ///< some cgroup's cpuset was written to
   /// Settling: the intervals between looks; the first is also the shortest time between two looks.
-  /// Not empty; shorter ones are for tests.
+  /// Must not be empty; tests use shorter ones.
   std::vector<std::chrono::milliseconds> settling{
       std::chrono::milliseconds{100},  std::chrono::milliseconds{200},
       std::chrono::milliseconds{700},  std::chrono::milliseconds{2000},
       std::chrono::milliseconds{7000}, std::chrono::milliseconds{20000}};
 };
 
-/// Its members are its setup, its descriptors, what other threads may set, and its thread's own.
+/// Members: the setup, the descriptors, state that other threads may set, and state of its own
+/// thread.
 class ChangeWatch {
  public:
-  /// Time between two thorough looks: each reads every process of the host, and its only additional
-  /// finds are long-lived processes that have become QEMU.
+  /// The time between two thorough looks. A thorough look reads every process of the host, and
+  /// finds only one thing more: long-lived processes that have become QEMU.
   static constexpr std::chrono::milliseconds kThorough{2000};
 
-  /// Errors: io (no inotify instance left: fs.inotify.max_user_instances). Cgroups that could not
-  /// be watched are reported by lack().
+  /// Starts watching. Errors: io (no inotify instance left: fs.inotify.max_user_instances). Cgroups
+  /// that could not be watched are reported by lack().
   [[nodiscard]] static Result<std::unique_ptr<ChangeWatch>> start(ChangeWatchSetup setup);
 
   ChangeWatch(const ChangeWatch&) = delete;
   ChangeWatch& operator=(const ChangeWatch&) = delete;
   ~ChangeWatch();
 
-  /// Reports once when this process ends. Any thread. `descriptor` must live until forget() or the
-  /// destructor. Error: io.
+  /// Reports once when this process ends. Any thread. `descriptor` must live until forget() or
+  /// until this object is destroyed. Error: io.
   [[nodiscard]] Result<void> watch(const migration::ProcessDescriptor& descriptor);
   void forget(const migration::ProcessDescriptor& descriptor);
-  /// Causes another look soon: something is on its way. Any thread.
+  /// Causes another look soon, because a VM is still starting. Any thread.
   void look_again();
   /// Why starts may be noticed late; empty if everything is watched. Any thread.
   [[nodiscard]] std::string lack() const;

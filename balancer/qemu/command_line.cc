@@ -11,11 +11,11 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-/// Options with a list of settings as value, and the key of a first value without one.
+/// An option whose value is a list of settings, and the key of a first value without one.
 struct ListOption {
   std::string_view name;
   std::string_view implied_key;
-  std::string_view group;  ///< if it is not the option's name
+  std::string_view group;  ///< if it differs from the option's name
 };
 constexpr std::array kListOptions{
     ListOption{"name", "guest", ""},     ListOption{"smp", "cpus", ""},
@@ -29,7 +29,7 @@ constexpr std::array kListOptions{
     ListOption{"overcommit", "", ""},    ListOption{"realtime", "", ""},
 };
 
-/// Options with a plain text as value. As a group it has the key "value".
+/// Options whose value is plain text. As a group they have the key "value".
 constexpr std::array<std::string_view, 2> kTextOptions{"uuid", "mem-path"};
 /// Disks by their legacy names.
 constexpr std::array<std::string_view, 4> kDiskOptions{"hda", "hdb", "hdc", "hdd"};
@@ -39,7 +39,7 @@ bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Removes text up to and including the next zero.
+/// Takes the text up to the next zero, and removes it with the zero.
 std::string_view take_argument(std::string_view& cmdline) {
   const std::string_view argument = cmdline.substr(0, cmdline.find('\0'));
   cmdline.remove_prefix(std::min(argument.size() + 1, cmdline.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A QEMU process's command line, split up.
+/// Splits a QEMU process's command line.
 ///
 /// Problem: QEMU has hundreds of options, and the kernel keeps them as bytes separated by zeros.
 /// Approach: an argument that begins with a dash is an option, and the next one is its value unless
@@ -21,10 +21,10 @@ namespace vmnuma::balancer::qemu {
 
 struct CommandLine {
   std::vector<OptionGroup> options;
-  std::vector<std::string> config_files;  ///< of -readconfig, not added yet
+  std::vector<std::string> config_files;  ///< from -readconfig, not added yet
   std::vector<std::string> notes;         ///< what was not understood, as sentences
 
-  /// The last of these groups with the key, as QEMU merges them ("-smp", "-m", "-machine").
+  /// The last value of the key in these groups, as QEMU merges them ("-smp", "-m", "-machine").
   [[nodiscard]] std::optional<std::string_view> merged(std::string_view group,
                                                        std::string_view key) const;
 };
@@ -35,7 +35,7 @@ struct CommandLine {
 
 [[nodiscard]] CommandLine parse_command_line(std::string_view cmdline);
 
-/// Adds the contents of a file in `config_files`, and removes it from there.
+/// Adds the contents of a file in `config_files`, and removes it from that list.
 void add_config_file(std::string_view text, std::string_view path, CommandLine& line);
 
 }  // namespace vmnuma::balancer::qemu

@@ -71,7 +71,7 @@ class Smp {
     return all;
   }
 
-  /// 0 if omitted or invalid.
+  /// The value of the key; 0 if omitted or invalid.
   std::int32_t number(std::string_view key) {
     const auto text = line_.merged("smp", key);
     if (!text) {

@@ -28,7 +28,7 @@ std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// "01:00.0" or "0000:01:00.0" in lspci's long form, or nothing.
+/// Converts "01:00.0" or "0000:01:00.0" to lspci's long form; nothing if it is neither.
 std::optional<std::string> pci_address(std::string_view text) {
   const auto take = [&text](char end, std::int32_t most) -> std::optional<std::int32_t> {
     const std::size_t at = text.find(end);
@@ -53,8 +53,8 @@ void pin_memory(DescribedVm& vm, std::string by) {
   }
 }
 
-/// -device vfio-*: by the host's address, or by a directory in sysfs, which may be a mediated
-/// device's.
+/// Reads -device vfio-*: named by the host's address, or by a directory in sysfs, which may be a
+/// mediated device's.
 void describe_vfio(const OptionGroup& device, DescribedVm& vm) {
   const auto host = device.value("host");
   const std::string_view directory = device.value("sysfsdev").value_or("");
@@ -82,8 +82,8 @@ void describe_netdev(const OptionGroup& netdev, DescribedVm& vm) {
   }
 }
 
-/// Files below /dev of -drive and -blockdev: those in "file" or "filename" at any depth, with the
-/// driver at the same level.
+/// Reads the files below /dev of -drive and -blockdev: those in "file" or "filename" at any depth,
+/// with the driver at the same level.
 void describe_disk(const OptionGroup& disk, DescribedVm& vm) {
   if (disk.is("media", "cdrom")) {
     return;

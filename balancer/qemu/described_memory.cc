@@ -21,7 +21,7 @@ constexpr std::int32_t kMostNodes = 1024;
 /// For a machine without -m (mc->default_ram_size; other machines have other defaults).
 constexpr Bytes kDefaultMemory = kMiB * 128;
 
-/// "0-3" or "5".
+/// Parses "0-3" or "5".
 std::optional<std::pair<std::int32_t, std::int32_t>> parse_range(std::string_view text,
                                                                  std::int32_t limit) {
   const std::size_t dash = text.find('-');
@@ -154,7 +154,7 @@ class Memory {
     }
   }
 
-  /// Uses this backend for the guest's memory, or a part of it. Null if there is none.
+  /// Uses this backend for the guest's memory, or for a part of it. Null if it does not exist.
   const Backend* use(std::string_view id) {
     const auto found = backends_.find(id);
     if (found == backends_.end()) {
@@ -290,7 +290,7 @@ class Memory {
     }
   }
 
-  /// Cells without a size share the remaining memory evenly, as in machines before QEMU 5.1.
+  /// Divides the remaining memory evenly over cells without a size, as in machines before QEMU 5.1.
   void share_out_memory() {
     if (without_memory_.empty()) {
       return;
@@ -305,8 +305,8 @@ class Memory {
     }
   }
 
-  /// vCPUs in no cell: if no vCPU is in one, QEMU distributes sockets (pc_get_default_cpu_node_id
-  /// of hw/i386/x86.c); otherwise they are in the first.
+  /// Assigns vCPUs that are in no cell. If no vCPU is in a cell, QEMU distributes them by socket
+  /// (pc_get_default_cpu_node_id of hw/i386/x86.c); otherwise they belong to the first cell.
   void share_out_vcpus() {
     if (vm_.cells.empty()) {
       return;
@@ -324,7 +324,7 @@ class Memory {
 
   // ---- the rest ----
 
-  /// DIMMs present at the start are not included in -m.
+  /// Reads DIMMs present at the start, which are not included in -m.
   void read_dimms() {
     for (const OptionGroup& group : line_.options) {
       const std::string_view driver = group.value("driver").value_or("");

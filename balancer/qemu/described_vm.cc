@@ -20,7 +20,8 @@ constexpr std::size_t kLongestName = 4096;
 void describe_identity(const CommandLine& line, DescribedVm& vm) {
   vm.description.name =
       line.merged("name", "guest").value_or(std::string_view()).substr(0, kLongestName);
-  // QEMU uses -uuid for SMBIOS, too, unless that has its own, which the guest then sees.
+  // QEMU also uses -uuid for SMBIOS, unless SMBIOS has a UUID of its own, which is then the one
+  // that the guest sees.
   for (const auto& [group, key] : {std::pair("uuid", "value"), std::pair("smbios", "uuid")}) {
     const auto text = line.merged(group, key);
     if (!text || vm.uuid) {
@@ -34,8 +35,8 @@ void describe_identity(const CommandLine& line, DescribedVm& vm) {
   }
 }
 
-/// The monitor that libvirt creates for itself (qemuBuildMonitorCommandLine, qemu/qemu_command.c,
-/// libvirt 9.0).
+/// True if there is the monitor that libvirt creates for itself (qemuBuildMonitorCommandLine,
+/// qemu/qemu_command.c, libvirt 9.0).
 bool is_of_libvirt(const CommandLine& line) {
   return std::any_of(line.options.begin(), line.options.end(), [](const OptionGroup& group) {
     return group.name == "mon" && group.is("chardev", "charmonitor");

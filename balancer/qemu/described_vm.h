@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a QEMU command line says about its VM.
+/// Derives a VM's description from a QEMU command line.
 ///
 /// Problem: a VM started by a script, Proxmox VE, Incus or Kata has no stored definition; its
 /// description is QEMU's command line, with QEMU's defaults for what is left out. Approach: one
-/// pure function from options to a description. Nothing unusual stops it: what matters and is not
-/// understood becomes a note, and the VM is described without it. Only QEMU's documented meaning
-/// counts (qemu-options.hx, 7.2 to 10.0; hw/core/machine-smp.c, hw/core/numa.c for defaults).
+/// pure function from options to a description. Nothing unusual stops it: whatever matters and is
+/// not understood becomes a note, and the VM is described without it. Only QEMU's documented
+/// meaning counts (qemu-options.hx, 7.2 to 10.0; hw/core/machine-smp.c, hw/core/numa.c for
+/// defaults).
 ///
 /// Terms: *backend*, a -object memory-backend-*; those of numa cells, of -machine memory-backend
 /// and of DIMMs hold the guest's memory, others (a disk image as nvdimm) do not.
@@ -35,7 +36,7 @@ struct HugePageMount {
   bool operator==(const HugePageMount&) const = default;
 };
 
-/// What a command line leaves to its host.
+/// Facts of the host on which the meaning of a command line depends.
 struct HostFacts {
   std::vector<HugePageMount> huge_page_mounts;
   Bytes default_huge_page_size;  ///< Hugepagesize of /proc/meminfo
@@ -44,8 +45,8 @@ struct HostFacts {
 struct DescribedVm {
   /// Without id, domain_id and pins; vcpus are those present at the start.
   VmDescription description;
-  std::optional<VmId> uuid;                  ///< -uuid, otherwise SMBIOS; nothing: neither
-  std::vector<std::string> io_thread_names;  ///< of description.io_threads: the objects' ids
+  std::optional<VmId> uuid;                  ///< from -uuid or SMBIOS; nothing: from neither
+  std::vector<std::string> io_thread_names;  ///< the ids of the objects of description.io_threads
   bool is_of_libvirt = false;                ///< libvirt started it and manages it
   std::vector<std::string> notes;
 };
@@ -54,7 +55,7 @@ struct DescribedVm {
 
 /// A UUID (RFC 9562, version 8) derived from `text`.
 [[nodiscard]] VmId id_from(std::string_view text);
-/// Its UUID, or one derived from its name, which is not empty.
+/// The VM's UUID, or one derived from its name, which is not empty.
 [[nodiscard]] VmId id_of(const DescribedVm& vm);
 
 }  // namespace vmnuma::balancer::qemu

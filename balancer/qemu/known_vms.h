@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The VMs found by the inventory, as the control needs them.
 ///
-/// Problem: the control is given a VM and a run of it; what it changes is a process, by numbers
-/// that may be reused a moment later. Approach: the inventory holds each process by a descriptor,
-/// which prevents reuse of its number; the control checks that it still runs before and after a
-/// change. This also keeps what is stored nowhere else: which pins are ours, so that they can be
-/// restored after a reset, and policies set while the VM runs.
+/// Problem: the control is given a VM and a run of it; what it changes is a process, identified by
+/// numbers that may be reused a moment later. Approach: the inventory holds each process by a
+/// descriptor, which prevents reuse of its number; the control checks before and after a change
+/// that it still runs. This also keeps what is stored nowhere else: which pins are ours, so that
+/// they can be restored after a reset, and policies that were set while the VM runs.
 ///
 /// Properties:
 ///  - what is known about a run ends with it;
@@ -50,9 +50,9 @@ class KnownVms {
  public:
   void add(const VmId& id, KnownVm vm);
   void forget(const VmId& id);
-  /// The state at this moment.
+  /// The VM's current data; nothing if it is not known.
   [[nodiscard]] std::optional<KnownVm> find(const VmId& id) const;
-  /// For that run only. No CPUs: the thread has none of our pins any more.
+  /// Notes a pin of ours, for that run only. Without CPUs: the thread no longer has a pin of ours.
   void note_pin(const VmId& id, const VmProcess& process, ThreadKey thread,
                 const std::vector<CpuId>& cpus);
   void set_policy(const VmId& id, const VmProcess& process, std::vector<PolicySetting> policy);

@@ -24,7 +24,7 @@ bool is_digits(std::string_view text) {
   });
 }
 
-/// Takes one value up to a single comma; two of them stand for one in the value.
+/// Takes one value, up to a single comma; two commas represent one in the value.
 std::string take_value(std::string_view& rest) {
   std::string value;
   while (!rest.empty()) {
@@ -69,7 +69,7 @@ void flatten(const json& value, const std::string& key, std::vector<Setting>& se
   }
 }
 
-/// Sections with names that differ from their options'.
+/// Sections whose names differ from those of their options.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kSectionNames{
     {{"smp-opts", "smp"}, {"memory", "m"}}};
 

@@ -10,7 +10,7 @@ namespace vmnuma::balancer::qemu {
 
 namespace {
 
-/// Empty if the thread may run anywhere, or has ended.
+/// The thread's pin; empty if it may run anywhere, or has ended.
 std::vector<CpuId> pin_of(std::int64_t tid, const std::vector<CpuId>& online) {
   auto cpus = affinity_of(tid);
   return cpus && *cpus != online ? *std::move(cpus) : std::vector<CpuId>{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Pins of a running VM's threads: read, made, and restored.
+/// Reads, makes and restores the pins of a running VM's threads.
 ///
 /// Terms: a *reset* thread may run on all CPUs that its cgroup gives to threads without pins; the
 /// kernel resets threads when a cpuset is written to (Linux 6.1; since 6.2 it remembers the
@@ -29,12 +29,12 @@ namespace vmnuma::balancer::qemu {
 [[nodiscard]] Result<void> pin_threads(const std::vector<std::int64_t>& tids,
                                        const std::vector<CpuId>& cpus);
 
-/// Fills in the current vCPUs and pins. The emulator's is that of the main thread `pid`, which a
-/// vCPU plugged later also gets. `online` are the host's CPUs.
+/// Fills in the current vCPUs and pins. The emulator's pin is that of the main thread `pid`, which
+/// vCPUs plugged later inherit. `online` are the host's CPUs.
 void read_pins(const Threads& threads, std::int64_t pid, const std::vector<CpuId>& online,
                VmDescription& vm);
 
-/// Restores our pins that were reset to `free`. Returns the number of threads.
+/// Restores those of our pins that were reset to `free`. Returns the number of threads.
 int restore_pins(const KnownVm& vm, const Threads& threads, const std::vector<CpuId>& free);
 
 }  // namespace vmnuma::balancer::qemu

@@ -66,7 +66,7 @@ Result<std::vector<FoundProcess>> ProcessTable::look(HowThorough how,
       ignored[*pid] = *inode;
       continue;
     }
-    // Through one descriptor, so that everything is from the same process.
+    // Everything is read through one descriptor, so that it is from the same process.
     const auto directory = proc->directory(name);
     if (!directory) {
       continue;

@@ -8,7 +8,7 @@
 /// with its number has. A thorough look reads all again, for shells that become QEMU late.
 ///
 /// Properties:
-///  - each look returns every QEMU process except those that the caller knows already;
+///  - each look returns every QEMU process except those that the caller already knows;
 ///  - a reused number is read again;
 ///  - a process that ends meanwhile is left out.
 #pragma once
@@ -28,7 +28,7 @@ namespace vmnuma::balancer::qemu {
 struct FoundProcess {
   VmProcess process;
   std::string cmdline;     ///< as in /proc/PID/cmdline
-  std::int64_t age_s = 0;  ///< since it was started, or forked
+  std::int64_t age_s = 0;  ///< since it was started or forked
 };
 
 enum class HowThorough { kQuick, kThorough };
@@ -42,17 +42,17 @@ class ProcessTable {
   /// `root` is the host's root directory and must outlive this object.
   explicit ProcessTable(const files::Directory& root) : root_(root) {}
 
-  /// `known` are numbers of processes that the caller watches, so they are still the same
-  /// processes. Ascending by number. Errors: those of listing /proc.
+  /// Returns the QEMU processes, ascending by number. `known` are numbers of processes that the
+  /// caller watches and which therefore have not been reused. Errors: those of listing /proc.
   [[nodiscard]] Result<std::vector<FoundProcess>> look(HowThorough how,
                                                        const std::set<std::int64_t>& known);
 
-  /// Leaves out this process from now on: it is QEMU but not one of our VMs.
+  /// Leaves this process out from now on: it is QEMU but not one of our VMs.
   void ignore(std::int64_t pid);
 
  private:
   const files::Directory& root_;
-  std::map<std::int64_t, std::uint64_t> no_qemu_;  ///< old ones, inode by number
+  std::map<std::int64_t, std::uint64_t> no_qemu_;  ///< processes no longer young: inode by number
   std::map<std::int64_t, std::uint64_t> ignored_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostSettings = 1000;
 constexpr std::size_t kMostOfAPolicy = 100;
 
-/// %XX as the character; anything else as it is.
+/// Replaces %XX by the character; anything else stays as it is.
 std::string decoded(std::string_view text) {
   std::string plain;
   for (std::size_t at = 0; at < text.size(); ++at) {

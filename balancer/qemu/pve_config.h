@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A VM's configuration in Proxmox VE, /etc/pve/qemu-server/VMID.conf.
+/// Reads a VM's configuration in Proxmox VE, /etc/pve/qemu-server/VMID.conf.
 ///
 /// Problem: QEMU's command line contains neither what the administrator has written for us nor a
 /// requested affinity. Approach: the file is read, never written: it belongs to the whole cluster.
@@ -11,10 +11,11 @@
 ///
 ///     vmnuma: nodes=0-1 do_not_move=true
 ///
-/// is the VM's policy, by the keys of vmnuma-metadata(5). So are its tags that begin with
-/// "vmnuma.", which Proxmox VE's pages show and set: "vmnuma.KEY.VALUE", in which + stands for the
-/// comma that a tag cannot contain (pve-tag in PVE::JSONSchema: letters, digits and _-+.), and
-/// "vmnuma.KEY" for KEY=true. Both are read when the VM starts, and when the daemon does.
+/// is the VM's policy, with the keys of vmnuma-metadata(5). Its tags that begin with "vmnuma." are
+/// policy as well, and Proxmox VE's pages display and set them: "vmnuma.KEY.VALUE", in which +
+/// stands for the comma that a tag cannot contain (pve-tag in PVE::JSONSchema: letters, digits and
+/// _-+.), and "vmnuma.KEY" for KEY=true. Both are read when the VM starts, and when the daemon
+/// does.
 ///
 /// Properties:
 ///  - any text gives a configuration;
@@ -41,26 +42,28 @@ namespace vmnuma::balancer::qemu {
 struct PveConfig {
   std::vector<Setting> settings;      ///< except the description
   std::vector<PolicySetting> policy;  ///< from the description, then from tags
-  /// The value of a key, "affinity"; empty if it is not set.
+  /// The value of a key such as "affinity"; empty if it is not set.
   [[nodiscard]] std::string_view value(std::string_view key) const;
   bool operator==(const PveConfig&) const = default;
 };
 
 [[nodiscard]] PveConfig parse_pve_config(std::string_view text);
 
-/// The VM's file on this node or, while it is migrating, on another one. `root` is the host's root
-/// directory. Errors: not-found, io.
+/// Reads the VM's file on this node or, while it is migrating, on another one. `root` is the host's
+/// root directory. Errors: not-found, io.
 [[nodiscard]] Result<PveConfig> read_pve_config(const files::Directory& root, std::int32_t vmid);
 
-/// What its configuration asks of us: its policy, and to leave alone a VM with an affinity.
+/// What the configuration asks of us: the VM's policy, and that a VM with an affinity is left
+/// alone.
 [[nodiscard]] std::vector<PolicySetting> policy_of(const PveConfig& config);
 
-/// Gives a VM in this cgroup the policy in Proxmox VE's configuration; one with an affinity is to
-/// be left where it is, which a note says; so does one if the file cannot be read. VMs not of
-/// Proxmox VE are unchanged. `root` is the host's root directory.
+/// Gives a VM in this cgroup the policy in Proxmox VE's configuration. A VM with an affinity must
+/// be left where it is, which a note reports; another note reports a file that cannot be read. VMs
+/// that are not Proxmox VE's are unchanged. `root` is the host's root directory.
 void add_pve_policy(const files::Directory& root, std::string_view cgroup, DescribedVm& vm);
 
-/// The number of the VM with this scope, "/qemu.slice/100.scope"; nothing for other cgroups.
+/// The number of the VM with this scope, such as "/qemu.slice/100.scope"; nothing for other
+/// cgroups.
 [[nodiscard]] std::optional<std::int32_t> vmid_of_scope(std::string_view cgroup);
 
 }  // namespace vmnuma::balancer::qemu

@@ -37,7 +37,7 @@ class Arguments {
   std::string text_{"/usr/bin/kvm\0", 13};
 };
 
-/// A comma in a value is doubled.
+/// Doubles commas in a value.
 std::string escaped(std::string_view text) {
   std::string doubled;
   for (const char character : text) {
@@ -170,7 +170,8 @@ class VmOptions {
   Arguments arguments_;
 };
 
-/// Bridges of adapters with packets handled by the kernel, "virtio=12:34:56:78:9A:BC,bridge=vmbr0".
+/// Adds bridges of adapters whose packets the kernel handles,
+/// "virtio=12:34:56:78:9A:BC,bridge=vmbr0".
 void add_bridges(const PveConfig& config, VmDescription& vm) {
   for (const Setting& setting : config.settings) {
     if (!setting.key.starts_with("net")) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The description of a Proxmox VE VM before it starts.
+/// Describes a Proxmox VE VM before it starts.
 ///
 /// Problem: whether a VM fits must be known before it has a process. Approach: the options that
-/// qemu-server (8 and 9) gives QEMU are derived from the VM's configuration (pve_config.h), as far
-/// as they concern its placement; they are described like those of a running VM, so that both have
-/// the same meaning and the same id.
+/// qemu-server (8 and 9) gives QEMU are derived from the VM's configuration (pve_config.h), to the
+/// extent that they concern its placement; they are described like those of a running VM, so that
+/// both have the same meaning and the same id.
 ///
 /// Not known before the start, and left out: additions by `args`, disks on storages, devices of a
 /// cluster-wide mapping, mediated devices. Memory that is plugged in parts counts as a whole.
@@ -32,12 +32,12 @@ struct PveHost {
   bool has_gib_pages = false;
 };
 
-/// The VM with id, name and policy; without a process, pins and nodes of its devices.
+/// Describes the VM with id, name and policy; without a process, pins and the nodes of its devices.
 [[nodiscard]] VmDescription describe_pve(const PveConfig& config, std::int32_t vmid,
                                          const PveHost& host);
 
-/// The same for a VM that is about to start here. `root` is the host's root directory. Errors:
-/// not-found, io.
+/// Does the same for a VM that is about to start on this host. `root` is the host's root directory.
+/// Errors: not-found, io.
 [[nodiscard]] Result<VmDescription> read_pve_vm(const files::Directory& root, std::int32_t vmid);
 
 }  // namespace vmnuma::balancer::qemu

@@ -19,7 +19,7 @@ using migration::DomainRun;
 
 namespace {
 
-/// /sys/devices/system/cpu/possible: all CPUs that the kernel has a number for.
+/// Reads /sys/devices/system/cpu/possible: all CPUs that the kernel has a number for.
 Result<std::vector<CpuId>> read_possible_cpus(const files::Directory& root) {
   return files::read_parsed(root, "sys/devices/system/cpu/possible", parse_cpu_list);
 }
@@ -43,7 +43,7 @@ Result<CpusToPin> cpus_to_pin(const std::vector<CpuId>& cpus, const std::vector<
   return pin.effective.empty() ? CpusToPin{.mask = online, .effective = online} : std::move(pin);
 }
 
-/// The VM if it is still the intended run.
+/// Finds the VM, if it is still the intended run.
 Result<KnownVm> QemuControl::find(const DomainRun& run) const {
   auto known = known_.find(run.vm);
   if (!known) {

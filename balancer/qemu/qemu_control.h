@@ -27,13 +27,13 @@
 
 namespace vmnuma::balancer::qemu {
 
-/// A pin as the kernel takes it.
+/// A pin in the form that the kernel takes.
 struct CpusToPin {
   std::vector<CpuId> mask;       ///< for sched_setaffinity(2)
   std::vector<CpuId> effective;  ///< those that are online
 };
-/// `cpus`, `possible` and `online` ascending. Errors: invalid-argument (empty set, a CPU that is
-/// not possible).
+/// Converts `cpus`; all three lists must be ascending. Errors: invalid-argument (empty set, a CPU
+/// that is not possible).
 [[nodiscard]] Result<CpusToPin> cpus_to_pin(const std::vector<CpuId>& cpus,
                                             const std::vector<CpuId>& possible,
                                             const std::vector<CpuId>& online);
@@ -42,14 +42,14 @@ struct CpusToPin {
 class QemuControl final : public migration::DomainControl {
  public:
   struct Callbacks {
-    /// This VM was changed.
+    /// Called when this VM was changed.
     std::function<void(const VmId&)> on_change;
-    /// Fills `known` with the VMs that run now: for VMs named before the inventory was first read,
-    /// as in the journal of a daemon that died.
+    /// Fills `known` with the VMs that run now. Needed for VMs that are named before the inventory
+    /// was first read, as in the journal of a daemon that died.
     std::function<void()> look;
   };
-  /// `root` is the host's root directory. `known` is the inventory's and outlives this object.
-  /// Callbacks run in the caller's thread.
+  /// `root` is the host's root directory. `known` belongs to the inventory and must outlive this
+  /// object. Callbacks run in the caller's thread.
   QemuControl(files::Directory root, KnownVms& known, Callbacks callbacks)
       : root_(std::move(root)), known_(known), callbacks_(std::move(callbacks)) {}
 
@@ -66,7 +66,7 @@ class QemuControl final : public migration::DomainControl {
                                                 const std::vector<NodeId>& nodes) override {
     return set_memory_nodes(run, nodes);
   }
-  /// There are no jobs.
+  /// Always succeeds: there are no jobs.
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& /*run*/) override { return {}; }
   [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) override;

@@ -14,7 +14,7 @@ namespace vmnuma::balancer::qemu {
 
 class QemuHypervisor final : public Hypervisor {
  public:
-  /// `on_dirty` as in QemuInventory. Errors: the root cannot be opened.
+  /// `on_dirty` as in QemuInventory. Error: the root directory cannot be opened.
   [[nodiscard]] static Result<std::unique_ptr<Hypervisor>> open(InventoryOptions options,
                                                                 std::function<void()> on_dirty);
 

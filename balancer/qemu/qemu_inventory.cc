@@ -19,9 +19,11 @@
 namespace vmnuma::balancer::qemu {
 namespace {
 
-/// Until this age a process without vCPU threads may be busy with its memory (prealloc).
+/// A process younger than this may have no vCPU threads yet because it is busy with its memory
+/// (prealloc).
 constexpr std::int64_t kStarting_s = 3600;
-/// The number of remembered notices; then all are forgotten, so that no new one is suppressed.
+/// The number of remembered notices. When it is reached all are forgotten, so that no new notice is
+/// suppressed.
 constexpr std::size_t kMostSaid = 200;
 
 /// The directory for watching cgroups, relative to the root.
@@ -180,7 +182,7 @@ Result<void> QemuInventory::look(HowThorough how) {
   return {};
 }
 
-/// Adds the process if it is a VM now.
+/// Adds the process if it is a VM by now.
 void QemuInventory::consider(const FoundProcess& found, const HostFacts& facts) {
   if (options_.is_foreign && options_.is_foreign(found)) {
     return;
@@ -208,7 +210,7 @@ void QemuInventory::consider(const FoundProcess& found, const HostFacts& facts) 
   add(found, std::move(*described), *threads);
 }
 
-/// Nothing if it is not one of ours, which is remembered.
+/// Describes the process; nothing if it is not one of ours, which is remembered.
 std::optional<DescribedVm> QemuInventory::describe_process(const FoundProcess& found,
                                                            const HostFacts& facts) {
   CommandLine line = parse_command_line(found.cmdline);
@@ -311,8 +313,9 @@ void QemuInventory::name(const FoundProcess& found, DescribedVm& vm) const {
   }
 }
 
-/// Nothing announces that others pin a thread, so all pins are read every time: one system call for
-/// each. The threads themselves are read only where they may have changed.
+/// Reads the pins of known VMs again. Nothing announces that others pin a thread, so all pins are
+/// read every time: one system call for each. The threads themselves are read only where they may
+/// have changed.
 void QemuInventory::read_known_again(const std::set<VmId>& marked, bool cpuset_written) {
   const auto online = read_online_cpus(*root_);
   if (!online) {

@@ -4,12 +4,12 @@
 /// Problem: VMs started by Proxmox VE, Incus, Kata or a script are visible on the host only as
 /// processes. Approach: a QEMU process with vCPU threads is a VM; its description comes from its
 /// command line (described_vm.h), its identity from the process. Starts and ends are hinted at
-/// (change_watch.h), so nothing is searched while nothing happens. Processes started by a libvirt
-/// are left to the libvirt adapter. Terms: *pending*, a QEMU process that has no vCPU threads yet.
+/// (change_watch.h), so nothing is searched while nothing happens. Processes started by libvirt are
+/// left to the libvirt adapter. Terms: *pending*, a QEMU process that has no vCPU threads yet.
 ///
-/// QEMU's monitor is not used: it has one client at a time, which is the program that started the
-/// VM, and there is no read-only one. So changes made in QEMU since its start (plugged memory, a
-/// pause) are not known; idle threads and the kernel's memory counters are sufficient.
+/// QEMU's monitor is not used: it serves one client at a time, which is the program that started
+/// the VM, and there is no read-only one. So changes made in QEMU since its start (plugged memory,
+/// a pause) are not known; idle threads and the kernel's memory counters are sufficient.
 ///
 /// A VM's id is QEMU's UUID; without one it is derived from its name, so that it is the same after
 /// each start. Its domain_id is its process number.
@@ -50,11 +50,12 @@ namespace vmnuma::balancer::qemu {
 struct InventoryOptions {
   std::string root = "/";  ///< for /proc and /sys
   /// The directory that cgroups named "0::" in /proc/PID/cgroup are relative to. Empty: the first
-  /// of sys/fs/cgroup, sys/fs/cgroup/unified (a hybrid host) and sys/fs/cgroup/systemd.
+  /// that exists of sys/fs/cgroup, sys/fs/cgroup/unified (a hybrid host) and sys/fs/cgroup/systemd.
   std::string cgroups;
   std::vector<std::string> program_dirs = {"/usr/bin", "/usr/local/bin", "/usr/libexec",
                                            "/opt/incus/bin", "/opt/kata/bin"};
-  /// Processes to leave out; nothing: none. For tests on hosts with other QEMU processes.
+  /// Selects processes to leave out; if not set, none. For tests on hosts with other QEMU
+  /// processes.
   std::function<bool(const FoundProcess&)> is_foreign;
 };
 
@@ -66,20 +67,20 @@ class QemuInventory final : public stats::DomainInventory {
   QemuInventory& operator=(const QemuInventory&) = delete;
   ~QemuInventory() override;
 
-  /// See the port; also re-reads every VM's pins. Any thread, one at a time (others wait).
-  /// Unavailable if nothing can be watched, or /proc cannot be listed.
+  /// See the port; also re-reads every VM's pins. Any thread, one at a time (others wait). Error:
+  /// unavailable if nothing can be watched, or /proc cannot be listed.
   [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
 
   /// Re-reads this VM's threads at the next refresh() and calls on_dirty. Any thread, never blocks.
   void mark_dirty(const VmId& vm) { dirty_->mark(vm); }
 
-  /// refresh(), if it has never been called. Any thread.
+  /// Calls refresh() if it has never been called. Any thread.
   void look_once();
 
-  /// Notices about findings since the last call: sentences. Any thread.
+  /// Returns notices about findings since the last call, as sentences. Any thread.
   [[nodiscard]] std::vector<std::string> take_notices();
 
-  /// The control's data.
+  /// The VMs, for the control.
   [[nodiscard]] KnownVms& known() { return known_; }
 
  private:
@@ -97,7 +98,7 @@ class QemuInventory final : public stats::DomainInventory {
   void wait_for(const FoundProcess& found, const Threads& threads, std::size_t vcpus);
   void add(const FoundProcess& found, DescribedVm described, const Threads& threads);
   void name(const FoundProcess& found, DescribedVm& vm) const;
-  /// What to do with our pins that are gone.
+  /// What to do with pins of ours that are gone.
   enum class WithReset { kLeft, kRestored };
   void read_known_again(const std::set<VmId>& marked, bool cpuset_written);
   void read_again(const VmId& id, Entry& entry, const std::vector<CpuId>& online, WithReset reset);

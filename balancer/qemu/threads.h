@@ -3,9 +3,9 @@
 ///
 /// Approach: QEMU names its threads if configured (-name ...,debug-threads=on; newer versions
 /// always do): "CPU 0/KVM", "IO iothread0". The kernel keeps 15 characters of a name (comm,
-/// proc(5)), so I/O threads with the same name prefix are told apart by the order of their ids,
-/// which is that of their creation. All others are the emulator: the main loop, workers, and, since
-/// Linux 6.4, vhost's.
+/// proc(5)), so I/O threads with the same name prefix are distinguished by the order of their ids,
+/// in which they were created. All other threads are the emulator: the main loop, workers, and,
+/// since Linux 6.4, vhost's.
 ///
 /// Properties: every thread has one role; a thread that ends meanwhile has none.
 #pragma once
@@ -33,8 +33,8 @@ struct Threads {
   std::vector<std::int64_t> emulator;    ///< ascending
 };
 
-/// `process` is /proc/PID, `io_thread_names` the ids of its iothread objects in order.
-/// Errors: vanished, not-found (the process has ended), io.
+/// Reads the threads. `process` is /proc/PID, `io_thread_names` the ids of its iothread objects in
+/// order. Errors: vanished, not-found (the process has ended), io.
 [[nodiscard]] Result<Threads> read_threads(const files::Directory& process,
                                            const std::vector<std::string>& io_thread_names);
 
