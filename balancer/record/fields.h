@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The recorded fields of each value, listed once for writing and reading. Internal to this folder.
 ///
-/// `fields(NAME, value)` for what is recorded unchanged, `fields.added` for what older recordings
-/// lack, which by default leaves it unchanged; `fields.vm_name`, `fields.group` (of owners, too)
-/// and `fields.added_group`, `fields.policies`, `fields.settings` and `fields.command` for what an
-/// anonymized recording renames; `fields.prose` and `fields.sentences` for what it replaces by
-/// "left out". Pure explanations (why a client is where it is, origins of options) are not
-/// recorded: no plan depends on them. A friend of the classes that have their state listed here.
+/// `fields(NAME, value)` is for what is recorded unchanged. `fields.added` is for what older
+/// recordings lack; the value is then left unchanged by default. `fields.vm_name`, `fields.group`
+/// (for owners, too) and `fields.added_group`, `fields.policies`, `fields.settings` and
+/// `fields.command` are for what an anonymized recording renames; `fields.prose` and
+/// `fields.sentences` for what it replaces by "left out". Pure explanations (why a client is where
+/// it is, origins of options) are not recorded, because no plan depends on them. The struct is a
+/// friend of the classes whose state is listed here.
 #pragma once
 
 #include <concepts>
@@ -17,7 +18,7 @@
 
 namespace vmnuma::balancer {
 
-/// No amount is larger, positive or negative: bytes of 4 PiB, CPU time of 142 years. A thousand
+/// The largest amount, positive or negative: bytes of 4 PiB, CPU time of 142 years. A thousand
 /// times as much is still in range.
 inline constexpr std::int64_t kMostAmount = std::int64_t{1} << 52U;
 
@@ -60,7 +61,7 @@ struct RecordFields {
   }
   VMNUMA_FIELDS(Options) {
     if constexpr (!std::is_const_v<T>) {
-      // Options missing in a recording were added later, when all was decided by ESXi's rules.
+      // Options missing in a recording were added later, when ESXi's rules decided everything.
       value = options_of(Preset::kEsxi);
     }
     for (const OptionRow& info : option_table()) {
@@ -118,7 +119,7 @@ struct RecordFields {
     fields.group("anti_affinity_group", value.anti_affinity_group);
     fields("anti_affinity_hard", value.anti_affinity_hard);
     fields("reservation_permille", value.reservation_permille);
-    // In recordings without this, best-effort was the default and had no effect.
+    // In recordings that lack this, best-effort was the default and had no effect.
     bool leads = value.topology_policy == TopologyPolicy::kBestEffort;
     fields("topology_policy", value.topology_policy);
     fields.added("best_effort_leads", leads);
@@ -502,8 +503,8 @@ struct RecordFields {
   VMNUMA_FIELDS(CommandReceived) {
     fields.command("request", value.command);
   }
-  /// The one origin that decides something: a price of remote memory that was set is not replaced
-  /// by the measured one. In recordings without this none was set.
+  /// Records the one origin that a decision depends on: a price of remote memory that was set is
+  /// not replaced by the measured one. In recordings that lack this, none was set.
   template <class Fields, class T>
   static void visit_price_origin(Fields& fields, T& settings) {
     bool is_set = is_price_set(settings);
@@ -827,7 +828,7 @@ struct RecordFields {
     fields("moved", value.moved);
     fields("took", value.took);
   }
-  /// One member of the records of all VMs, which a recording has as a separate list, by VM.
+  /// Visits one member of the records of all VMs; a recording has it as a separate list, by VM.
   template <class Vms, class T, class Visit>
   static void each(Vms& vms, std::optional<T> ManagedVm::*member, const Visit& visit) {
     std::map<VmId, T> values = vms.each(member);

@@ -45,7 +45,7 @@ std::uint32_t crc32_of(std::string_view bytes) {
   return crc.checksum();
 }
 
-/// Nanosecond counters reach this in 36 years.
+/// Nanosecond counters reach this after 36 years.
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 60U;
 
 std::string text_of(const Json& json) {
@@ -106,7 +106,7 @@ class Writer : public text::FieldWriter<Writer, Json> {
   void settings(std::string_view name, std::vector<PolicySetting> settings) {
     (*this)(name, anonymous(std::move(settings)));
   }
-  /// An invalid setting stays invalid, and any other keeps its meaning.
+  /// Anonymizes settings so that an invalid one stays invalid, and any other keeps its meaning.
   [[nodiscard]] std::vector<PolicySetting> anonymous(std::vector<PolicySetting> settings) const {
     for (PolicySetting& setting : settings) {
       VmPolicy policy;
@@ -132,7 +132,7 @@ class Writer : public text::FieldWriter<Writer, Json> {
               move.vm = name_or_uuid(move.vm);
             }
           } else if constexpr (std::is_same_v<T, SetRequest>) {
-            // Its effect is in the VM's next description.
+            // The effect is in the VM's next description.
             request = {name_or_uuid(request.vm), {}, request.persistent};
           } else if constexpr (std::is_same_v<T, AnnounceRequest>) {
             request.vm = name_or_uuid(request.vm);
@@ -164,7 +164,7 @@ class Writer : public text::FieldWriter<Writer, Json> {
             }
           } else if constexpr (std::is_same_v<T, ReserveRequest>) {
             if (!request.vm && !request.group && !request.owner && anonymizer_ != nullptr) {
-              request.vm = request.group = request.name;  // which get different names
+              request.vm = request.group = request.name;  // each is renamed differently
             }
             request.vm = request.vm ? std::optional(name_or_uuid(*request.vm)) : std::nullopt;
             if (request.group && anonymizer_ != nullptr) {
@@ -187,7 +187,7 @@ class Writer : public text::FieldWriter<Writer, Json> {
     (*this)(name, encode_request({0, std::move(command)}));
   }
 
-  /// An index that means none is written as -1.
+  /// Writes an index; -1 if it means none.
   template <std::integral T>
   requires(!std::same_as<T, bool>) [[nodiscard]] static Json leaf(T number) {
     return static_cast<std::int64_t>(number);
@@ -248,7 +248,7 @@ class Reader : public text::FieldReader<Reader, Json> {
     }
   }
 
-  /// By name, or by position, as in format 1.
+  /// Reads an enumeration, by name or, in format 1, by position.
   template <Named T>
   [[nodiscard]] bool leaf(const Json& json, T& value) {
     if (const auto place = text::integer_of(json); place && is_place_in<T>(*place)) {
@@ -257,7 +257,7 @@ class Reader : public text::FieldReader<Reader, Json> {
     }
     return usual(json, value);
   }
-  /// For an index, -1 means none.
+  /// Reads an index; -1 means none.
   template <std::integral T>
   requires(!std::same_as<T, bool>) [[nodiscard]] bool leaf(const Json& json, T& value) {
     const std::optional<std::int64_t> number = text::integer_of(json);
@@ -282,7 +282,7 @@ Result<Event> read_one(const Json& data) {
   return Reader(data).read(std::get<T>(event)).map([&] { return std::move(event); });
 }
 
-/// In the order of the alternatives of Event.
+/// The readers, in the order of the alternatives of Event.
 constexpr auto kReadEvent = []<class... T>(std::variant<T...>*) {
   return std::array{&read_one<T>...};
 }(static_cast<Event*>(nullptr));
@@ -328,7 +328,8 @@ Result<Frame> read_content(const Json& json) {
     });
   }
   if (const auto found = json.find("plan"); found != json.end()) {
-    // In this format, whatever the original one. An invalid plan stays as it is, and will differ.
+    // Written in the current format, whatever the original one. An invalid plan stays as it is, and
+    // will differ.
     Plan plan;
     const bool is_plan = Reader(*found).read(plan).has_value();
     frame.content = PlanFrame{is_plan ? plan_text(plan, nullptr) : text_of(*found)};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A recording: the controller's input and its plans, line by line.
 ///
-/// Problem: a decision is only explained if it can be reproduced from what was known at the time,
-/// elsewhere and later, and a truncated or damaged file must not lead to wrong conclusions.
+/// Problem: a decision is only explained if it can be reproduced, elsewhere and later, from what
+/// was known at the time; and a truncated or damaged file must not lead to wrong conclusions.
 /// Approach: the controller is an event machine, so its initial state and all events since are
 /// complete; the plan of each epoch is added for comparison. One JSON object per line, as in
 /// vmnuma-recording(5):
@@ -37,19 +37,19 @@ namespace vmnuma::balancer {
 
 inline constexpr std::int64_t kRecordingFormat = 2;
 inline constexpr std::int64_t kOldestRecordingFormat = 1;  ///< still readable
-/// The daemon sends a line as part of an answer.
+/// Limited because the daemon sends a line as part of an answer.
 inline constexpr std::size_t kLongestFrame = kLongestAnswer;
 
-/// The first frame, and the first one after a restart of the daemon: the state that the events
-/// apply to.
+/// The state that the following events apply to: the first frame, and another after each restart of
+/// the daemon.
 struct HeaderFrame {
   std::string version;  ///< of the recording program
   std::int64_t epoch_length_ms = 0;
   bool anonymized = false;
-  std::shared_ptr<Controller> controller;  ///< shared so that frames can be copied; immutable
+  std::shared_ptr<Controller> controller;  ///< immutable; shared so that frames can be copied
 };
 struct PlanFrame {
-  std::string text;  ///< the plan as written in a frame
+  std::string text;  ///< the plan as written in the frame
 };
 using FrameContent = std::variant<HeaderFrame, Event, PlanFrame>;
 
@@ -58,19 +58,19 @@ struct Frame {
   FrameContent content;
 };
 
-/// Each returns a whole line with its '\n'. `anonymizer` may be null.
+/// These return a whole line with its '\n'. `anonymizer` may be null.
 [[nodiscard]] std::string header_line(std::int64_t number, const Controller& controller,
                                       Anonymizer* anonymizer);
 [[nodiscard]] std::string event_line(std::int64_t number, const Event& event,
                                      Anonymizer* anonymizer);
 [[nodiscard]] std::string plan_line(std::int64_t number, const Plan& plan, Anonymizer* anonymizer);
-/// The text of a plan in its frame.
+/// The text of a plan as in its frame.
 [[nodiscard]] std::string plan_text(const Plan& plan, Anonymizer* anonymizer);
 
-/// Reads a line, with or without its '\n'. Errors: corrupt; unsupported if it has another format.
+/// Parses a line, with or without its '\n'. Errors: corrupt; unsupported if it has another format.
 [[nodiscard]] Result<Frame> read_frame(std::string_view line);
 
-/// True if an event can change what is planned. Questions of the control socket cannot.
+/// True if an event can affect plans. Questions of the control socket cannot.
 [[nodiscard]] bool matters(const Event& event);
 
 }  // namespace vmnuma::balancer

@@ -20,12 +20,12 @@ namespace vmnuma::balancer {
 
 class Recorder {
  public:
-  /// The number of epochs without a client taking lines after which a recording ends.
+  /// A recording ends after this many epochs in which no client takes lines.
   static constexpr std::int64_t kPatience = 30;
-  /// For lines not taken yet.
+  /// The limit for lines that have not been taken yet.
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
 
-  /// Begins a recording, for so many epochs or until it is ended; or continues the current one
+  /// Begins a recording of this many epochs, or until it is ended; or continues the current one
   /// after a restart of the daemon.
   void begin(const Controller& controller, bool anonymize, std::optional<std::int64_t> epochs);
   void end(std::string why);
@@ -34,8 +34,8 @@ class Recorder {
   /// Passes the event to the controller and records what matters.
   Effects pass(Controller& controller, const Event& event);
 
-  /// The lines written since, each with its '\n'; at most about `most_bytes`, but at least one line
-  /// if there is any.
+  /// Returns the lines written since the last call, each with its '\n'; at most about `most_bytes`,
+  /// but at least one line if there is any.
   [[nodiscard]] std::vector<std::string> take_lines(std::size_t most_bytes);
 
   /// Answers RecordStartRequest, RecordNextRequest and RecordStopRequest. Errors: busy (another
@@ -52,7 +52,7 @@ class Recorder {
   std::int64_t next_number_ = 0;
   std::int64_t epochs_ = 0;  ///< recorded
   std::optional<std::int64_t> most_epochs_;
-  bool complete_ = false;  ///< it has `most_epochs_`
+  bool complete_ = false;  ///< `most_epochs_` have been recorded
   std::int64_t epochs_alone_ = 0;
   std::size_t bytes_ = 0;
   std::vector<std::string> lines_;

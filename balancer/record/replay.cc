@@ -54,7 +54,7 @@ class Comparison {
     before_ = std::move(planned);
   }
 
-  /// To be called after it.
+  /// To be called after the controller got the sample.
   void compare(const Plan& recorded) {
     result_.epochs_that_differ += recorded.actions == plan_.actions ? 0 : 1;
     for (const Action& action : recorded.actions) {
@@ -84,7 +84,7 @@ class Replayer {
     }
   }
 
-  /// Error: the line is not a possible next one.
+  /// Takes a line. Error: it is not a possible next line.
   [[nodiscard]] Result<void> take(const std::string& line) {
     return playback_.take(line).map([this](const FrameContent& content) {
       std::visit([this](const auto& frame) { handle(frame); }, content);

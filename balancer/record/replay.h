@@ -4,11 +4,11 @@
 /// Approach: the controller of the header is given every event; after each sample its plan must be
 /// byte for byte the recorded one. What another policy would have planned is determined by a copy
 /// of the controller that gets other options just before the sample: in every epoch it has the same
-/// readings and the actual homes, so each epoch is judged by itself. The consequences of another
-/// plan - how demand and memory would then have been - are in no recording. Terms: *proposal* - an
-/// action of the other policy that it had not planned in the previous epoch. Properties: an intact
-/// recording replays without a difference; after a damaged or missing line nothing is judged any
-/// more.
+/// readings and the actual homes, so each epoch is judged by itself. No recording contains the
+/// consequences of another plan, that is, what demand and memory would then have been. Terms:
+/// *proposal* - an action of the other policy that it had not planned in the previous epoch.
+/// Properties: an intact recording replays without a difference; nothing after a damaged or missing
+/// line is judged.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace vmnuma::balancer {
 struct ReplayDifference {
   std::size_t line = 0;  ///< of the file, from 1
   std::int64_t epoch = 0;
-  std::string recorded;  ///< the first place where they differ, with its surroundings
+  std::string recorded;  ///< the first place where the plans differ, with its surroundings
   std::string replayed;
 };
 
@@ -53,9 +53,9 @@ struct ReplayReport {
 /// Options by name and value.
 using OtherOptions = std::vector<std::pair<std::string, std::int64_t>>;
 
-/// `next_line` returns the lines of the file, then nothing. `other` may be empty. Errors:
-/// invalid-argument (an option that does not exist, or a value out of range), and those of the
-/// first line: without a header there is nothing to replay.
+/// Replays a recording. `next_line` returns the lines of the file, then nothing. `other` may be
+/// empty. Errors: invalid-argument (an option that does not exist, or a value out of range), and
+/// those of the first line, because without a header there is nothing to replay.
 [[nodiscard]] Result<ReplayReport> replay(
     const std::function<std::optional<std::string>()>& next_line, const OtherOptions& other);
 

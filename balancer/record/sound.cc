@@ -23,10 +23,10 @@ constexpr std::int32_t kMostDistance = 1'000'000;
 /// As in domain_xml.cc.
 constexpr std::int32_t kMostIoThreads = 1024;
 constexpr std::size_t kMostCells = 1024;
-constexpr std::size_t kMostSteps = 65536;  // each client moves once
-/// cgroup v1 has shares of up to 262144.
+constexpr std::size_t kMostSteps = 65536;  // if each client moves once
+/// cgroup v1 allows shares of up to 262144.
 constexpr std::int32_t kMostWeight = 1 << 20U;
-/// Three days, so that the time of thousands of CPUs in thousandths stays in range.
+/// Three days. Limits the time of thousands of CPUs, in thousandths, to the range of its type.
 constexpr Microseconds kLongestEpoch{std::int64_t{1} << 38U};
 constexpr std::int64_t kMostPermille = 1000;
 
@@ -59,7 +59,7 @@ bool ascends(const Range& values, const Key& key) {
          }) == values.end();
 }
 
-/// Ascending numbers from 0, below `end`.
+/// True if the numbers ascend, from 0 or more to less than `end`.
 template <class Range, class Key>
 bool is_list_of(const Range& values, std::int64_t end, const Key& key) {
   return ascends(values, key) &&
@@ -436,7 +436,8 @@ void check(const LoadForecasts& forecasts, Findings& findings) {
   }
 }
 
-/// Whether the clients exist is checked in the ledger before a move.
+/// True if reserved room is within range. For moves that make room, below, it is checked only
+/// before they are ordered whether their clients exist in the ledger.
 bool is_room(std::int32_t vcpus, const std::vector<PromisedMemory>& memory) {
   return vcpus >= 0 && vcpus <= kMostVcpus && memory.size() <= kMostNodes &&
          std::all_of(memory.begin(), memory.end(), [](const PromisedMemory& part) {
@@ -480,8 +481,8 @@ void check(const LoadExpected& event, const Ledger& /*ledger*/, Findings& findin
 void check(const LoadsForecast& event, const Ledger& /*ledger*/, Findings& findings) {
   check(event.forecasts, findings);
 }
-/// For events without parts that could be invalid: the request was read as one of the control
-/// socket, and unknown actions and transfers are ignored.
+/// For events that contain nothing that could be invalid: the request was parsed like one from the
+/// control socket, and unknown actions and transfers are ignored.
 template <class Other>
 void check(const Other& /*event*/, const Ledger& /*ledger*/, Findings& /*findings*/) {}
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Checks of values from a file before a controller gets them.
+/// Checks values from a file before they are passed to a controller.
 ///
 /// Problem: the controller trusts its state and input, because the daemon's readers have checked
-/// them; a recording may be damaged, made by another version or maliciously, and indexes, orders
-/// and sizes that do not match lead to out-of-bounds reads. Approach: reading frames checks each
+/// them; a recording may be damaged, made by another version or malicious, and inconsistent
+/// indexes, orders and sizes lead to out-of-bounds reads. Approach: reading frames checks each
 /// number by its type - enumerators, ranges of integers and amounts (frame.cc); here the relations
 /// between values are checked.
 ///
@@ -20,7 +20,7 @@
 
 namespace vmnuma::balancer {
 
-/// Error: corrupt, naming the first violation.
+/// Checks a controller's state. Error: corrupt, naming the first violation.
 [[nodiscard]] Result<void> check_state(const Controller& controller);
 
 /// Checks that a controller with this ledger may be given the event. Error: as above.
