@@ -2,7 +2,7 @@
 /// The admission state (balancer/controller/admission_state.h) as a file in the state directory.
 ///
 /// Properties: after a crash there is either the old file or the new one; an unreadable file counts
-/// as empty; an old file, or one from an earlier boot of the host, brings back no VM.
+/// as empty; VMs in an old file, or in one from an earlier boot of the host, are ignored.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace vmnuma::balancer {
 
-/// The current second and boot of the host with its files below `root`; if the boot id cannot be
-/// read it is empty, which is never fresh.
+/// The current time in seconds and the host's boot id, from its files below `root`; if the boot id
+/// cannot be read it is empty, which is never fresh.
 [[nodiscard]] AdmissionStamp admission_stamp(const std::string& root, std::int64_t now_unix_s);
 
-/// The VMs that were told where to start before the daemon started, if still valid. Disk I/O.
+/// Reads the VMs that were told where to start before the daemon started, if still valid. Disk I/O.
 [[nodiscard]] std::vector<StartingVm> read_expected_vms(const std::string& state_dir,
                                                         const AdmissionStamp& now);
 
-/// Disk I/O: syncs the file. Errors: permission-denied, no-space, io.
+/// Writes the file. Disk I/O: syncs the file. Errors: permission-denied, no-space, io.
 [[nodiscard]] Result<void> write_admission(const std::string& state_dir,
                                            const AdmissionState& state,
                                            const AdmissionStamp& stamp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Keeps the state that decides on starts in its file (admission_file.h): for the hook while the
-/// daemon is away, and for the next start.
+/// daemon is not running, and for the next start.
 ///
 /// Properties: the file is written when the state has changed, and periodically so that it stays
 /// fresh; a failure to write it is logged once.

@@ -12,8 +12,8 @@ class Backoff {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// The first and the longest pause; each pause is twice the previous one. If nothing fails for
-  /// the longest pause it starts over.
+  /// The first and the longest pause; each pause is twice the previous one. If nothing fails for as
+  /// long as the longest pause, the next one is the first again.
   constexpr Backoff(std::chrono::seconds first, std::chrono::seconds longest)
       : first_(first), longest_(longest), pause_(first) {}
 

@@ -28,7 +28,7 @@ using boost::system::error_code;
 
 namespace {
 
-/// The effective user of the peer, or nothing.
+/// The effective user of the peer; nothing if it cannot be determined.
 std::optional<Peer> peer_of(int fd) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);
@@ -83,12 +83,13 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
     owner_ = nullptr;
     close();
   }
-  /// Closes it because its place is needed.
+  /// Closes the session because its place is needed.
   void give_up() { close(); }
 
  private:
-  /// Nothing is read while an answer is awaited, so its end has to be looked for. A client that
-  /// only sends no more looks the same, and gives its place up if it is needed.
+  /// True if the client has closed the connection. Nothing is read while an answer is awaited, so
+  /// this must be checked separately. A client that has only finished sending looks the same, and
+  /// loses its place if it is needed.
   [[nodiscard]] bool has_left() const {
     char next = 0;
     return ::recv(const_cast<stream_protocol::socket&>(socket_).native_handle(), &next, 1,
@@ -180,7 +181,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   std::string out_;
   std::optional<BadRequest> refuse_;
   std::int64_t last_turn_ = 0;
-  bool asked_ = false;  ///< and not answered yet
+  bool asked_ = false;  ///< a request that has not been answered yet
   bool last_ = false;
 };
 
@@ -238,7 +239,8 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(boost::asio::io_con
     struct stat there {};
     if (error == boost::system::errc::connection_refused && lstat(path.c_str(), &there) == 0 &&
         S_ISSOCK(there.st_mode)) {
-      // Left over by a daemon that was killed. If this fails, bind says so, as of any other file.
+      // Left over by a daemon that was killed. If this fails, bind() reports it, as for any other
+      // file.
       (void)unlink(path.c_str());
     }
   }
@@ -301,7 +303,7 @@ void ControlSocket::accept() {
       admit(std::move(socket));
     }
     if (error) {
-      // Most likely out of descriptors: retrying at once would only waste CPU time.
+      // Most likely there are no descriptors left: retrying at once would only waste CPU time.
       retry_.expires_after(std::chrono::seconds(1));
       retry_.async_wait([this](const error_code& cancelled) {
         if (!cancelled) {
@@ -314,7 +316,7 @@ void ControlSocket::accept() {
   });
 }
 
-/// A connection without a place is closed by its destructor.
+/// Gives the connection a place. Without one, its destructor closes it.
 void ControlSocket::admit(stream_protocol::socket socket) {
   const std::optional<Peer> peer = peer_of(socket.native_handle());
   if (!peer) {

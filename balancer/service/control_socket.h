@@ -2,10 +2,10 @@
 /// The control socket: receives commands from local programs and sends the answers.
 ///
 /// Problem: any member of a group may connect, and may send garbage, send nothing, or never read.
-/// Approach: one JSON object per line (balancer/protocol); the peer is identified by the kernel
+/// Approach: one JSON object per line (balancer/protocol); the kernel identifies the peer
 /// (SO_PEERCRED, unix(7)). A session handles one line at a time and reads on only after the answer
-/// is written. Who gets one of the few places, and who loses theirs to a newcomer, is decided by
-/// session_places.h.
+/// is written. session_places.h decides who gets one of the few places, and who loses theirs to a
+/// newcomer.
 ///
 /// Properties:
 ///  - those of session_places.h;
@@ -42,13 +42,13 @@ class ControlSocket {
   using OnRequest =
       std::function<void(std::int64_t token, const Peer& peer, const Request& request)>;
 
-  /// Checks whether a socket with that group could be created at `path`, as far as possible without
-  /// creating it. Errors, with what to do: not-found (no such directory), invalid-argument (no such
-  /// group).
+  /// Checks whether a socket with that group could be created at `path`, to the extent that this is
+  /// possible without creating it. Errors, with what to do: not-found (no such directory),
+  /// invalid-argument (no such group).
   [[nodiscard]] static Result<void> check_place(const std::string& path, const std::string& group);
 
-  /// Listens at `path`, replacing a stale socket. Sets mode 0660 and `group`
-  /// (empty: left as it is). Errors: those of check_place(), busy (another daemon listens there),
+  /// Listens at `path`, replacing a stale socket. Sets mode 0660 and `group` (if empty, the group
+  /// is left as it is). Errors: those of check_place(), busy (another daemon listens there),
   /// invalid-argument (path too long), permission-denied, io.
   [[nodiscard]] static Result<std::unique_ptr<ControlSocket>> listen(
       boost::asio::io_context& context, const std::string& path, const std::string& group,
@@ -57,7 +57,8 @@ class ControlSocket {
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
-  /// Sends the line that answers a request. It is no error if the session has gone meanwhile.
+  /// Sends the line that answers a request. It is not an error if the session has closed in the
+  /// meantime.
   void answer(std::int64_t token, std::string line);
 
  private:
@@ -73,7 +74,7 @@ class ControlSocket {
   std::string path_;
   OnRequest on_request_;
   std::map<std::int64_t, std::shared_ptr<ControlSession>>
-      sessions_;  ///< shared: outlived by async calls
+      sessions_;  ///< shared, because asynchronous calls outlive them
   std::int64_t next_session_ = 1;
   std::int64_t turns_ = 0;  ///< counts the clients' actions, in place of a clock
 };

@@ -16,7 +16,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// Ascending, without duplicates.
+/// The homes, ascending, without duplicates.
 std::vector<NodeId> homes_in(const ExplainView& view) {
   std::vector<NodeId> homes;
   for (const ClientView& client : view.clients) {
@@ -29,7 +29,7 @@ std::vector<NodeId> homes_in(const ExplainView& view) {
   return homes;
 }
 
-/// Empty if none fires elsewhere.
+/// What to do about interrupts that fire elsewhere; empty if none does.
 std::string advice_on(const std::vector<stats::FiringInterrupts>& elsewhere,
                       const std::string& what, const std::vector<NodeId>& near) {
   std::string advice;

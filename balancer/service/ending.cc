@@ -7,12 +7,12 @@ namespace {
 /// A restoring step that takes longer is considered hung.
 constexpr std::chrono::seconds kRestoreStepPatience{3};
 
-// Each must be over at this time after the shutdown began, and leaves a second to the next; what
-// still runs at Signals::kPatience is abandoned.
+// Each of these must be over at this time after the shutdown began, which leaves a second to the
+// next; whatever still runs at Signals::kPatience is abandoned.
 constexpr std::chrono::milliseconds kActionsAtRest{1500};
 constexpr std::chrono::milliseconds kMemorySet{2500};
 constexpr std::chrono::milliseconds kHistoryWritten{3500};
-// A task that has run for this long by then is not waited for at all.
+// A task that has already run for this long is not waited for at all.
 constexpr std::chrono::seconds kHangs{10};
 
 }  // namespace

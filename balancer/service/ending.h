@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Orderly shutdown of the daemon.
 ///
-/// Properties: nothing is waited for longer than signals.h says, or kRestorePatience if VMs are
-/// restored; even if something hangs, everything that can be recorded is: actions settle, then
+/// Properties: no wait is longer than signals.h allows, or kRestorePatience if VMs are restored;
+/// even if something hangs, everything that can be recorded is recorded: actions settle, then
 /// memory limits are set, then the history is written; what was not done is logged.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace vmnuma::balancer {
 /// The service's thread only.
 class Ending {
  public:
-  /// For restoring all VMs; the unit's TimeoutStopSec is longer.
+  /// The time limit for restoring all VMs; the unit's TimeoutStopSec is longer.
   static constexpr std::chrono::seconds kRestorePatience{60};
 
   struct Workers {
@@ -32,7 +32,7 @@ class Ending {
   /// All arguments must outlive this object.
   Ending(TaskBoard& board, Signals& signals, EventLog& log);
 
-  /// Waits until the restoration of VMs, ordered before, is done.
+  /// Waits until VMs are restored, which was ordered before.
   void restore(const Workers& workers);
   /// Stops the workers.
   void end(const Workers& workers);
@@ -40,7 +40,7 @@ class Ending {
  private:
   Signals& signals_;
   EventLog& log_;
-  TaskBoard::Place place_;  ///< of the shutdown, which then closes connections
+  TaskBoard::Place place_;  ///< of the shutdown, which closes the connections at its end
 };
 
 }  // namespace vmnuma::balancer

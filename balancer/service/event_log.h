@@ -15,7 +15,7 @@ namespace vmnuma::balancer {
 /// Any thread; set_level() on the service's thread only.
 class EventLog {
  public:
-  /// `time` is the host's, used as the time of events.
+  /// `time` is the host's; events are stamped with it.
   EventLog(LogLevel level, HostTime time) : log_(level), time_(time) {}
 
   void say(const LogLine& line) {

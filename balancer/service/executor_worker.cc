@@ -14,9 +14,10 @@ namespace {
 constexpr std::size_t kMostOrdersWaiting = 10000;
 /// How often running transfers are reported when nothing else happens.
 constexpr std::chrono::milliseconds kReportEvery{500};
-/// libvirt itself waits for a busy domain for 30 s (QEMU_JOB_WAIT_TIME, qemu_domainjob.c, 9.0).
+/// Longer than libvirt itself waits for a busy domain, 30 s (QEMU_JOB_WAIT_TIME, qemu_domainjob.c,
+/// 9.0).
 constexpr std::chrono::seconds kStepAllowed{45};
-/// Of the journal, while something else uses its file.
+/// Attempts to read the journal while something else uses its file.
 constexpr int kMostRecoveryTries = 30;
 constexpr Microseconds kRecoverEvery{1'000'000};
 constexpr const char* kDoing = "carrying out actions";
@@ -46,8 +47,8 @@ void ExecutorWorker::recover() {
   });
 }
 
-/// Orders wait until the journal has been read, as what they open is not to be recovered. One that
-/// cannot be read for good already prevents every later action.
+/// Reads the journal, and takes up orders that waited for that: what they open must not be
+/// recovered. If the journal can never be read, that already prevents every later action.
 void ExecutorWorker::try_to_recover() {
   const Result<std::vector<migration::OpenAction>> open = journal_.open_actions();
   recovery_tries_ = open ? 0 : recovery_tries_ - 1;
@@ -77,7 +78,8 @@ void ExecutorWorker::cancel_now(const std::vector<VmId>& vms) {
 }
 
 void ExecutorWorker::submit(std::vector<migration::Order> orders) {
-  // Refused only while stopping; the journal then has no record of the order, so nothing is owed.
+  // Refused only while stopping; the journal then has no record of the order, so nothing needs to
+  // be finished.
   (void)worker_.post(kDoing, [this, orders = std::move(orders)]() mutable {
     if (recovery_tries_ > 0) {
       std::move(orders.begin(), orders.end(), std::back_inserter(held_));
@@ -167,7 +169,7 @@ bool ExecutorWorker::stop(std::chrono::milliseconds patience) {
 void ExecutorWorker::pump_at(Microseconds when) {
   const Microseconds now = time_.now();
   if (when <= now) {
-    // Through the queue, so that orders submitted meanwhile get their turn.
+    // Queued, so that orders submitted meanwhile get their turn.
     boost::asio::post(worker_.context(), [this] { worker_.run(kDoing, [this] { pump(); }); });
     return;
   }

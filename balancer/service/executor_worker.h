@@ -2,8 +2,8 @@
 /// The executor on a thread of its own: steps it when due and passes on its reports.
 ///
 /// Properties: the executor is used on this thread only; `on_progress` is called there and must
-/// only forward the news; stop() lets actions reach a state that the journal can close, for at most
-/// the given time, and begins nothing more, whether or not they did.
+/// only forward the reports; stop() gives actions at most the given time to reach a state that the
+/// journal can close, and begins nothing more, whether or not they have reached it.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,8 @@ class ExecutorWorker {
   using OnProgress = std::function<void(std::vector<migration::ActionEvent>,
                                         std::vector<migration::TransferProgress>)>;
 
-  /// The ports must outlive this object and are used on its thread only. `time` is that of the host
-  /// being changed.
+  /// The ports must outlive this object and are used on its thread only. `time` is that of the
+  /// balanced host.
   ExecutorWorker(TaskBoard& board, migration::DomainControl& control, migration::PageMover& mover,
                  migration::Journal& journal, migration::Limits limits, OnProgress on_progress,
                  HostTime time = {});
@@ -44,10 +44,11 @@ class ExecutorWorker {
   void set_memory_pressure(bool high);
   void set_limits(migration::Limits limits);
   /// Carries out everything submitted, for at most the given time; false if that was too short, or
-  /// a single step exceeded its limit. Blocks the caller, which must not be its own thread.
+  /// if a single step exceeded its limit. Blocks. Not to be called on this worker's thread.
   [[nodiscard]] bool finish(Patience patience);
   /// Stops page moves where they are and lets pins settle, for at most the given time; false if
-  /// that was too short. Nothing is begun afterwards. Once; not on its own thread.
+  /// that was too short. Nothing is begun afterwards. To be called once, and not on this worker's
+  /// thread.
   [[nodiscard]] bool stop(std::chrono::milliseconds patience);
 
  private:
@@ -69,8 +70,8 @@ class ExecutorWorker {
   // Used on the worker's thread only:
   std::unique_ptr<boost::asio::steady_timer> timer_;
   std::unique_ptr<boost::asio::steady_timer> recovery_timer_;
-  int recovery_tries_ = 0;              ///< left; 0 unless the journal could not be read yet
-  std::vector<migration::Order> held_;  ///< until then, as the next one
+  int recovery_tries_ = 0;              ///< remaining; 0 unless the journal could not be read yet
+  std::vector<migration::Order> held_;  ///< until the journal has been read
   std::vector<VmId> held_cancels_;
 };
 

@@ -11,7 +11,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// The epochs that accumulate while the history is read, with some margin.
+/// Enough for the epochs that accumulate while the history is read.
 constexpr std::size_t kMostForecastsWaiting = 60;
 /// Eight days of a thousand VMs take less than half of this.
 constexpr std::chrono::minutes kForecastAllowed{5};
@@ -43,8 +43,8 @@ void ForecastWorker::epoch(Snapshot snapshot, std::int64_t wall_unix_s) {
   });
 }
 
-/// A file that replaces another one has a later time. `vmnuma forecast show` says what is wrong
-/// with an unusable model.
+/// Loads the model if its file is another one: a file that replaces another has a later time. For
+/// an unusable model, `vmnuma forecast show` reports what is wrong.
 void ForecastWorker::look_for_model() {
   if (history_.empty()) {
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Forecasts of all VMs' loads, made outside the service's thread.
+/// Forecasts the loads of all VMs, outside the service's thread.
 ///
 /// Problem: reading and learning eight days of data on hundreds of VMs takes half a minute;
 /// decisions must not wait for it. Approach: a separate thread reads the history once, then takes
@@ -32,15 +32,15 @@ class ForecastWorker {
   /// Called on the worker's thread.
   using OnForecasts = std::function<void(LoadForecasts)>;
 
-  /// Reads `history`, and the trained model next to it, if there is one. An empty path: there is no
-  /// history.
+  /// Reads `history`, and the trained model next to it, if there is one. If the path is empty,
+  /// there is no history.
   ForecastWorker(TaskBoard& board, std::filesystem::path history, OnForecasts on_forecasts);
-  /// The rest of the history is not learnt any more.
+  /// Abandons the part of the history that has not been learnt yet.
   ~ForecastWorker();
   ForecastWorker(const ForecastWorker&) = delete;
   ForecastWorker& operator=(const ForecastWorker&) = delete;
 
-  /// A completed epoch. Any thread.
+  /// Takes in a completed epoch. Any thread.
   void epoch(Snapshot snapshot, std::int64_t wall_unix_s);
 
  private:
@@ -55,7 +55,7 @@ class ForecastWorker {
   HistogramPredictor histogram_;
   LastMaximumPredictor last_maximum_;
   std::unique_ptr<TrainedPredictor> trained_;
-  std::optional<std::filesystem::file_time_type> model_time_;  ///< of the file read last
+  std::optional<std::filesystem::file_time_type> model_time_;  ///< of the most recently read file
   stats::LoadWatch loads_;
   Worker worker_;  // last, so that its thread ends before what it uses
 };

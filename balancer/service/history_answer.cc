@@ -9,7 +9,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// A VM or node without moves is no error; an unknown one is.
+/// Checks the filters: a VM or node without moves is not an error; an unknown one is.
 Result<void> check_filters(stats::History& history, const HistoryRequest& request,
                            const HostVmsAndNodes& host) {
   if (request.vm) {

@@ -20,12 +20,12 @@ struct HostVmsAndNodes {
   Topology topology;
 };
 
-/// The requested actions. Errors: not-found (a VM neither in the history nor running; a node that
-/// the host lacks and no action had), and those of the history. Blocks.
+/// Answers with the requested actions. Errors: not-found (a VM neither in the history nor running;
+/// a node that the host lacks and that is in no action), and those of the history. Blocks.
 [[nodiscard]] Result<Answer> history_answer(stats::History& history, const HistoryRequest& request,
                                             const HostVmsAndNodes& host);
 
-/// Past events of reservations. Errors: those of the history. Blocks.
+/// Answers with past events of reservations. Errors: those of the history. Blocks.
 [[nodiscard]] Result<Answer> reservation_history_answer(stats::History& history,
                                                         const ReservationHistoryRequest& request);
 

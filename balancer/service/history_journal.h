@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The executor's journal, kept in the history database.
 ///
-/// Terms: an order's text is what recovery needs; the other columns are for queries by people.
-/// Properties: open entries are found again after a crash; an order with a text that cannot be read
-/// any more is closed as dropped and logged, never guessed at. Without a database every call fails
-/// with unavailable, and the executor then does nothing: no VM is touched without a record.
+/// Terms: an order's *text* is what recovery needs; the other columns are for queries by people.
+/// Properties: open entries are found again after a crash; an order whose text can no longer be
+/// read is closed as dropped and logged, never guessed at. Without a database every call fails with
+/// unavailable, and the executor then does nothing: no VM is touched without a record.
 #pragma once
 
 #include "balancer/service/host_time.h"

@@ -50,7 +50,7 @@ stats::ActionRow action_row(const migration::Order& order, stats::WallTime now) 
   row.order_text = migration::to_text(order);
   for (const migration::VmChange& change : order.changes) {
     if (change.homes.empty()) {
-      // Only memory moves: home to home, as much as the quotas say.
+      // Only memory moves: it goes home, as much as the quotas specify.
       for (const migration::NodeQuota& quota : change.memory.quotas) {
         row.relocations.push_back(
             {change.vm, change.vm_name, 0, quota.node, quota.node, quota.bytes});

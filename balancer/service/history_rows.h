@@ -11,11 +11,12 @@
 
 namespace vmnuma::balancer {
 
-/// An action that begins.
+/// The row of an action that begins.
 [[nodiscard]] stats::ActionRow action_row(const migration::Order& order, stats::WallTime now);
 [[nodiscard]] stats::ActionState action_state(migration::ActionState state);
 [[nodiscard]] stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome);
-/// A start that was refused, or would have been, as a dropped action: it moves nothing.
+/// The row of a start that was refused, or would have been: a dropped action, because it moves
+/// nothing.
 [[nodiscard]] stats::ActionRow not_admitted_row(const StartNotAdmitted& start, stats::WallTime now);
 [[nodiscard]] stats::ActionFilter filter_of(const HistoryRequest& request);
 /// At most `limit` rows; `truncated` if there were more.

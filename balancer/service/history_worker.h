@@ -2,8 +2,8 @@
 /// A thread for writing to the history, reading from it, and other disk I/O.
 ///
 /// Properties: tasks are done in the order in which they were requested; without a history nothing
-/// is written or read, but the other disk I/O is done; if the disk is too slow, history is lost,
-/// which is logged once.
+/// is written to it or read from it, but other disk I/O is done; if the disk is too slow, history
+/// is lost, which is logged once.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,17 @@ namespace vmnuma::balancer {
 
 class HistoryWorker {
  public:
-  /// Receives why the last write failed; empty if it did not. Called on the worker's thread.
+  /// Receives the reason why the last write failed; empty if it succeeded. Called on the worker's
+  /// thread.
   using OnWritten = std::function<void(std::string problem)>;
 
   /// `history` may be null; it and `log` must outlive this object.
   HistoryWorker(TaskBoard& board, stats::History* history, EventLog& log, OnWritten on_written);
 
   [[nodiscard]] bool has_history() const { return history_ != nullptr; }
-  /// The service's thread only.
+  /// Queues a write. The service's thread only.
   void write(std::function<Result<void>(stats::History&)> task);
-  /// False if too much is queued already. There must be a history. Any thread.
+  /// Queues a read; there must be a history. False if too much is queued already. Any thread.
   [[nodiscard]] bool read(std::function<void(stats::History&)> task);
   /// See Worker::post().
   [[nodiscard]] bool post(std::string doing, std::function<void()> task);

@@ -15,10 +15,10 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// No host with 1024 nodes is known; this is enough for 128.
+/// Enough for 128 nodes; no host with more is known.
 constexpr std::size_t kMostLatencyBytes = std::size_t{1} << 20U;
 
-/// Empty if unknown, so that nothing is stored.
+/// The boot id; empty if unknown, so that nothing is stored.
 std::string read_boot_id(const files::Directory& root) {
   std::string id = root.read("proc/sys/kernel/random/boot_id").value_or("");
   id.erase(std::remove(id.begin(), id.end(), '\n'), id.end());
@@ -72,7 +72,7 @@ FoundLatencies find_latencies(const files::Directory& root, const std::string& s
     found.latencies.measured = std::move(kept->latencies);
     found.log = {Severity::kDebug, "memory latencies are those kept from an earlier start", {}};
   } else {
-    // A stored file that is damaged or from another boot is ignored: it is rewritten.
+    // A stored file that is damaged or from another boot is ignored, and will be rewritten.
     stats::LatencyMeasurement measurement = stats::measure_latencies(topology, known, probe, stop);
     found.log = keep(measurement, path, boot_id);
     found.again = measurement.again;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The latencies of this host: stored ones if still valid, otherwise measured.
 ///
-/// Properties: a restart of the daemon measures nothing again; a measurement that does not cover
-/// all nodes is not stored; a failure is reported in one line, and the rest is shown all the same.
+/// Properties: a restart of the daemon does not repeat a measurement; a measurement that does not
+/// cover all nodes is not stored; a failure is reported in one line, and the rest is shown all the
+/// same.
 #pragma once
 
 #include <atomic>
@@ -22,8 +23,9 @@ struct FoundLatencies {
   bool again = false;  ///< some may be measured later
 };
 
-/// `root` is the host's root directory; stored ones are in `state_dir`/latencies.json. Blocks while
-/// everything that is not `known` is measured. Gives up early once `stop` is set.
+/// Finds the latencies. `root` is the host's root directory; stored latencies are in
+/// `state_dir`/latencies.json. Blocks while everything that is not `known` is measured. Gives up
+/// early once `stop` is set.
 [[nodiscard]] FoundLatencies find_latencies(const files::Directory& root,
                                             const std::string& state_dir, const Topology& topology,
                                             const std::vector<stats::MeasuredLatency>& known,

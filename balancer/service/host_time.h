@@ -6,7 +6,8 @@
 /// machine's time. Approach: the host's clocks are those of this machine, accelerated by an integer
 /// factor from some moment on. Properties:
 ///  - at speed 1 both clocks are those of this machine;
-///  - the wall clock runs as fast as the monotonic one, and follows when the machine's is set.
+///  - the wall clock runs as fast as the monotonic one, and follows when the machine's clock is
+///    set.
 #pragma once
 
 #include <chrono>
@@ -20,15 +21,15 @@ namespace vmnuma::balancer {
 class HostTime {
  public:
   HostTime() = default;
-  /// Runs `speed` times as fast from now on; at least 1.
+  /// Runs `speed` times as fast as this machine's clocks from now on; at least 1.
   explicit HostTime(std::int64_t speed)
       : speed_(speed), begin_(std::chrono::steady_clock::now().time_since_epoch()) {}
 
-  /// Monotonic, as used by the executor and the samples.
+  /// The monotonic time, as used by the executor and the samples.
   [[nodiscard]] Microseconds now() const;
   [[nodiscard]] std::chrono::system_clock::time_point wall() const;
   [[nodiscard]] std::int64_t wall_unix_s() const;
-  /// The corresponding duration on this machine.
+  /// The duration on this machine that corresponds to `time`.
   [[nodiscard]] std::chrono::microseconds here(Microseconds time) const {
     return std::chrono::microseconds(time.value / speed_);
   }

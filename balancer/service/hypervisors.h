@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The sources of VMs that the configuration asks for. The only place that knows all hypervisors.
+/// The sources of VMs that the configuration requests. The only place that knows all hypervisors.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace vmnuma::balancer {
 
-/// Each calls `on_dirty` as its own header says. With both, libvirt need not be there. Errors: of
-/// libvirt's event loop, and of the root directory.
+/// Opens them. Each calls `on_dirty` as documented in its own header. If both are requested,
+/// libvirt need not exist. Errors: those of libvirt's event loop, and of the root directory.
 [[nodiscard]] Result<std::unique_ptr<Hypervisor>> open_hypervisors(
     HypervisorKind kind, const std::string& uri, Bytes default_huge_page_size,
     const std::function<void()>& on_dirty);

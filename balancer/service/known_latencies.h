@@ -3,7 +3,7 @@
 ///
 /// Problem: a node's distance from memory is the same after its CPUs went offline and came back,
 /// but the last measurement covers only the nodes present then. Property: a latency is forgotten
-/// when the memory goes, which may come back as other memory, but not when CPUs go.
+/// when the memory goes away, which may come back as other memory, but not when CPUs do.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace vmnuma::balancer {
 
 class KnownLatencies {
  public:
-  /// New values replace known ones of the same nodes.
+  /// Adds values; new ones replace known ones of the same nodes.
   void add(const std::vector<stats::MeasuredLatency>& latencies) {
     for (const stats::MeasuredLatency& latency : latencies) {
       if (latency.state == stats::LatencyState::kMeasured) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// When memory latencies are measured.
 ///
-/// Problem: if one home was not measured, decisions rest on the firmware's distances for the whole
-/// host, and nodes may be added while the daemon runs (hot-plugged CXL memory). But measuring
-/// burdens a host that is too busy to be measured. Properties:
-///  - once at the start, and again as soon as the set of nodes, or which of them have CPUs or
-///    memory, differs from what was measured;
-///  - while there are pairs that may be measured later: again, less and less often;
-///  - one measurement at a time.
+/// Problem: if one home was not measured, decisions are based on the firmware's distances for the
+/// whole host, and nodes may be added while the daemon runs (hot-plugged CXL memory). But a
+/// measurement burdens a host that may be too busy for it. Properties:
+///  - latencies are measured once at the start, and again as soon as the set of nodes, or which of
+///    them have CPUs or memory, differs from what was measured;
+///  - as long as there are pairs that may be measured later, measurements are repeated, less and
+///    less often;
+///  - there is one measurement at a time.
 #pragma once
 
 #include <chrono>

@@ -22,7 +22,7 @@ namespace vmnuma::balancer {
 /// The service's thread only.
 class LatencyWorker {
  public:
-  /// `on_found` is called on the service's thread. All must outlive this object.
+  /// `on_found` is called on the service's thread. All arguments must outlive this object.
   LatencyWorker(TaskBoard& board, boost::asio::io_context& service, Host& host, EventLog& log,
                 std::string state_dir, std::function<void()> on_found);
 

@@ -119,7 +119,8 @@ void LinuxHost::tell_copying_time(Sample& sample) const {
   }
 }
 
-/// Set up only once there are VMs: by then KVM's module is loaded, with its settings.
+/// Counts reads. The counters are set up only once there are VMs: by then KVM's module is loaded,
+/// with its settings.
 void LinuxHost::count_reads(HostReading& reading) {
   if (!read_turns_ && !reading.sample.vms.empty()) {
     const Result<stats::PerfEvents> events = stats::find_perf_events(settings_);

@@ -5,7 +5,7 @@
 ///  - libvirtd need not be running yet when the host is opened;
 ///  - play() is not supported;
 ///  - a part of the topology that cannot be read is a missing source in every sample, so the mode
-///    is degraded for as long;
+///    is degraded until it can be read;
 ///  - a VM is read again if it has a vCPU for which libvirt raised no event (vcpu_watch.h).
 #pragma once
 
@@ -31,8 +31,8 @@ namespace vmnuma::balancer {
 
 class LinuxHost final : public Host {
  public:
-  /// With the configured hypervisors. One at a time per process. Errors: of the libvirt event loop,
-  /// and of /proc and /sys.
+  /// Opens the host with the configured hypervisors. One at a time per process. Errors: those of
+  /// the libvirt event loop, and of /proc and /sys.
   [[nodiscard]] static Result<std::unique_ptr<Host>> open(const Config& config);
 
   [[nodiscard]] std::string name() const override { return hypervisor_->name(); }
@@ -61,10 +61,10 @@ class LinuxHost final : public Host {
   /// The results of open().
   struct Opened {
     files::Directory samples;    ///< the root, for the sampler
-    files::Directory changes;    ///< likewise, for changes of the topology
-    files::Directory devices;    ///< likewise, for the inventory worker
-    files::Directory latencies;  ///< likewise, for the latency worker
-    files::Directory settings;   ///< likewise, to find out what can be counted
+    files::Directory changes;    ///< for changes of the topology; the root, as are the others
+    files::Directory devices;    ///< for the inventory worker
+    files::Directory latencies;  ///< for the latency worker
+    files::Directory settings;   ///< for finding out what can be counted
     migration::LinuxPageMover mover;
     stats::TopologyReading topology;
   };
@@ -77,16 +77,16 @@ class LinuxHost final : public Host {
   const Topology topology_;
   std::function<void()> on_change_;
   std::vector<MissingSource> left_out_;            ///< sampler's thread only
-  stats::Sampler sampler_;                         ///< likewise
-  stats::TopologyWatch topology_watch_;            ///< likewise
-  VcpuWatch vcpu_watch_;                           ///< likewise
-  files::Directory settings_;                      ///< likewise, the root
-  std::unique_ptr<stats::PerfCounters> counters_;  ///< likewise; null: there are none
-  std::optional<stats::ReadTurns> read_turns_;     ///< likewise; nothing: not checked yet
+  stats::Sampler sampler_;                         ///< sampler's thread only
+  stats::TopologyWatch topology_watch_;            ///< sampler's thread only
+  VcpuWatch vcpu_watch_;                           ///< sampler's thread only
+  files::Directory settings_;                      ///< sampler's thread only; the root
+  std::unique_ptr<stats::PerfCounters> counters_;  ///< sampler's thread only; null: there are none
+  std::optional<stats::ReadTurns> read_turns_;     ///< sampler's; nothing: not checked yet
   files::Directory devices_;                       ///< inventory worker only
   files::Directory latencies_;                     ///< latency worker only
   std::unique_ptr<Hypervisor> hypervisor_;
-  std::map<CpuId, NodeId> node_of_cpu_;  ///< all that were ever seen
+  std::map<CpuId, NodeId> node_of_cpu_;  ///< of all CPUs that were ever seen
   migration::LinuxPageMover mover_;
   migration::MeteredPageMover metered_mover_;
   SystemdControl systemd_;

@@ -48,7 +48,8 @@ int least_priority(LogLevel level) {
   return 6;
 }
 
-/// systemd.exec(5), $JOURNAL_STREAM: standard error is the journal if its device and inode say so.
+/// True if standard error is the journal, which its device and inode show (systemd.exec(5),
+/// $JOURNAL_STREAM).
 bool stderr_is_journal() {
   const char* stream = std::getenv("JOURNAL_STREAM");
   struct stat status {};
@@ -85,7 +86,7 @@ void Log::write(const LogLine& line) const {
   for (std::string& part : parts) {
     entries.push_back({part.data(), part.size()});
   }
-  (void)sd_journal_sendv(entries.data(), static_cast<int>(entries.size()));  // likewise
+  (void)sd_journal_sendv(entries.data(), static_cast<int>(entries.size()));  // as above
 }
 
 }  // namespace vmnuma::balancer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Destination of the daemon's log lines: the journal, with fields, if standard error leads there;
-/// otherwise standard error, as text for people.
+/// The destination of the daemon's log lines: the journal, with fields, if standard error is
+/// connected to it; otherwise standard error, as text for people.
 #pragma once
 
 #include <atomic>

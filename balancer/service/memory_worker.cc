@@ -6,8 +6,8 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostReadingsWaiting = 1000;
-/// Per change. There are at most two calls to the service manager, each with a timeout of a third
-/// of this (systemd_control.h).
+/// The limit for each change, which takes at most two calls to the service manager, each with a
+/// timeout of a third of this (systemd_control.h).
 constexpr std::chrono::seconds kMemoryReadingAllowed{15};
 
 }  // namespace
@@ -31,7 +31,7 @@ void MemoryWorker::submit(std::optional<MemoryOriginals> originals,
   }
 }
 
-/// What could not be stored is retried with the next change.
+/// Stores what was found. If that fails it is retried with the next change.
 Result<void> MemoryWorker::keep(const std::optional<MemoryOriginals>& originals) {
   if (originals) {
     unkept_ = originals;
@@ -64,7 +64,7 @@ Result<void> MemoryWorker::look_first(const std::string& unit) {
   return keep_touched_units(*history_, touched).map([&] { touched_ = std::move(touched); });
 }
 
-/// Called after the unit has been restored, or has ended.
+/// Removes our settings. Called after the unit has been restored, or has ended.
 Result<void> MemoryWorker::clean_up(const std::string& unit) {
   const auto touched = touched_->find(unit);
   if (touched == touched_->end()) {

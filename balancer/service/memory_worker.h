@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Changes memory limits: what was found is on disk before anything is changed.
+/// Changes memory limits. What was found is on disk before anything is changed.
 ///
 /// systemd's record of a change is removed once a unit is as it was found, or has ended, unless the
 /// unit had such settings before the first change: then they contain what was found, and stay.
 /// Properties: without a history nothing is changed, because it could not be restored; every change
-/// is answered, whatever becomes of it; once the service manager does not answer, the rest of that
-/// batch fails at once, so that the daemon's shutdown does not wait for each.
+/// is answered, whatever happens to it; once the service manager does not answer, the rest of that
+/// batch fails at once, so that the daemon's shutdown does not wait for each change.
 #pragma once
 
 #include <functional>
@@ -23,16 +23,18 @@ namespace vmnuma::balancer {
 
 class MemoryWorker {
  public:
-  /// The cgroup's `path`, and the problem, or nothing. Called on the worker's thread.
+  /// Receives the cgroup's `path`, and the problem, which is empty on success. Called on the
+  /// worker's thread.
   using OnAnswer = std::function<void(const std::string& path, const std::string& problem)>;
 
-  /// `history` may be null. Both must outlive this object; `units` is used on its thread only.
+  /// `history` may be null. `units` and `history` must outlive this object; `units` is used on its
+  /// thread only.
   MemoryWorker(TaskBoard& board, UnitControl& units, stats::History* history, OnAnswer on_answer);
 
-  /// Any thread. `originals`, if set, are stored before the changes.
+  /// Queues changes; `originals`, if set, are stored before them. Any thread.
   void submit(std::optional<MemoryOriginals> originals, const std::vector<MemoryChange>& changes);
-  /// Carries out everything submitted and ends the thread; false if that takes too long. Any other
-  /// thread, once.
+  /// Carries out everything submitted and ends the thread; false if that takes too long. To be
+  /// called once, on another thread.
   [[nodiscard]] bool drain(Patience patience) { return worker_.drain(patience); }
 
  private:
@@ -46,8 +48,8 @@ class MemoryWorker {
   UnitControl& units_;
   stats::History* history_;
   OnAnswer on_answer_;
-  std::optional<MemoryOriginals> unkept_;  ///< the newest, if not on disk yet
-  std::optional<TouchedUnits> touched_;    ///< read with the first change
+  std::optional<MemoryOriginals> unkept_;  ///< the newest, if not stored yet
+  std::optional<TouchedUnits> touched_;    ///< read at the first change
   Worker worker_;
 };
 

@@ -17,10 +17,10 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// Per answer; answers are made from memory, and from a few small files.
+/// The time for one answer; answers are made from memory, and from a few small files.
 constexpr std::chrono::seconds kAnswerAllowed{30};
 
-/// Leaves `view` unchanged if the host's files cannot be read.
+/// Completes `view` from the host's files, if they can be read.
 void complete(ExplainView& view, const Controller& controller, const std::string& root) {
   const auto id = parse_vm_id(view.vm_uuid);
   const VmRecord* vm = id ? controller.ledger().find(*id) : nullptr;
@@ -65,7 +65,7 @@ void Questions::ask(std::int64_t token, const Peer& peer, Request question) {
   answer_next();
 }
 
-/// There must be a waiting question.
+/// Takes the next question; one must be waiting.
 Questions::Waiting Questions::take_next() {
   auto user = waiting_.begin();
   if (user->first.is_ordinary) {
@@ -92,7 +92,7 @@ void Questions::answer_next() {
   const bool posted = worker_.post("answering", [this, token, question = std::move(next.question),
                                                  controller = copy_()]() mutable {
     std::string line = line_for(*controller, question, root_);
-    controller.reset();  // here, because freeing it takes time, too
+    controller.reset();  // freed on this thread, because it takes time
     boost::asio::post(service_, [this, token, line = std::move(line)]() mutable {
       answering_ = false;
       reply_(token, std::move(line));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Answers commands that change nothing, outside the service's thread.
 ///
-/// Problem: what-if plans for a host with new VMs, explain evaluates every move of a VM, and any
-/// member of a group may request either all the time; an epoch must not wait for them. Approach:
-/// the controller is a value, so a copy of it answers on a worker, and the answer is formatted
-/// there, too. The service owns the copy and keeps it until the controller has taken another event:
-/// however many questions there are, copying costs once per event. One question is answered at a
-/// time. Data from the host's files that the controller does not have is added there as well
-/// (device_interrupts.h). Administrators (session_places.h) go first, other users take turns, and
-/// each user's questions are answered in their order. Properties:
+/// Problem: what-if makes plans for a host with new VMs, explain evaluates every move of a VM, and
+/// any member of a group may request either all the time; an epoch must not wait for them.
+/// Approach: the controller is a value, so a copy of it answers on a worker, and the answer is
+/// formatted there, too. The service owns the copy and keeps it until the controller has taken
+/// another event: however many questions there are, a copy is made once per event. One question is
+/// answered at a time. Data from the host's files that the controller does not have is added there
+/// as well (device_interrupts.h). Administrators (session_places.h) go first, other users take
+/// turns, and each user's questions are answered in their order. Properties:
 ///  1. The answer is that of the controller at the time of the question's turn.
 ///  2. A user who asks all the time delays another user by at most one question, and an
 ///     administrator only by the one being answered.
@@ -37,7 +37,7 @@ class Questions {
  public:
   static constexpr std::size_t kMostWaiting = kMostSessions;
 
-  /// The current controller. Called on the service's thread.
+  /// Returns the current controller. Called on the service's thread.
   using Copy = std::function<std::shared_ptr<const Controller>()>;
   /// Receives the answer line. Called on the service's thread.
   using Reply = std::function<void(std::int64_t token, std::string line)>;
@@ -47,7 +47,7 @@ class Questions {
   Questions(TaskBoard& board, std::string name, boost::asio::io_context& service, Copy copy,
             Reply reply, std::string root);
 
-  /// Accepts a question. The service's thread only.
+  /// Queues a question. The service's thread only.
   void ask(std::int64_t token, const Peer& peer, Request question);
 
  private:
@@ -56,7 +56,7 @@ class Questions {
     Request question;
   };
   struct User {
-    bool is_ordinary = false;  ///< administrators come first
+    bool is_ordinary = false;  ///< false for administrators, who go first
     std::uint32_t uid = 0;
     auto operator<=>(const User&) const = default;
   };
@@ -67,7 +67,7 @@ class Questions {
   Copy copy_;
   Reply reply_;
   std::string root_;
-  std::map<User, std::deque<Waiting>> waiting_;  ///< no user without a question
+  std::map<User, std::deque<Waiting>> waiting_;  ///< contains no user without a question
   std::size_t waiting_count_ = 0;
   User last_;  ///< the ordinary user served last
   bool answering_ = false;

@@ -2,11 +2,12 @@
 /// Recent events, for `vmnuma events`.
 ///
 /// Approach: the newest kMost log lines, except debug ones, are kept in memory; the journal keeps
-/// all, for longer. Each has a number, so that a follower asks for those after the last one it has.
+/// all of them, for longer. Each has a number, so that a follower asks for those after the last one
+/// it has.
 /// Properties:
 ///  1. Numbers are 1, 2, 3, ... in the order in which events were added.
 ///  2. If something is missing from an answer, due to the limit or because it is no longer kept,
-///  the answer says so.
+///     the answer says so.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +38,7 @@ class RecentEvents {
   std::int64_t last_ = 0;
 };
 
-/// True if the request is the first one about a VM without events: it may not exist.
+/// True if the request is the first one about a VM without events, which therefore may not exist.
 [[nodiscard]] bool asks_of_untold(const EventsRequest& request, const RecentEvents& events);
 
 }  // namespace vmnuma::balancer

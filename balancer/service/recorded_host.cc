@@ -25,7 +25,7 @@ class RecordedHost::Showing {
   Showing(files::LineReader file, std::unique_ptr<stats::History> history)
       : file_(std::move(file)), history_(std::move(history)) {}
 
-  /// Advances to after the next plan; `say` receives what was logged. Error: of the history.
+  /// Advances to after the next plan; `say` receives what was logged. Error: that of the history.
   [[nodiscard]] Result<void> advance(const std::function<void(const LogLine&)>& say);
   [[nodiscard]] Result<Answer> answer(const Command& question, const std::string& path);
 
@@ -50,7 +50,7 @@ class RecordedHost::Showing {
 
 namespace {
 
-/// For epochs played again: nothing is logged twice.
+/// Used for epochs that are played again, so that nothing is logged twice.
 void say_nothing(const LogLine& /*line*/) {}
 
 std::vector<VmDescription> running_in(const Ledger& ledger) {
@@ -86,7 +86,8 @@ Result<std::unique_ptr<RecordedHost>> RecordedHost::open(Setup setup) {
   return host;
 }
 
-/// From the start to after the first epoch. What was logged there is passed on only the first time.
+/// Plays from the start to after the first epoch. What was logged there is passed on only the first
+/// time.
 Result<std::unique_ptr<RecordedHost::Showing>> RecordedHost::begin() const {
   auto file = files::LineReader::open(setup_.path, kLongestFrame);
   if (!file) {
@@ -170,7 +171,7 @@ Result<void> RecordedHost::Showing::take(const Event& event,
   return keep(effects).map([&] {
     const auto* progress = std::get_if<ActionProgressed>(&event);
     if (progress != nullptr && progress->event.kind == migration::ActionEvent::Kind::kFinished) {
-      // One that began before the recording is in no history.
+      // An action that began before the recording is in no history.
       (void)history_->close_action(progress->event.action, action_state(progress->event.state),
                                    progress->event.detail);
     }
@@ -185,7 +186,7 @@ Result<void> RecordedHost::Showing::keep(const Effects& effects) {
     }
   }
   for (const OutcomeMeasured& outcome : effects.outcomes) {
-    (void)history_->set_outcome(outcome.action, outcome_row(outcome));  // likewise
+    (void)history_->set_outcome(outcome.action, outcome_row(outcome));  // as above
   }
   for (const StartNotAdmitted& start : effects.not_admitted) {
     if (Result<void> noted = history_->note_action(not_admitted_row(start, wall_),

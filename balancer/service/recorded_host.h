@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A host as it was when a recording was made, one epoch after the other.
 ///
-/// Problem: what happened on a host at night is to be examined elsewhere, with the usual commands,
-/// `top` and dashboard. Approach: the recorded events are given to the recorded controller, which
+/// Problem: what happened on a host at night should be examined elsewhere, with the usual commands,
+/// `top` and dashboard. Approach: the recorded events are passed to the recorded controller, which
 /// then answers as it did; the effects it requests are not carried out. Its recorded actions and
 /// epochs are written into a history of their own, so that `history` and `report` have what they
 /// need. Going back means starting again and stopping earlier.
 ///
 /// Properties:
 ///  1. After an epoch, however it was reached, answers are those that the daemon gave after it.
-///  2. Nothing can be changed; the error says why.
+///  2. Nothing can be changed; the error gives the reason.
 ///  3. A recording that ends early, or is damaged, stops at its last good epoch.
 ///  4. If it cannot go somewhere it stays where it is.
 #pragma once
@@ -40,18 +40,19 @@ class RecordedHost {
     std::function<bool()> is_stopped = [] { return false; };
   };
 
-  /// Positioned after the first epoch. Errors: not-found, invalid-argument (not a regular file),
-  /// permission-denied, io, corrupt, unsupported (of the recording), and those of the history.
+  /// Opens a recording, positioned after the first epoch. Errors: not-found, invalid-argument (not
+  /// a regular file), permission-denied, io, corrupt, unsupported (of the recording), and those of
+  /// the history.
   [[nodiscard]] static Result<std::unique_ptr<RecordedHost>> open(Setup setup);
   ~RecordedHost();
 
-  /// Goes forward by so many epochs, or back if negative; at most to the last or the first. Errors:
-  /// those of open(), and then it stays where it was.
+  /// Goes forward by this many epochs, or back if negative; at most to the last or the first.
+  /// Errors: those of open(); the position is then unchanged.
   [[nodiscard]] Result<void> step(std::int64_t epochs);
 
   /// The number of the recording's epochs played so far, at least 1.
   [[nodiscard]] std::int64_t position() const;
-  /// Why it cannot go further, a sentence; empty if it can.
+  /// Why it cannot go further, as a sentence; empty if it can.
   [[nodiscard]] const std::string& end() const;
   [[nodiscard]] std::chrono::milliseconds epoch_length() const;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `vmnumad --replay`: a daemon that shows a recording, epoch after epoch, at its original pace or
+/// `vmnumad --replay`: a daemon that plays a recording, epoch after epoch, at its original pace or
 /// faster.
 ///
 /// To clients it looks like a daemon on the host of that time, except that nothing can be changed:
-/// `pause` and `resume` hold and continue the recording, `sim step` goes so many epochs forward or
-/// back and holds it there. Properties:
-///  1. At the end of the recording it stands still but keeps answering.
+/// `pause` and `resume` hold and continue the recording, `sim step` goes a number of epochs forward
+/// or back and holds it there. Properties:
+///  1. At the end of the recording it stays there but keeps answering.
 ///  2. A stop takes effect between two epochs.
 #pragma once
 
@@ -39,13 +39,13 @@ class RecordedService {
     std::function<Result<std::unique_ptr<stats::History>>()> empty_history;
   };
 
-  /// Errors: of the recording, of the history, of the socket.
+  /// Errors: those of the recording, of the history, and of the socket.
   [[nodiscard]] static Result<std::unique_ptr<RecordedService>> create(Setup setup);
   RecordedService(const RecordedService&) = delete;
   RecordedService& operator=(const RecordedService&) = delete;
   ~RecordedService();
 
-  /// Returns when told to stop. Runs on the caller's thread.
+  /// Returns when requested to stop. Runs on the caller's thread.
   void run();
 
  private:

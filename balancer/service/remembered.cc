@@ -31,8 +31,8 @@ constexpr std::string_view kHadSettings = "had-settings";
 constexpr std::string_view kHadNone = "had-none";
 constexpr std::string_view kNoLimit = "max";
 
-/// Orders as texts: those that sum up earlier ones, which the history may have given up since, then
-/// all that were carried out, oldest first. What is in both is noted twice, which changes nothing.
+/// Returns orders as texts: first those that sum up earlier ones, which the history may have deleted
+/// since, then all that were carried out, oldest first. Noting an order twice changes nothing.
 Result<std::vector<std::string>> orders_of(stats::History& history) {
   const Result<std::optional<std::string>> kept = history.meta(kOriginals);
   if (!kept) {
@@ -51,8 +51,8 @@ Result<std::vector<std::string>> orders_of(stats::History& history) {
   });
 }
 
-/// What the orders changed. False if not all can be read. A VM that was restored is found anew by
-/// the next order.
+/// Notes what the orders changed. False if not all of them can be read. For a VM that was restored,
+/// the next order shows again what was found.
 bool note_orders(stats::History& history, Originals& originals) {
   const Result<std::vector<std::string>> texts = orders_of(history);
   if (!texts) {
@@ -111,7 +111,7 @@ bool read_number(std::string_view text, Integer& number) {
   return read.has_value();
 }
 
-/// Lines "UUID PID START_TIME_TICKS"; others are ignored.
+/// Parses lines "UUID PID START_TIME_TICKS"; others are ignored.
 Released read_released(std::string_view text) {
   Released released;
   while (!text.empty()) {
@@ -132,7 +132,7 @@ Released read_released(std::string_view text) {
   return released;
 }
 
-/// The answer to `reservations` at the time when it was stored.
+/// Parses an answer to `reservations` as it was stored.
 std::vector<Reservation> read_reservations(std::string_view text) {
   const Result<Response> response = parse_response(text, 0);
   if (!response || !response->result) {
@@ -173,8 +173,8 @@ bool take_limits(std::string_view& line, MemoryLimits& limits) {
          take_limit(line, limits.max) && take_limit(line, limits.swap_max);
 }
 
-/// Lines "PATH UUID PID START_TIME_TICKS" and three times five limits; others are ignored. Paths
-/// have no blanks: systemd escapes them in the names of units.
+/// Parses lines "PATH UUID PID START_TIME_TICKS" and three times five limits; others are ignored.
+/// Paths contain no blanks: systemd escapes them in the names of units.
 MemoryOriginals read_memory_originals(std::string_view text) {
   MemoryOriginals originals;
   while (!text.empty()) {
@@ -207,7 +207,7 @@ stats::HistoryOptions history_options(const Config& config) {
 
 Remembered remember(stats::History& history) {
   Remembered remembered;
-  // Homes that cannot be read are chosen anew.
+  // Homes that cannot be read are chosen again.
   for (const stats::HomeRow& home : history.load_homes().value_or(std::vector<stats::HomeRow>{})) {
     remembered.homes[{home.vm, home.client}] = home.node;
   }
@@ -238,7 +238,7 @@ Result<void> keep_memory_originals(stats::History& history, const MemoryOriginal
   return history.set_meta(kMemoryOriginals, text);
 }
 
-/// Lines "UNIT had-none" or "UNIT had-settings"; others are ignored.
+/// Parses lines "UNIT had-none" or "UNIT had-settings"; others are ignored.
 Result<TouchedUnits> remember_touched_units(stats::History& history) {
   TouchedUnits units;
   const Result<std::optional<std::string>> kept = history.meta(kTouchedUnits);

@@ -3,7 +3,7 @@
 /// the daemon's start.
 ///
 /// Properties: what cannot be read counts as absent, and the daemon starts all the same; orders
-/// that were not carried out count for nothing.
+/// that were not carried out are ignored.
 #pragma once
 
 #include <map>
@@ -34,37 +34,37 @@ struct Remembered {
   MemoryOriginals memory_originals;
 };
 
-/// The file, and how long each kind of data is kept.
+/// The history's file, and how long each kind of data is kept.
 [[nodiscard]] stats::HistoryOptions history_options(const Config& config);
 
-/// Disk I/O; before any other use of the history.
+/// Reads what is needed. Disk I/O; to be called before any other use of the history.
 [[nodiscard]] Remembered remember(stats::History& history);
 
-/// Keeps how VMs were found for the next start. The orders that tell it are kept for a limited time
-/// only (HistoryOptions), VMs may run for longer. Errors: those of History::set_meta.
+/// Stores how VMs were found for the next start. The orders that show it are kept for a limited time
+/// only (HistoryOptions), and VMs may run for longer. Errors: those of History::set_meta.
 [[nodiscard]] Result<void> keep_originals(stats::History& history, const Originals& originals);
 
-/// Keeps the list of released VMs for the next start. Errors: those of History::set_meta.
+/// Stores the list of released VMs for the next start. Errors: those of History::set_meta.
 [[nodiscard]] Result<void> keep_released(stats::History& history, const Released& released);
 
-/// Keeps the reservations for the next start. Errors: as above.
+/// Stores the reservations for the next start. Errors: as above.
 [[nodiscard]] Result<void> keep_reservations(stats::History& history,
                                              const std::vector<Reservation>& reservations);
 
-/// Keeps the state of cgroups before their memory limits were changed. Errors: as above.
+/// Stores the state of cgroups before their memory limits were changed. Errors: as above.
 [[nodiscard]] Result<void> keep_memory_originals(stats::History& history,
                                                  const MemoryOriginals& originals);
 
-/// Keeps all of it that a controller knew, in a new history. Errors: as above.
+/// Stores everything that a controller knew in a new history. Errors: as above.
 [[nodiscard]] Result<void> keep_known(stats::History& history, const ControllerSetup& known);
 
-/// By name: units with changed memory limits, and whether systemd kept such settings for them
+/// Units with changed memory limits, by name, and whether systemd kept such settings for them
 /// before.
 using TouchedUnits = std::map<std::string, bool>;
-/// Errors: the history's. They must not count as none, or settings that we added would count as
-/// found.
+/// Reads the units. Errors: the history's; these must not be treated as "none", or settings that we
+/// added would count as found.
 [[nodiscard]] Result<TouchedUnits> remember_touched_units(stats::History& history);
-/// Errors: as above.
+/// Stores the units. Errors: as above.
 [[nodiscard]] Result<void> keep_touched_units(stats::History& history, const TouchedUnits& units);
 
 }  // namespace vmnuma::balancer

@@ -185,7 +185,7 @@ void Requests::write_policy(PolicyWrite policy) {
   }
 }
 
-/// The host reports the change, which makes it effective.
+/// Has the host make a change, which takes effect when the host reports it.
 void Requests::play(Asked asked, const PlayCommand& command) {
   const bool posted = parts_.vms.post("playing", [this, asked, command] {
     Result<Answer> answer = parts_.setup.host->play(command).map([](std::string&& done) {
@@ -199,7 +199,7 @@ void Requests::play(Asked asked, const PlayCommand& command) {
   }
 }
 
-/// It is stored first, so that the answer can report the result.
+/// Stores the option first, so that the answer can report the result.
 void Requests::keep_option(std::int64_t token, const OptionsSetRequest& request) {
   const bool posted = parts_.history.post(
       "keeping an option", [this, token, request, state_dir = parts_.setup.config.state_dir] {
@@ -226,13 +226,13 @@ void Requests::set_option(std::int64_t token, OptionsSetRequest request, const R
   parts_.carry_out(std::move(effects));
 }
 
-/// The configuration as read, with the options that decisions now use.
+/// The configuration as read, with the options that decisions currently use.
 Config Requests::config_now() const {
   Config config = parts_.setup.config;
   if (const Result<Answer> answer = parts_.controller.now().answer(OptionsListRequest{})) {
     for (const OptionView& option : std::get<OptionsView>(*answer).options) {
       config.origins[option.name] = option.origin;
-      (void)vmnuma::set_option(config.options, option.name, option.value);  // it has this value
+      (void)vmnuma::set_option(config.options, option.name, option.value);  // it is a valid value
     }
   }
   return config;

@@ -5,8 +5,8 @@
 /// history; those that change something are events for the controller, or work for the host.
 /// Properties:
 ///  - every request is answered once, unless the daemon ends first;
-///  - a part with too much to do already refuses as busy, and then nothing was done;
-///  - an option that could not be kept for the next start is still in effect until then.
+///  - a part that is too busy refuses as busy, and then nothing was done;
+///  - an option that could not be stored for the next start is still in effect until then.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace vmnuma::balancer {
 /// The service's thread only.
 class Requests {
  public:
-  /// The answering parts. All must outlive this object.
+  /// The parts that answer. All must outlive this object.
   struct Parts {
     boost::asio::io_context& service;
     const ServiceSetup& setup;
@@ -47,11 +47,12 @@ class Requests {
 
   /// Accepts requests from now on. Errors: those of ControlSocket::listen().
   [[nodiscard]] Result<void> listen();
-  /// Accepts and answers no requests from now on.
+  /// Stops accepting and answering requests.
   void close() { socket_.reset(); }
   /// Sends the controller's answer to a command.
   void reply(const Reply& reply);
-  /// Writes it where the host keeps policies; it takes effect when libvirt reports the change.
+  /// Writes the policy where the host keeps policies; it takes effect when libvirt reports the
+  /// change.
   void write_policy(PolicyWrite policy);
 
  private:
@@ -75,8 +76,8 @@ class Requests {
   Parts parts_;
   std::map<std::int64_t, std::int64_t> waiting_;  ///< for the controller's answer: token to id
   std::unique_ptr<ControlSocket> socket_;         ///< null before listen() and after close()
-  Questions short_questions_;                     ///< as expensive as their answer is large
-  Questions long_questions_;                      ///< for evaluating moves, or the whole state
+  Questions short_questions_;                     ///< cost: the size of the answer
+  Questions long_questions_;                      ///< cost: moves to evaluate, or all state
 };
 
 }  // namespace vmnuma::balancer

@@ -64,7 +64,7 @@ std::vector<std::string> command_line(const std::string& program, const std::str
   return words;
 }
 
-/// Starts the program with all its output in `out`: the result, or its error.
+/// Starts the program with all its output in `out`. Returns its process id, or the error.
 Result<pid_t> start(std::vector<std::string> words, int out) {
   // For this thread, and thus for its child.
   (void)::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);  // there may be none
@@ -98,7 +98,7 @@ Result<pid_t> start(std::vector<std::string> words, int out) {
   return child;
 }
 
-/// Everything until end of file, unless the time is up before, or `stop` is readable.
+/// Reads until end of file, unless the time is up first or `stop` becomes readable.
 Result<std::string> read_until(int fd, int stop, Clock::time_point end) {
   std::string text;
   std::array<char, 65536> buffer{};
@@ -142,7 +142,7 @@ Result<std::string> output_of(std::vector<std::string> words, int stop, Clock::t
     (void)::kill(*child, SIGKILL);  // its children end with it
   }
   int status = 0;
-  (void)uninterrupted([&] { return ::waitpid(*child, &status, 0); });  // the text says everything
+  (void)uninterrupted([&] { return ::waitpid(*child, &status, 0); });  // the result is in the text
   return text;
 }
 
@@ -162,7 +162,7 @@ Result<RoomMove> move_of(const ordered_json& relocation) {
 
 std::string search_program(const std::filesystem::path& folder) {
   if (folder.empty()) {
-    return "";  // never one from the working directory
+    return "";  // never use one from the working directory
   }
   for (const auto& path : {folder / "vmnuma", folder.parent_path() / "bin" / "vmnuma"}) {
     std::error_code not_there;

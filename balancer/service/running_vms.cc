@@ -14,7 +14,7 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostLibvirtTasks = 16;
-/// From a query until another one that nothing asked for.
+/// The time after which a query is repeated without any reason.
 constexpr std::chrono::seconds kAskAnew{60};
 constexpr std::chrono::seconds kLibvirtAllowed{10};
 

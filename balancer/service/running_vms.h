@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Running VMs as reported by the host's hypervisors, queried on a thread of its own.
+/// The running VMs as reported by the host's hypervisors, queried on a thread of its own.
 ///
 /// Properties:
 ///  - there is one query at a time, followed by another if something changed meanwhile;
@@ -25,7 +25,7 @@
 
 namespace vmnuma::balancer {
 
-/// The service's thread, except for what runs on the worker's.
+/// For the service's thread, except for what runs on the worker's.
 class RunningVms {
  public:
   struct Told {
@@ -35,17 +35,17 @@ class RunningVms {
   /// Called on the service's thread after each answer.
   using OnTold = std::function<void(const Told&)>;
 
-  /// All must outlive this object.
+  /// All arguments must outlive this object.
   RunningVms(TaskBoard& board, boost::asio::io_context& service, Host& host, EventLog& log,
              OnTold on_told);
 
   void refresh();
   /// Queries again if there was no answer and a retry is due, if the worker had no room for the
-  /// last query, or if that was a minute ago: a VM that could not be read then has another chance,
-  /// and a lost event does no lasting harm.
+  /// last query, or if the last query was a minute ago: then a VM that could not be read gets
+  /// another chance, and a lost event does no lasting harm.
   void retry_if_due(Backoff::Time now);
   [[nodiscard]] const std::vector<VmDescription>& now() const { return running_; }
-  /// Other work for the thread that queries the host's hypervisors. See Worker::post().
+  /// Queues other work for the thread that queries the host's hypervisors. See Worker::post().
   [[nodiscard]] bool post(std::string doing, std::function<void()> task);
 
  private:
@@ -59,7 +59,7 @@ class RunningVms {
   Backoff backoff_{std::chrono::seconds(2), std::chrono::seconds(30)};
   std::optional<Backoff::Time> asked_at_;  ///< absent before the first query
   bool has_failed_ = false;                ///< the last query failed
-  bool is_refused_ = false;                ///< the worker had no room for it
+  bool is_refused_ = false;                ///< the worker's queue had no room for it
   bool refreshing_ = false;
   bool refresh_again_ = false;
   Worker worker_;  // last, so that its thread ends before what it uses

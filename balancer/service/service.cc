@@ -60,7 +60,7 @@ Service::Service(ServiceSetup setup)
       history_(setup_.board, setup_.history.get(), log_,
                [this](std::string problem) {
                  post([this, problem = std::move(problem)] {
-                   if (!is_history_damaged()) {  // what is wrong then is told by look_at_workers()
+                   if (!is_history_damaged()) {  // otherwise look_at_workers() reports the problem
                      set_source("history", problem);
                    }
                  });
@@ -184,7 +184,7 @@ void Service::carry_out(Effects effects) {
   }
 }
 
-/// Stores those of the effects that belong in the history and the state directory.
+/// Stores those effects that belong in the history and the state directory.
 void Service::remember(Effects& effects) {
   for (const HomeDecided& home : effects.homes) {
     history_.write([home](stats::History& history) {
@@ -229,7 +229,7 @@ void Service::remember(Effects& effects) {
 void Service::on_progress(std::vector<migration::ActionEvent> events,
                           std::vector<migration::TransferProgress> transfers) {
   for (migration::ActionEvent& event : events) {
-    // libvirt has events for pins but none for a set of memory nodes.
+    // libvirt has events for pins but none for a changed set of memory nodes.
     for (const VmId& vm : event.vms) {
       host_.mark_dirty(vm);
     }
@@ -374,8 +374,8 @@ void Service::look_at_workers() {
   latencies_.find_if_due(topology_, now);
 }
 
-/// A history that can finally be opened is not adopted in mid-run: its homes, pins and action
-/// numbers are needed before the first decision.
+/// Checks whether the history can be opened. It is not adopted while the service runs, because its
+/// homes, pins and action numbers are needed before the first decision.
 void Service::try_history() {
   history_backoff_.failed(std::chrono::steady_clock::now());
   (void)history_.post("opening the history", [this] {
@@ -389,8 +389,8 @@ void Service::try_history() {
   });
 }
 
-/// False if that has to wait. A disk that damages one after the other must not take the place of
-/// the few that are kept.
+/// Starts over with a new history; false if that has to wait. A disk that damages one history after
+/// the other must not displace the few damaged ones that are kept.
 bool Service::replace_history(std::chrono::steady_clock::time_point now) {
   const bool is_again = setup_.resumed && now - began_ < kReplacedAtMostEvery;
   set_source("history",
@@ -455,7 +455,7 @@ void Service::reload() {
   (void)sd_notify(0, "READY=1");
 }
 
-/// Only a daemon that may act ends what an earlier one left open.
+/// Recovers what an earlier daemon left open, if this one may act.
 void Service::recover_if_active() {
   if (setup_.config.mode == Mode::kActive && !std::exchange(has_recovered_, true)) {
     executor_.recover();

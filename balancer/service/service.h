@@ -6,9 +6,9 @@
 /// Asio thread runs the controller, the socket and timers. Workers do blocking work: *sampler*
 /// (kernel files), *libvirt* (running_vms.h), *executor* (pins and page moves), *memory* (limits of
 /// units, through systemd), *history* (history_worker.h), *forecast*, *latency* (latency_worker.h),
-/// *room-search* (room_search_worker.h), and two that answer commands which change nothing
-/// (questions.h). Access to the host, and the host's time, are behind one port (host.h). Values
-/// travel between them, nothing is shared. All of them are on a board (task_board.h), which the
+/// *room-search* (room_search_worker.h), and two that answer commands that change nothing
+/// (questions.h). Access to the host, and the host's time, are behind one port (host.h). Values are
+/// passed between threads, nothing is shared. All workers are on a board (task_board.h), which the
 /// service checks once a second.
 ///
 /// Properties:
@@ -20,12 +20,11 @@
 ///  - a full or failing disk costs history, never the service; opening a history that could not be
 ///    opened at the start is retried, and once it succeeds the service starts over with it;
 ///  - if the history is found damaged while it is open, nothing more is ordered, and once nothing
-///  is
-///    under way the service starts over with a new one, knowing what it knew;
-///  - after a stop was requested, nothing is waited for longer than ending.h says.
+///    is under way the service starts over with a new one and keeps what it knows;
+///  - after a stop was requested, no wait is longer than ending.h allows.
 ///
-/// It has more members than most classes: one for each worker and each part of the daemon, which it
-/// puts together.
+/// The class has more members than most: one for each worker and each part of the daemon, which it
+/// connects.
 #pragma once
 
 #include <chrono>
@@ -50,25 +49,25 @@
 
 namespace vmnuma::balancer {
 
-/// Its members are the parts of the daemon, destroyed in reverse order; its functions pass data
-/// from one part to others.
+/// Members: the parts of the daemon, destroyed in reverse order. Its functions pass data from one
+/// part to others.
 class Service {
  public:
   /// Why run() returned.
   enum class End { kStopped, kStartOver };
 
-  /// Errors: of the socket.
+  /// Errors: those of the socket.
   [[nodiscard]] static Result<std::unique_ptr<Service>> create(ServiceSetup setup);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Runs until told to stop, or until it must be recreated because the history can now be opened,
-  /// or is damaged and to be set aside. Runs on the caller's thread.
+  /// Runs until requested to stop, or until it must be recreated because the history can now be
+  /// opened, or is damaged and must be set aside. Runs on the caller's thread.
   [[nodiscard]] End run();
-  /// In force when run() returned, with the options set meanwhile.
+  /// The settings in force when run() returned, including options set meanwhile.
   [[nodiscard]] const Settings& settings() const;
-  /// Likewise, if the history is damaged: what the next service is to resume.
+  /// If the history is damaged: what the next service should resume, also after run() returned.
   [[nodiscard]] std::optional<ControllerSetup> to_resume() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The components of a service, and the part of them that the controller gets.
+/// The components of a service, and what the controller gets of them.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct ServiceSetup {
   Config config;
   std::function<Result<Config>()> reload;  ///< reads the configuration again, for SIGHUP
   std::unique_ptr<Host> host;
-  std::unique_ptr<stats::History> history;  ///< null: go on without
+  std::unique_ptr<stats::History> history;  ///< null: run without one
   std::string history_problem;              ///< why, if null
-  /// What the service before this one knew, if its history was damaged and a new one was begun.
+  /// What the previous service knew, if its history was damaged and a new one was begun.
   std::optional<ControllerSetup> resumed;
   /// Checks whether the history can be opened now. Blocks.
   std::function<Result<void>()> try_history;
@@ -33,15 +33,15 @@ struct ServiceSetup {
   std::string search_program;    ///< path of `vmnuma`, which searches for moves; empty: none
 };
 
-/// The part of the configuration that decisions depend on.
+/// Extracts the part of the configuration that decisions depend on.
 [[nodiscard]] Settings settings_of(const Config& config);
 
-/// The effective configuration after `read` was read while `running` was in effect: some keys
-/// change at the next start only, and the origin of their values with them.
+/// Returns the effective configuration after `read` was read while `running` was in effect: some
+/// keys, and the origin of their values, change only at the next start.
 [[nodiscard]] Config without_restart(Config read, const Config& running);
 
-/// Includes what an earlier run left in the history and in the state directory, or what it knew and
-/// is resumed. Blocks.
+/// Returns the controller's setup, including what an earlier run left in the history and in the
+/// state directory, or what the previous service knew. Blocks.
 [[nodiscard]] ControllerSetup controller_setup(const ServiceSetup& setup);
 
 }  // namespace vmnuma::balancer

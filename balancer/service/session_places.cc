@@ -12,7 +12,7 @@ std::size_t count_of(const std::vector<Place>& taken, const Condition& condition
   return static_cast<std::size_t>(std::count_if(taken.begin(), taken.end(), condition));
 }
 
-/// Of the sessions that meet the condition, closes the one that has kept the daemon waiting
+/// Closes, of the sessions that meet the condition, the one that has kept the daemon waiting
 /// longest.
 template <class Condition>
 PlaceFound in_place_of(const std::vector<Place>& taken, const Condition& condition) {

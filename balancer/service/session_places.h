@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who gets a place at the control socket, and who has to give up theirs.
+/// Decides who gets a place at the control socket, and who has to give up theirs.
 ///
 /// Problem: places are few, so that clients cannot make the daemon grow, and any member of a group
 /// may take one. A user with many places must not lock out the others, least of all root. Approach:
@@ -11,7 +11,7 @@
 ///  2. A session that waits for the daemon's answer is not closed for another one.
 ///  3. Whatever others do, administrators find a place unless they are waiting for as many answers
 ///     as there are places kept for them.
-///  4. A user with all of their places in use can only displace their own sessions.
+///  4. A user whose places are all in use can only displace their own sessions.
 ///  5. Only an administrator can displace an administrator's session.
 #pragma once
 
@@ -37,14 +37,14 @@ struct Peer {
 struct Place {
   std::int64_t session = 0;
   Peer peer;
-  /// Since when the client has kept the daemon waiting, in the daemon's count of turns; nothing
-  /// while the client waits for the daemon.
+  /// The time since which the client has kept the daemon waiting, in the daemon's count of turns;
+  /// nothing while the client waits for the daemon.
   std::optional<std::int64_t> waiting_since;
 };
 
 struct PlaceFound {
   bool admitted = false;
-  std::optional<std::int64_t> closes;  ///< this session must be closed first
+  std::optional<std::int64_t> closes;  ///< the session that must be closed first
 };
 
 /// Finds a place for one more session of `peer`.

@@ -17,7 +17,7 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// For the last log line, which may hang like everything else.
+/// The time for the last log line, which may hang like everything else.
 constexpr std::chrono::milliseconds kPatienceWithLog{300};
 
 sigset_t ours() {

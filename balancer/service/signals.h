@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The daemon's signals, and forced exit if the orderly shutdown hangs.
+/// Handles the daemon's signals, and forces an exit if the orderly shutdown hangs.
 ///
 /// Problem: a signal that arrives before there is a handler ends the process, or is lost; and a
-/// stop waits for threads that may hang, as may the one that should notice. Approach: signals are
-/// blocked for all threads as the first thing in main, and one thread takes them. It passes them on
-/// and, after a stop was requested, waits for the process to end; if that takes too long it reports
-/// what hangs and ends the process.
+/// stop waits for threads that may hang, as may the thread that should notice this. Approach:
+/// signals are blocked for all threads as the first thing in main, and one thread takes them. It
+/// passes them on and, after a stop was requested, waits for the process to end; if that takes too
+/// long it reports what hangs and ends the process.
 ///
 /// Properties:
 ///  - no signal is lost from the constructor on;
@@ -40,18 +40,18 @@ class Signals {
     std::function<void()> stop;    ///< SIGTERM, SIGINT
   };
 
-  /// To be created while the process has one thread. `board` shows what hangs.
+  /// Must be created while the process has only one thread. `board` shows what hangs.
   explicit Signals(const TaskBoard& board);
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
-  /// To be destroyed last: that lifts the time limit of the stop.
+  /// Lifts the time limit of the stop, so this object must be destroyed last.
   ~Signals();
 
-  /// Sets the handlers, which also receive a SIGHUP that came before.
+  /// Sets the handlers. They also receive a SIGHUP that arrived earlier.
   void pass_to(Handlers handlers);
   /// Removes the handlers; waits for a running one. True if a stop was requested.
   [[nodiscard]] bool stop_passing();
-  /// The current or a future stop may take until then.
+  /// Allows the current or a future stop to take until this time.
   void allow_until(Time until);
 
  private:
@@ -61,11 +61,11 @@ class Signals {
   const TaskBoard& board_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Under the mutex.
+  // Guarded by the mutex.
   std::optional<Handlers> handlers_;
   bool reload_waits_ = false;
   bool over_ = false;
-  std::optional<Time> until_;  ///< set: a stop was asked for
+  std::optional<Time> until_;  ///< set once a stop was requested
   std::thread thread_;
 };
 

@@ -3,8 +3,8 @@
 ///
 /// Terms: a source *answers* with a problem or without one; it *hangs* while a task of its worker
 /// is overdue (task_board.h). Properties:
-///  - a hang takes precedence over the last answer, which counts again once the source no longer
-///  hangs;
+///  - a hang takes precedence over the last answer, which applies again once the source no longer
+///    hangs;
 ///  - a hang keeps the description from when it was first seen, so that it is reported once.
 #pragma once
 
@@ -19,15 +19,15 @@ namespace vmnuma::balancer {
 /// One thread.
 class Sources {
  public:
-  /// The source's answer: a problem, in a sentence, or nothing.
+  /// Takes the source's answer: a problem, as a sentence, or nothing.
   void answered(const std::string& source, std::string problem);
-  /// The overdue tasks. Returns the sources with a changed problem.
+  /// Takes the overdue tasks. Returns the sources whose problem has changed.
   [[nodiscard]] std::vector<std::string> look(const std::vector<TaskBoard::BusyPlace>& overdue);
-  /// Empty if there is none.
+  /// The source's problem; empty if there is none.
   [[nodiscard]] std::string problem_of(const std::string& source) const;
 
  private:
-  std::map<std::string, std::string> answers_;  ///< by source; no entry before the first
+  std::map<std::string, std::string> answers_;  ///< by source; no entry before its first answer
   std::map<std::string, std::string> hangs_;    ///< by source
 };
 

@@ -37,7 +37,7 @@ std::array<Property, 5> properties_of(const MemoryLimits& limits) {
            {"MemorySwapMax", number_of(limits.swap_max)}}};
 }
 
-/// The arguments s b a(sv). A negative errno on failure.
+/// Appends the arguments s b a(sv). Returns a negative errno on failure.
 int append(sd_bus_message* call, const std::string& unit, const MemoryLimits& limits) {
   int done = sd_bus_message_append(call, "sb", unit.c_str(), /*runtime=*/1);
   if (done >= 0) {
@@ -166,7 +166,7 @@ Result<void> SystemdControl::call(const char* method,
   sd_bus_error_free(&error);
   const ErrorCode code = code_of(-done);
   if (code == ErrorCode::kUnavailable || code == ErrorCode::kIo) {
-    bus_.reset();  // whatever is wrong with it, the next call reconnects
+    bus_.reset();  // whatever is wrong with it, the next call connects again
   }
   return failure(code, fmt::format("systemd refuses: {}", why), -done);
 }

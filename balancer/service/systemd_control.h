@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory limits of units, set through systemd.
+/// Sets memory limits of units through systemd.
 ///
 /// Problem: the daemon may not write to cgroups, and systemd would undo writes by others. Approach:
 /// systemd's own interface, org.freedesktop.systemd1.Manager.SetUnitProperties with runtime=true
 /// (org.freedesktop.systemd1(5), systemd 252), over the system bus, where polkit authorises the
-/// caller (tools/units/50-vmnuma.rules). The connection is made with the first call and made anew
-/// after a failure. systemd keeps these settings in drop-ins UNIT.d/50-Memory*.conf: for a
-/// transient unit, as scopes are, in kSettings/transient until it ends, for others in
+/// caller (tools/units/50-vmnuma.rules). The connection is made with the first call and again after
+/// a failure. systemd keeps these settings in drop-ins UNIT.d/50-Memory*.conf: for a transient
+/// unit, as scopes are, in kSettings/transient until it ends, for others in
 /// kSettings/system.control until the host's next boot (src/core/unit.c, unit_drop_in_dir()). There
-/// is no call to remove single ones, so that is done by a unit that runs as root,
+/// is no call that removes individual settings, so that is done by a unit that runs as root,
 /// vmnuma-revert@UNIT.service.
 ///
 /// Properties:
 ///  - no call takes longer than kPatience;
-///  - if the bus is gone, or comes back later, that is an error of that call only.
+///  - if the bus is gone, or comes back later, only the call fails.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,7 @@ class SystemdControl final : public UnitControl {
   static constexpr const char* kSettings = "/run/systemd";
 
   /// `address` is a D-Bus address, "unix:path=/run/dbus/system_bus_socket"; empty: the system bus.
-  /// `settings` is kSettings, or a folder like it.
+  /// `settings` is kSettings, or a folder with the same layout.
   SystemdControl(std::string address, std::string settings);
   ~SystemdControl() override;
   SystemdControl(const SystemdControl&) = delete;

@@ -24,7 +24,7 @@ constexpr std::array kCallsOnADescriptor{SYS_read,      SYS_pread64, SYS_readv, 
 
 constexpr std::size_t kMostSyscallBytes = 4096;
 
-/// Removes a number; nothing if there is none.
+/// Takes a number from the beginning of the text; nothing if there is none.
 std::optional<std::uint64_t> take_number(std::string_view& text, int base) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
@@ -83,8 +83,8 @@ std::vector<TaskBoard::BusyPlace> TaskBoard::overdue(Time now) const {
   return overdue;
 }
 
-/// proc_pid_syscall(5): "0 0x5 0x7ffd... ..." is the call's number and its arguments while the
-/// thread waits in one, otherwise "running" or "-1 ...".
+/// proc_pid_syscall(5): while the thread waits in a system call, "0 0x5 0x7ffd... ..." contains its
+/// number and arguments; otherwise "running" or "-1 ...".
 std::string file_waited_for(pid_t thread) {
   const Result<std::string> text =
       files::read_file(fmt::format("/proc/self/task/{}/syscall", thread), kMostSyscallBytes);

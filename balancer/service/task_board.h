@@ -2,9 +2,10 @@
 /// The current task of every thread that may block, and for how long it has run.
 ///
 /// Problem: work on files, on libvirt and on a disk may never end: a process holds its mmap lock,
-/// libvirtd accepts and does not answer, a disk is gone. A thread that hangs cannot report it.
-/// Approach: each has a place on a board and notes there when it begins a task and when it is done.
-/// Others look: the service once a second, and the shutdown (signals.h).
+/// libvirtd accepts a connection but does not answer, a disk is gone. A thread that hangs cannot
+/// report it. Approach: each thread has a place on a board and notes there when it begins a task
+/// and when it is done. Others look at the board: the service once a second, and the shutdown
+/// (signals.h).
 ///
 /// Terms: *allowed* - how long a task of a place may take; *overdue* - it takes longer.
 ///
@@ -25,7 +26,7 @@
 
 namespace vmnuma::balancer {
 
-/// Thread-safe. Outlives all its places.
+/// Thread-safe. Must outlive all its places.
 class TaskBoard {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -49,7 +50,8 @@ class TaskBoard {
     Place& operator=(const Place&) = delete;
     ~Place();
 
-    /// Notes what the calling thread does from now on; empty: nothing. Returns the previous note.
+    /// Notes what the calling thread does from now on; if empty, nothing. Returns the previous
+    /// note.
     std::string note(std::string doing);
     /// How long the current task has run; zero between tasks.
     [[nodiscard]] std::chrono::milliseconds busy_for() const;
@@ -59,7 +61,7 @@ class TaskBoard {
     TaskBoard& board_;
     const std::string name_;
     const std::chrono::milliseconds allowed_;
-    std::optional<Task> task_;  // under the board's mutex
+    std::optional<Task> task_;  // guarded by the board's mutex
   };
 
   TaskBoard() = default;
@@ -68,7 +70,7 @@ class TaskBoard {
 
   /// All busy places, in the order in which they were created.
   [[nodiscard]] std::vector<BusyPlace> busy() const;
-  /// Those with a task that at `now` has run longer than allowed.
+  /// The places whose task has, at `now`, run longer than allowed.
   [[nodiscard]] std::vector<BusyPlace> overdue(Time now) const;
 
  private:
@@ -76,11 +78,12 @@ class TaskBoard {
   std::list<const Place*> places_;
 };
 
-/// The file that a thread of this process waits for in a system call, as far as the kernel shows;
-/// empty if it does not, or if the thread waits for something else. Never blocks.
+/// The file for which a thread of this process waits in a system call; empty if the kernel does not
+/// show it, or if the thread waits for something else. Never blocks.
 [[nodiscard]] std::string file_waited_for(pid_t thread);
 
-/// For people: "reading the host takes longer than 10 s, it waits for '/proc/4711/numa_maps'".
+/// A description for people: "reading the host takes longer than 10 s, it waits for
+/// '/proc/4711/numa_maps'".
 [[nodiscard]] std::string overdue_text(const TaskBoard::BusyPlace& place);
 
 }  // namespace vmnuma::balancer

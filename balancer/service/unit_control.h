@@ -17,11 +17,11 @@ class UnitControl {
   /// unavailable (no answer, or not in time), permission-denied, not-found (no such unit), io.
   [[nodiscard]] virtual Result<void> set_memory(const std::string& unit,
                                                 const MemoryLimits& limits) = 0;
-  /// True if the unit has such settings already, until the host ends: external ones, if
-  /// set_memory() was not called before. Errors: as set_memory().
+  /// True if the unit already has such settings, until the host ends. Unless set_memory() was
+  /// called before, they are another program's. Errors: as set_memory().
   [[nodiscard]] virtual Result<bool> has_memory_settings(const std::string& unit) = 0;
-  /// Removes the stored settings of set_memory(), which outlive the unit, and would apply to
-  /// another one of the same name. What is in force stays. Returns once that has begun. Errors: as
+  /// Removes the stored settings of set_memory(), which outlive the unit and would apply to a later
+  /// one of the same name. What is in force stays. Returns once the removal has begun. Errors: as
   /// set_memory().
   [[nodiscard]] virtual Result<void> remove_memory_settings(const std::string& unit) = 0;
 };

@@ -8,7 +8,7 @@
 ///
 /// Properties:
 ///  - each difference is reported once, so a definition that continues to differ is not read every
-///  epoch;
+///    epoch;
 ///  - a VM without readings is not reported.
 #pragma once
 
@@ -24,13 +24,13 @@ namespace vmnuma::balancer {
 /// One thread at a time.
 class VcpuWatch {
  public:
-  /// The VMs of `running` (any order) with other vCPUs in their readings that they did not have
-  /// last time.
+  /// Returns those VMs of `running` (in any order) whose vCPUs, according to their readings, differ
+  /// from the definition and were not reported with these vCPUs before.
   [[nodiscard]] std::vector<VmId> changed(const std::vector<VmDescription>& running,
                                           const Sample& sample);
 
  private:
-  /// The vCPUs that exist instead of those in the definition.
+  /// The vCPUs that exist instead of those in the definition, as reported.
   std::map<VmId, std::vector<std::int32_t>> told_;
 };
 

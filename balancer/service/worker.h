@@ -3,8 +3,8 @@
 ///
 /// Properties: tasks run in the order in which they were posted; the destructor lets the running
 /// task end and drops the others; a full queue refuses tasks, so that a slow disk or libvirtd
-/// cannot make the service grow; every task is on the board while it runs; waiting for the end has
-/// a limit everywhere except in the destructor.
+/// cannot make the service grow; every task is on the board while it runs; every wait for the end
+/// has a limit, except in the destructor.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ namespace vmnuma::balancer {
 /// How long to wait for a worker.
 struct Patience {
   std::chrono::milliseconds all;       ///< for everything that is queued
-  std::chrono::milliseconds one_task;  ///< for a single task: one that takes longer hangs
+  std::chrono::milliseconds one_task;  ///< for a single task; one that takes longer hangs
 };
 
 class Worker {
@@ -38,16 +38,16 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Any thread. False if the queue is full or the worker is stopped: the task will not run.
-  /// `doing` is for the board.
+  /// Queues a task. False if the queue is full or the worker is stopped: the task will not run.
+  /// `doing` is for the board. Any thread.
   [[nodiscard]] bool post(std::string doing, std::function<void()> task);
-  /// Notes on the board that `task` runs. This worker's thread only: for parts of a task that have
-  /// a deadline of their own, and for timer handlers.
+  /// Runs `task` and notes that on the board. This worker's thread only: for parts of a task that
+  /// have a deadline of their own, and for timer handlers.
   void run(std::string doing, const std::function<void()>& task);
   /// Lets all tasks queued now run, then ends the thread. False if that takes longer than
-  /// `patience`; then the thread continues. One other thread; draining cannot be undone.
+  /// `patience`; the thread then continues. To be called by one other thread; it cannot be undone.
   [[nodiscard]] bool drain(Patience patience);
-  /// Lets the running task end and drops the others, however long it takes. Any other thread.
+  /// Lets the running task end, however long that takes, and drops the others. Any other thread.
   void end();
   /// How long the running task has taken so far.
   [[nodiscard]] std::chrono::milliseconds busy_for() const { return place_.busy_for(); }
