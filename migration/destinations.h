@@ -61,7 +61,7 @@ class Destinations {
   /// Counts a page as moved, when the move is planned. To take it back, call this with the nodes
   /// exchanged.
   void count_move(NodeId from, NodeId to, Bytes size);
-  /// A page counted on `node` no longer exists.
+  /// Removes a page counted on `node` that no longer exists.
   void count_gone(NodeId node, Bytes size);
 
   /// Marks the home as having no room in this pool until `reopen`.

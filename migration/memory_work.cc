@@ -50,7 +50,7 @@ std::vector<NodeId> final_nodes_of(const VmChange& change) {
 std::vector<NodeId> wide_nodes_of(const VmChange& change, const std::vector<NodeId>& final_nodes) {
   const std::vector<NodeId> before = sorted(change.memory.allowed_before);
   if (final_nodes.empty() || before.empty()) {
-    return {};  // the set was all nodes before
+    return {};  // it was all nodes
   }
   std::vector<NodeId> nodes = before;
   nodes.insert(nodes.end(), final_nodes.begin(), final_nodes.end());

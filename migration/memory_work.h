@@ -73,7 +73,7 @@ class MemoryWork {
   /// State for the executor's turns.
   struct Turn {
     std::int64_t last_served = 0;
-    std::int64_t room_looks = 0;                 ///< in vain, in a row
+    std::int64_t room_looks = 0;                 ///< consecutive, without success
     std::optional<Microseconds> next_room_look;  ///< set while it waits for room
     Bytes moved_by_all;                          ///< at the last look
   };

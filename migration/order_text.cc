@@ -57,7 +57,7 @@ void visit_fields(Fields& fields, T& change) {
   fields("name", change.vm_name);
   fields("pid", change.process.pid);
   fields("start_time_ticks", change.process.start_time_ticks);
-  fields.added("domain_id", change.domain_id);  // likewise
+  fields.added("domain_id", change.domain_id);  // as above
   fields("homes", change.homes);
   fields("pins", change.pins);
   fields("quotas", change.memory.quotas);
@@ -76,7 +76,7 @@ void visit_fields(Fields& fields, T& predicted) {
   fields("imbalance_after", predicted.imbalance_after);
   fields("locality_before", predicted.locality_before);
   fields("locality_after", predicted.locality_after);
-  fields.added("known", predicted.known);  // likewise
+  fields.added("known", predicted.known);  // as above
 }
 
 template <class Fields, MaybeConst<Order> T>

@@ -25,7 +25,7 @@ namespace vmnuma::migration {
 
 [[nodiscard]] std::string to_text(const Order& order);
 
-/// Error: corrupt, saying what is missing or wrong.
+/// Parses an order. Error: corrupt, saying what is missing or wrong.
 [[nodiscard]] Result<Order> parse_order(std::string_view text);
 
 }  // namespace vmnuma::migration

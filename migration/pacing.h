@@ -63,7 +63,7 @@ using Allowance = std::variant<Bytes, Microseconds>;
 class Pacer {
  public:
   void set_rates(Bytes bytes_per_second, Bytes vm_bytes_per_second);
-  /// While set, nothing is allowed, and callers are told to ask again after a second.
+  /// While set, nothing is allowed, and callers must ask again after a second.
   void set_memory_pressure(bool high) { pressure_ = high; }
 
   [[nodiscard]] Allowance allow(Microseconds now, const VmId& vm, Bytes want);

@@ -41,7 +41,7 @@ inline constexpr int kStatusNotWritten = std::numeric_limits<int>::min();
 
 struct MoveResult {
   /// 0: every status is written and correct. Positive: that many pages were not moved or not even
-  /// tried, and statuses may be missing even for pages that did move; only a query tells.
+  /// tried, and statuses may be missing even for pages that did move; only a query shows which.
   std::int64_t not_moved = 0;
   /// One per address: the node that the page is now on, or a negative errno: -EACCES shared with
   /// another process and SharedPages::kLeave, -EBUSY, -EFAULT or -ENOENT no page there, or

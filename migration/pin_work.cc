@@ -182,7 +182,7 @@ void PinWork::undo(const Order& order, const Ports& ports, const Limits& limits,
 }
 
 void PinWork::undo_end(const Order& order, const Ports& ports) {
-  // A failure is ignored, as in undo_begin().
+  // A failure is ignored for the same reason as in undo_begin().
   (void)ports.journal.end_step(order.action, undo_number(order, index_ - 1), step_outcome_);
   --index_;
   next_undo();

@@ -45,7 +45,7 @@ struct PinStep {
 struct ResumePoint {
   enum class Next { kNothingDone, kUndoPins, kMoveMemory };
   Next next{};
-  std::size_t pins_begun = 0;  ///< for kUndoPins: the first so many may have been made
+  std::size_t pins_begun = 0;  ///< for kUndoPins: number of pins that may have been made
   bool operator==(const ResumePoint&) const = default;
 };
 [[nodiscard]] ResumePoint resume_point(const OpenAction& open);

@@ -102,7 +102,7 @@ struct Config {
   std::vector<DevicePool> device_pools;
   OnStop on_stop = OnStop::kLeave;
   ForeignPins foreign_pins = ForeignPins::kRespect;
-  /// For VMs without a strategy in their policy; never kHost.
+  /// The strategy of VMs without one in their policy; never kHost.
   PlacementStrategy strategy = PlacementStrategy::kLeastLostTime;
   Distances distances = Distances::kMeasured;
   Preset preset = Preset::kVmnuma;  ///< the defaults of options that are not set
@@ -110,7 +110,7 @@ struct Config {
   bool metadata_wins = true;  ///< a policy in the domain's metadata overrides `vms`
   HistoryLimits history;
   Options options;
-  /// `[vm."NAME"]` by name or by UUID (in libvirt's lower-case form).
+  /// Policies from `[vm."NAME"]`, by name or by UUID (in libvirt's lower-case form).
   std::map<std::string, VmPolicy, std::less<>> vms;
   /// Origins of values, by key ("mode", "history.max_mib", "Numa.MigThreshold"); absent = default.
   std::map<std::string, Origin, std::less<>> origins;

@@ -6,7 +6,7 @@
 
 namespace vmnuma::balancer {
 
-/// VMs that no libvirt manages.
+/// The name of VMs that are not managed by libvirt.
 inline constexpr std::string_view kQemuProcesses = "QEMU processes";
 
 }  // namespace vmnuma::balancer

@@ -11,7 +11,7 @@
 
 namespace vmnuma::balancer {
 
-/// The keys outside any table: uri, mode, ...
+/// The keys that are in no table of the file: uri, mode, ...
 [[nodiscard]] std::span<const KeyInfo<Config>> top_keys();
 /// The keys of `[history]`.
 [[nodiscard]] std::span<const KeyInfo<HistoryLimits>> history_keys();

@@ -90,7 +90,7 @@ struct StampedAdmission {
 };
 
 [[nodiscard]] std::string to_text(const AdmissionState& state, const AdmissionStamp& stamp);
-/// Error: corrupt, naming the line.
+/// Parses what was written. Error: corrupt, naming the line.
 [[nodiscard]] Result<StampedAdmission> parse_admission(std::string_view text);
 
 }  // namespace vmnuma::balancer

@@ -10,7 +10,8 @@
 
 namespace vmnuma::balancer {
 
-/// Error: unsupported if the controller does not answer this command.
+/// Answers a command that changes nothing. Error: unsupported if the controller does not answer
+/// this command.
 [[nodiscard]] Result<Answer> answer_question(const ControllerState& state, const Command& question);
 [[nodiscard]] Result<Answer> carry_out_command(ControllerState& state, const Command& command,
                                                Effects& effects);

@@ -394,7 +394,7 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
   effects.epoch = EpochEnded{state_.last.snapshot, state_.last.plan};
 }
 
-/// From the sample to the epoch's snapshot.
+/// Takes in the sample, up to the epoch's snapshot.
 void Controller::take_in(const SampleTaken& event, Effects& effects) {
   const Sample& sample = event.sample;
   LastEpoch& last = state_.last;
@@ -436,7 +436,7 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
   state_.memory.sampled(state_.setup.topology, sample);
 }
 
-/// From the snapshot to the plan and its orders.
+/// Makes the plan from the snapshot, and its orders.
 void Controller::plan_and_act(Effects& effects) {
   LastEpoch& last = state_.last;
   const Options& options = state_.setup.options;

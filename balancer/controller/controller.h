@@ -66,7 +66,7 @@ class Controller {
   [[nodiscard]] const Ledger& ledger() const { return state_.ledger; }
   [[nodiscard]] const Snapshot& snapshot() const { return state_.last.snapshot; }
   [[nodiscard]] const Plan& plan() const { return state_.last.plan; }
-  /// What was wrong with the last plan; if anything was, none of it was carried out.
+  /// The rules that the last plan broke; if there are any, none of it was carried out.
   [[nodiscard]] const std::vector<std::string>& plan_violations() const {
     return state_.last.plan_violations;
   }
@@ -74,7 +74,7 @@ class Controller {
   [[nodiscard]] std::map<VmId, VmCpus> cpu_subsets() const {
     return state_.vms.each(&ManagedVm::cpu_subset);
   }
-  /// As configured, with the options set since.
+  /// The configuration, with the options set since.
   [[nodiscard]] const Settings& settings() const { return state_.setup; }
   /// The setup with which a new controller continues where this one stopped, without reading the
   /// history.
@@ -92,7 +92,7 @@ class Controller {
   [[nodiscard]] Result<Answer> answer(const Command& question) const;
 
  private:
-  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording contains of this
 
   void handle(const DomainsChanged& event, Effects& effects);
   void take_domains(std::vector<VmDescription> running, Effects& effects);

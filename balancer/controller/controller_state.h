@@ -31,7 +31,7 @@
 
 namespace vmnuma::balancer {
 
-/// What the controller starts with.
+/// The initial data of a controller.
 struct ControllerSetup : Settings {
   std::string version;
   std::string uri;
@@ -49,7 +49,7 @@ struct ControllerSetup : Settings {
   std::map<VmId, VmProcess> released;
   std::vector<Reservation> reservations;
   MemoryOriginals memory_originals;
-  /// Makes the plans; replaced only in tests of what happens to a broken plan.
+  /// Makes the plans; replaced only by tests of how broken plans are handled.
   Plan (*make_plan)(const Snapshot&, const Options&, const Circumstances&) = balancer::make_plan;
 };
 

@@ -79,7 +79,7 @@ struct Settings {
   std::map<std::string, VmPolicy> policies;  ///< by VM name or UUID
   bool metadata_wins = true;  ///< a policy in the domain's metadata overrides `policies`
   bool repairs_pins = false;  ///< VMs pinned elsewhere externally are pinned home again
-  /// For VMs without a strategy in their policy.
+  /// The strategy of VMs without one in their policy.
   PlacementStrategy strategy = PlacementStrategy::kLeastLostTime;
   AdmissionMode admission = AdmissionMode::kEnforce;
   ReservedMemory reserved_memory;    ///< by node, for the system

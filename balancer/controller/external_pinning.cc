@@ -80,7 +80,7 @@ class Reconciliation {
     const bool lost = managed_.cpu_subset && (found_.plugged || !found_.elsewhere.empty());
     if (lost && found_.external.empty() && rules_.acts) {
       count_repair();
-      managed_.cpu_subset.reset();  // its CPUs are assigned anew
+      managed_.cpu_subset.reset();  // its CPUs are assigned again
       effects_.log.push_back(about_vm(
           vm_, Severity::kNotice,
           fmt::format("VM '{}' is not pinned to the CPUs that it was given, pinning it again",

@@ -51,7 +51,7 @@ class Health {
                Effects& effects);
 
  private:
-  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording contains of this
 
   std::map<std::string, Missing> missing_;
   bool paused_ = false;

@@ -21,7 +21,7 @@
 
 namespace vmnuma::balancer {
 
-/// Lives for one event; `effects` are those of the event.
+/// Exists for the duration of one event; `effects` are those of the event.
 class Homes {
  public:
   Homes(Ledger& ledger, ManagedVms& vms, Effects& effects)

@@ -52,7 +52,7 @@ struct Widening {
 struct ManagedVm {
   std::optional<std::string> pinned_by_others;  ///< how
   std::optional<std::string> confined;          ///< by its cgroup: how
-  std::optional<std::string> refused_policy;    ///< what is wrong with the one in its metadata
+  std::optional<std::string> refused_policy;    ///< why the one in its metadata was refused
   std::optional<bool> mask_refused;             ///< mode mask is requested, but not supported here
   std::optional<VmCpus> cpu_subset;
   std::optional<Rest> rest;
@@ -80,7 +80,7 @@ struct ManagedVm {
   /// Forgets half of the repairs after every kRepairsFade epochs without another one.
   void let_repairs_fade(std::int64_t epoch);
   void forget_repairs();
-  /// Why no plan may touch the VM in this epoch, a sentence; empty if it may.
+  /// Why no plan may touch the VM in this epoch, as a sentence; empty if one may.
   [[nodiscard]] std::string why_left_alone(std::int64_t epoch) const;
   /// The part of its home that the client was given; empty if it has the whole home.
   [[nodiscard]] std::vector<CpuId> cpu_subset_of(std::int32_t client) const;

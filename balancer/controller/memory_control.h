@@ -30,7 +30,8 @@ class MemoryControl {
   void sampled(const Topology& topology, const Sample& sample) {
     host_ = host_memory(topology, sample);
   }
-  /// Uses the newest readings, including those of VMs that could not be read in this epoch.
+  /// Steers limits by the newest readings, including those of VMs that could not be read in this
+  /// epoch.
   void steer(const Settings& settings, const Ledger& ledger, const ManagedVms& vms,
              const Guarantees& guarantees, Effects& effects);
   void answered(const MemoryLimitsSet& answer, Effects& effects);

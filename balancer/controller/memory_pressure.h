@@ -26,7 +26,7 @@ class MemoryPressure {
   [[nodiscard]] bool is_high() const { return is_high_; }
 
  private:
-  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording contains of this
 
   std::optional<std::int64_t> direct_reclaims_;  ///< as last read
   Microseconds reclaims_read_at_;

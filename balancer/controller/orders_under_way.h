@@ -70,7 +70,7 @@ class OrdersUnderWay {
   }
 
  private:
-  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording contains of this
 
   std::map<std::int64_t, UnderWay> under_way_;
   std::map<std::int64_t, Finished> finished_;  ///< done, not measured yet

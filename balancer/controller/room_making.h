@@ -18,7 +18,7 @@
 ///     orders (core/validator.h) is kept, ignoring the reservation of that VM and no other.
 ///  4. After its deadline, and once it starts or fails to start, no further step is begun for a VM,
 ///     and its reservation is gone.
-///  5. The length of a wait does not depend on the wall clock being set meanwhile.
+///  5. Setting the wall clock does not change how long a VM waits.
 ///  6. If a step fails or is no longer possible, or the moves were not enough, another search
 ///     follows, kMostRoomSearches at most.
 #pragma once

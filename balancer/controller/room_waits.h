@@ -41,7 +41,7 @@ struct RoomWait {
 };
 
 struct RoomMaking {
-  /// Maximum; further VMs do not wait: they start with what is free.
+  /// The most VMs that wait; further VMs do not wait but start with what is free.
   static constexpr std::size_t kMost = 8;
 
   [[nodiscard]] RoomWait* find(const VmId& vm);

@@ -36,7 +36,8 @@ namespace vmnuma::balancer {
 
 struct RecordFields;
 
-/// True if VMs that do not fit are kept from starting: in active mode, if admission is `enforce`.
+/// True if VMs that do not fit are prevented from starting: in active mode, if admission is
+/// `enforce`.
 [[nodiscard]] bool refuses_starts(const Settings& settings);
 
 /// The basis for judging a start. All of it must outlive the call.
@@ -52,7 +53,7 @@ struct HostNow {
   std::vector<NodeIndex> open_reservations_for(const VmDescription& vm);
 };
 
-/// Where room for a reservation was found.
+/// The room that was found for a reservation.
 struct RoomFound {
   std::vector<NodeId> homes;  ///< by client
   std::vector<PromisedMemory> memory;
@@ -102,7 +103,7 @@ class Starts {
   void tell_admission(const HostNow& now, Effects& effects);
 
  private:
-  friend struct RecordFields;  ///< of balancer/record: lists what a recording keeps of this
+  friend struct RecordFields;  ///< of balancer/record: lists what a recording contains of this
 
   [[nodiscard]] Snapshot with_starting_vms(const HostNow& now) const;
   [[nodiscard]] Bytes promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot) const;

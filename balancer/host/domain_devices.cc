@@ -31,7 +31,7 @@ std::int32_t address_part(pugi::xml_node address, const char* name, std::int32_t
 
 /// lspci's long form of <address domain='0x0000' bus='0x3b' slot='0x00' function='0x0'/>.
 std::string address_of(pugi::xml_node address, XmlFields& fields) {
-  // Only the PCI domain may be omitted.
+  // Of these attributes only `domain` may be omitted.
   const std::int32_t domain = address.attribute("domain") != nullptr
                                   ? address_part(address, "domain", 0xffffff, fields)
                                   : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Domain XML as a document, within libvirt's own limits. Internal to this folder.
+/// Parses domain XML, within libvirt's own limits. Internal to this folder.
 #pragma once
 
 #include <pugixml.hpp>

@@ -9,7 +9,7 @@
 /// that was restarted between the two may be changed, but that is reported.
 ///
 /// Properties:
-///  - only the running domain changes; its definition changes only if a policy is to persist;
+///  - only the running domain changes; its definition changes only if a policy must persist;
 ///  - no run of the domain other than the intended one is changed, except as described above;
 ///  - CPUs that the host does not have are refused before libvirt is called; offline ones are
 ///    passed on beside online ones, so that a pin can be restored exactly, and left out if a cpuset

@@ -11,7 +11,7 @@
 
 namespace vmnuma::balancer {
 
-/// Ascending; empty if libvirt does not report them. Two calls; any thread.
+/// Queries the nodes. Ascending; empty if libvirt does not report them. Two calls; any thread.
 [[nodiscard]] std::vector<NodeId> allowed_memory_nodes(_virDomain* domain);
 
 }  // namespace vmnuma::balancer

@@ -42,7 +42,7 @@ class XmlFields {
   [[nodiscard]] const std::optional<std::string>& complaint() const { return complaint_; }
   void complain(std::string message);
 
-  /// A decimal, or "0x..." hexadecimal, number within [least, most]; otherwise complains about
+  /// Parses a decimal or "0x..." hexadecimal number within [least, most]; otherwise complains about
   /// `what` and returns `least`. Surrounding blanks are accepted.
   [[nodiscard]] std::int64_t number(std::string_view text, std::string_view what,
                                     std::int64_t least, std::int64_t most);
@@ -51,12 +51,12 @@ class XmlFields {
   [[nodiscard]] std::int32_t small_number(std::string_view text, std::string_view what,
                                           std::int32_t least, std::int32_t most);
 
-  /// A size in one of libvirt's units (virScaleInteger, util/virutil.c, 9.0): b, byte(s), and k, m,
-  /// g, t, p, e alone or with iB (powers of 1024) or B (powers of 1000), in either case. No unit
-  /// means KiB.
+  /// Parses a size in one of libvirt's units (virScaleInteger, util/virutil.c, 9.0): b, byte(s),
+  /// and k, m, g, t, p, e alone or with iB (powers of 1024) or B (powers of 1000), in either case.
+  /// No unit means KiB.
   [[nodiscard]] Bytes size(std::string_view number, std::string_view unit, std::string_view what);
 
-  /// An element's text with its `unit` attribute.
+  /// Parses an element's text with its `unit` attribute.
   [[nodiscard]] Bytes size(pugi::xml_node element, std::string_view what);
 
   /// CPU and node lists, "0-3,^2,8": the kernel's form, as libvirt prints it, in which "^2" removes

@@ -16,7 +16,8 @@ namespace vmnuma::balancer {
 
 [[nodiscard]] nlohmann::ordered_json json_of_report(const stats::Report& report);
 
-/// Error: corrupt. The additional values of a table without rows are not in its JSON.
+/// Parses a table. Error: corrupt. The additional values of a table without rows are not in its
+/// JSON.
 [[nodiscard]] Result<stats::Report> report_of_json(const nlohmann::ordered_json& json);
 
 }  // namespace vmnuma::balancer

@@ -44,7 +44,7 @@ namespace vmnuma::balancer {
 inline constexpr std::int64_t kProtocolVersion = 1;
 inline constexpr std::size_t kLongestRequest = std::size_t{64} * 1024;
 inline constexpr std::size_t kDeepestRequest = 8;
-/// Counted by commas and brackets outside strings.
+/// The most values in a line, counted by commas and brackets outside strings.
 inline constexpr std::size_t kMostValues = 8192;
 inline constexpr std::int64_t kMostHistoryRows = 1000;
 /// The most vCPUs of a VM that does not run yet.
@@ -110,7 +110,7 @@ struct ExplainRequest {
 /// The reason recorded in the history for a start that was not admitted.
 inline constexpr std::string_view kNotAdmittedReason = "admission";
 
-/// All reasons that actions in the history have.
+/// All reasons that an action in the history can have.
 [[nodiscard]] constexpr auto history_reasons() {
   constexpr auto kActions = names(Reason{});
   std::array<std::string_view, kActions.size() + 1> reasons{};
@@ -528,7 +528,7 @@ struct WithdrawRequest {
   bool operator==(const WithdrawRequest&) const = default;
 };
 
-/// Asks where a VM of this size should start. From then on it counts as load there.
+/// Asks where a VM of this size should start. From then on the VM counts as load there.
 struct SuggestRequest {
   static constexpr std::string_view kCommand = "suggest";
   static constexpr Rights kRights = Rights::kRoot;
@@ -654,7 +654,7 @@ struct StateRequest {
   bool operator==(const StateRequest&) const = default;
 };
 
-/// Starts a new VM on a simulated host; other daemons answer unsupported.
+/// On a simulated host only: starts a new VM. Other daemons answer unsupported.
 struct SimStartRequest {
   static constexpr std::string_view kCommand = "sim-start";
   static constexpr Rights kRights = Rights::kRoot;

@@ -76,7 +76,7 @@ ChangeWatch::ChangeWatch(ChangeWatchSetup setup, files::FileDescriptor inotify,
       wake_up_(std::move(wake_up)) {
   watch_tree(setup_.cgroups);
   watch_programs();
-  // Signals are handled by the main thread.
+  // Signals have a thread of their own.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);

@@ -266,7 +266,7 @@ class Memory {
     }
   }
 
-  /// -numa cpu,node-id=0,socket-id=0,core-id=1: all CPUs at that position.
+  /// Reads -numa cpu,node-id=0,socket-id=0,core-id=1: assigns all CPUs at that position.
   void read_cpu_of_cell(const OptionGroup& group) {
     const auto id = number(group, "node-id", kMostCells);
     GuestCell* cell = id ? find_cell(*id) : nullptr;

@@ -61,7 +61,7 @@ std::string_view value_of(const std::vector<Setting>& settings, std::string_view
   return found == settings.end() ? std::string_view() : std::string_view(found->value);
 }
 
-/// ",cpus=0-3,cpus=8" from "0-3;8".
+/// Makes ",cpus=0-3,cpus=8" from "0-3;8".
 std::string each(std::string_view key, std::string_view list) {
   std::string text;
   while (!list.empty()) {

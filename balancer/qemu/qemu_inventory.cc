@@ -289,7 +289,7 @@ void QemuInventory::add(const FoundProcess& found, DescribedVm described, const 
   vms_.insert_or_assign(id, Entry{std::move(described), std::move(known), threads});
 }
 
-/// Gives it an id and a name that no other VM has.
+/// Gives the VM an id and a name that no other VM has.
 void QemuInventory::name(const FoundProcess& found, DescribedVm& vm) const {
   const std::string of_process =
       fmt::format("qemu-{}-{}", found.process.pid, found.process.start_time_ticks);

@@ -183,7 +183,7 @@ struct RecordFields {
     fields("io_thread_pins", value.io_thread_pins);
     fields.prose("partition", value.partition);
     fields.added("nova_project", value.nova_project);
-    // guest_os decides nothing, and might reveal the VM's owner.
+    // No decision depends on guest_os, and it might reveal the VM's owner.
     fields.settings("own_policy", value.own_policy);
     fields("policy", value.policy);
   }

@@ -11,7 +11,7 @@ namespace vmnuma::balancer {
 
 namespace {
 
-/// Per answer; JSON escapes make it longer.
+/// For one answer; JSON escapes make it longer.
 constexpr std::size_t kMostBytesInAnswer = std::size_t{6} << 20U;
 
 }  // namespace

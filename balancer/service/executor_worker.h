@@ -67,7 +67,7 @@ class ExecutorWorker {
   /// Set once nothing is left to do; shared, because the waiting side may give up first.
   std::shared_ptr<std::promise<void>> idle_;
   Worker worker_;
-  // Used on the worker's thread only:
+  // Used on the worker's thread only.
   std::unique_ptr<boost::asio::steady_timer> timer_;
   std::unique_ptr<boost::asio::steady_timer> recovery_timer_;
   int recovery_tries_ = 0;              ///< remaining; 0 unless the journal could not be read yet

@@ -13,7 +13,7 @@ namespace {
 
 /// Enough for the epochs that accumulate while the history is read.
 constexpr std::size_t kMostForecastsWaiting = 60;
-/// Eight days of a thousand VMs take less than half of this.
+/// Eight days of a thousand VMs take less than half of this time.
 constexpr std::chrono::minutes kForecastAllowed{5};
 
 }  // namespace

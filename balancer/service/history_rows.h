@@ -19,13 +19,13 @@ namespace vmnuma::balancer {
 /// nothing.
 [[nodiscard]] stats::ActionRow not_admitted_row(const StartNotAdmitted& start, stats::WallTime now);
 [[nodiscard]] stats::ActionFilter filter_of(const HistoryRequest& request);
-/// At most `limit` rows; `truncated` if there were more.
+/// The view of these actions: at most `limit` rows; `truncated` if there were more.
 [[nodiscard]] HistoryView history_view(const std::vector<stats::PastAction>& actions,
                                        std::int64_t limit);
 [[nodiscard]] stats::ReservationEventRow reservation_event_row(const ReservationChanged& change,
                                                                stats::WallTime now);
 [[nodiscard]] stats::ReservationEventFilter filter_of(const ReservationHistoryRequest& request);
-/// At most `limit` rows; `truncated` if there were more.
+/// The view of these events: at most `limit` rows; `truncated` if there were more.
 [[nodiscard]] ReservationHistoryView reservation_history_view(
     const std::vector<stats::ReservationEventRow>& rows, std::int64_t limit);
 /// The name of the VM with this UUID or name, running or in the history. Error: not-found, with the

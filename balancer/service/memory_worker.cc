@@ -58,7 +58,7 @@ Result<void> MemoryWorker::look_first(const std::string& unit) {
   if (history_ == nullptr) {
     return failure(ErrorCode::kUnavailable, "there is no history to keep its settings in");
   }
-  // If in doubt, they are another program's.
+  // In case of doubt, they are another program's.
   TouchedUnits touched = *touched_;
   touched[unit] = units_.has_memory_settings(unit).value_or(true);
   return keep_touched_units(*history_, touched).map([&] { touched_ = std::move(touched); });

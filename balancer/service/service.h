@@ -2,10 +2,10 @@
 /// The daemon: feeds events to the controller and carries out its effects.
 ///
 /// Problem: sampling, libvirt, page moves and SQLite all block, each for its own time, and each may
-/// block for ever; neither decisions nor the daemon's shutdown may wait for them. Approach: one
-/// Asio thread runs the controller, the socket and timers. Workers do blocking work: *sampler*
-/// (kernel files), *libvirt* (running_vms.h), *executor* (pins and page moves), *memory* (limits of
-/// units, through systemd), *history* (history_worker.h), *forecast*, *latency* (latency_worker.h),
+/// block forever; neither decisions nor the daemon's shutdown may wait for them. Approach: one Asio
+/// thread runs the controller, the socket and timers. Workers do blocking work: *sampler* (kernel
+/// files), *libvirt* (running_vms.h), *executor* (pins and page moves), *memory* (limits of units,
+/// through systemd), *history* (history_worker.h), *forecast*, *latency* (latency_worker.h),
 /// *room-search* (room_search_worker.h), and two that answer commands that change nothing
 /// (questions.h). Access to the host, and the host's time, are behind one port (host.h). Values are
 /// passed between threads, nothing is shared. All workers are on a board (task_board.h), which the
@@ -65,9 +65,10 @@ class Service {
   /// Runs until requested to stop, or until it must be recreated because the history can now be
   /// opened, or is damaged and must be set aside. Runs on the caller's thread.
   [[nodiscard]] End run();
-  /// The settings in force when run() returned, including options set meanwhile.
+  /// The settings in force when run() returned, including options set while it ran.
   [[nodiscard]] const Settings& settings() const;
-  /// If the history is damaged: what the next service should resume, also after run() returned.
+  /// What the next service should resume, as of when run() returned; only if the history is
+  /// damaged.
   [[nodiscard]] std::optional<ControllerSetup> to_resume() const;
 
  private:

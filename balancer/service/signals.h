@@ -29,7 +29,7 @@ namespace vmnuma::balancer {
 class Signals {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  /// Time limit of a stop; administrators are promised 5 s.
+  /// The time limit of a stop; administrators are promised 5 s.
   static constexpr std::chrono::milliseconds kPatience{4000};
   /// The exit status of a process that hung while stopping.
   static constexpr int kExitHung = 5;

@@ -42,7 +42,7 @@ class TaskBoard {
     Task task;
   };
 
-  /// One thread's line on the board.
+  /// One thread's place on the board.
   class Place {
    public:
     Place(TaskBoard& board, std::string name, std::chrono::milliseconds allowed);

@@ -35,7 +35,7 @@ Result<Bytes> kilobytes_of(std::string_view text, std::string_view key) {
   return kKiB * *number;
 }
 
-/// Ascending page size; none where the kernel has no hugetlb.
+/// Reads the pools, by ascending page size; none where the kernel has no hugetlb.
 Result<std::vector<PoolFree>> read_pools(const files::Directory& node) {
   std::vector<PoolFree> pools;
   const auto directory = node.directory("hugepages");
