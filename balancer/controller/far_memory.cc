@@ -41,15 +41,15 @@ std::string far_memory_text(const std::optional<MeasuredMemory>& measured, const
   const std::string_view distances =
       measured ? "distances are measured" : "distances are the firmware's";
   if (is_price_set(settings)) {
-    return fmt::format("{}, and {} % of run time is configured as waiting for memory", distances,
-                       pct);
+    return fmt::format("{}, and {} % of run time is configured to count as waiting for memory",
+                       distances, pct);
   }
   static_assert(kMostTimesHost == 4, "the sentence below says so");
   if (counted) {
     const Permille used = reckoned_stall(counted, settings.options);
     const std::string why =
         used == *counted
-            ? fmt::format("by what its CPUs counted (the host's figure is {} %)", pct)
+            ? fmt::format("as its CPUs counted (the host's figure is {} %)", pct)
             : fmt::format("{} the host's {} %, because its CPUs counted {} %",
                           used > *counted ? "a quarter of" : "four times", pct, percent(*counted));
     return fmt::format(
@@ -57,11 +57,12 @@ std::string far_memory_text(const std::optional<MeasuredMemory>& measured, const
         percent(used), why);
   }
   if (!measured) {
-    return fmt::format("{}, and {} % of run time is assumed to wait for memory", distances, pct);
+    return fmt::format("{}, and {} % of run time is assumed to be spent waiting for memory",
+                       distances, pct);
   }
   return fmt::format(
-      "{}, and {} % of run time is estimated to be spent waiting for memory, of which a local read "
-      "takes {} ns",
+      "{}, and {} % of run time is estimated to be spent waiting for memory; a local read takes {} "
+      "ns",
       distances, pct, measured->local_read_ns);
 }
 

@@ -22,7 +22,7 @@ namespace {
 std::string saves_text(CpuTime gain) {
   return gain.value >= 0
              ? fmt::format("would save {} ms of lost time per epoch", milliseconds(gain))
-             : fmt::format("would lose {} ms more per epoch", milliseconds(-gain));
+             : fmt::format("would cost another {} ms of lost time per epoch", milliseconds(-gain));
 }
 
 /// The other VM of a pair that wake each other; null if `vm` is not in the pair.
@@ -188,9 +188,10 @@ std::string action_text(const Snapshot& snapshot, const Action& action) {
   }
   if (predicted.known && action.reason != Reason::kInitialPlacement &&
       action.reason != Reason::kMemoryPull && action.reason != Reason::kCpuAssignment) {
-    text += fmt::format("; the host then loses {} instead of {} ms per epoch, for {} ms once",
-                        milliseconds(predicted.lost_after), milliseconds(predicted.lost_before),
-                        milliseconds(predicted.cost));
+    text += fmt::format(
+        "; the host then loses {} instead of {} ms per epoch, at a one-time cost of {} ms",
+        milliseconds(predicted.lost_after), milliseconds(predicted.lost_before),
+        milliseconds(predicted.cost));
   }
   return text;
 }
@@ -199,29 +200,31 @@ std::string guard_text(Guard guard, const Options& options) {
   switch (guard) {
     case Guard::kMinimumGain:
       return fmt::format(
-          "it gains less than Numa.MigThreshold ({} %) of a node{}, or by talk alone of its vCPUs",
+          "it gains less than Numa.MigThreshold ({} %) of a node's capacity{}, or, if only VMs "
+          "that talk gain, of its vCPUs",
           options.mig_threshold,
           options.mig_threshold_cpus == 0
               ? ""
               : fmt::format(" (of {} CPUs at most)", options.mig_threshold_cpus));
     case Guard::kDoesNotPay:
-      return fmt::format("moving costs more than it gains within Numa.MoveHorizon ({} epochs)",
+      return fmt::format("the move costs more than it gains within Numa.MoveHorizon ({} epochs)",
                          options.move_horizon);
     case Guard::kDoesNotLast:
       return fmt::format(
-          "it would not pay for long: over the next ten minutes the VMs are expected to want "
-          "something else (Numa.ForecastWeight, {} %)",
+          "the gain would not last: the loads forecast for the next ten minutes differ "
+          "(Numa.ForecastWeight, {} %)",
           options.forecast_weight);
     case Guard::kResidualImbalance:
       return fmt::format(
-          "the shortage would only change sides, more than Numa.MigThrashThreshold ({} %) of it",
+          "it would only shift the imbalance: more than Numa.MigThrashThreshold ({} %) of it would "
+          "remain, the other way round",
           options.mig_thrash_threshold);
     case Guard::kResidency:
-      return fmt::format("it has not yet been on its node for Numa.Residency ({} epochs)",
+      return fmt::format("it has been on its node for less than Numa.Residency ({} epochs)",
                          options.residency);
     case Guard::kRotationCooldown:
       return fmt::format(
-          "its memory, or that of the client with the last turn there, has not been at rest for "
+          "its memory, or that of the client that had the last turn there, has not yet rested for "
           "Numa.LTermRestTimes ({}) times as long as its move took",
           options.lterm_rest_times);
     case Guard::kNoReturn:
@@ -232,11 +235,12 @@ std::string guard_text(Guard guard, const Options& options) {
                          options.swap_consider_period);
     case Guard::kCoreCapacity:
       return fmt::format(
-          "the node would be used above Numa.CoreCapRatioPct ({} %) of its cores, or "
-          "have far more vCPUs per CPU than the host",
+          "the demand on the node would exceed Numa.CoreCapRatioPct ({} %) of its cores, or the "
+          "node would have far more vCPUs per CPU than the host on average",
           options.core_cap_ratio_pct);
     case Guard::kNoRoom:
-      return "the node has no room for its memory, above the reserve or among its huge pages";
+      return "the node has no room for its memory: too little is free above the reserve, or too "
+             "few huge pages are free";
     case Guard::kMemoryStays:
       return "its memory cannot follow";
     case Guard::kDoNotMove:
@@ -246,32 +250,34 @@ std::string guard_text(Guard guard, const Options& options) {
     case Guard::kNoFreeCores:
       return "the node has too few free cores for it to have its own";
     case Guard::kAntiAffinity:
-      return "a member of its hard anti-affinity group lives there, or as many of its vCPUs as "
-             "max_per_node allows";
+      return "a member of its hard anti-affinity group lives there, or the node would have more of "
+             "its vCPUs than max_per_node allows";
     case Guard::kStaleData:
-      return "it is not touched, or readings of it or of the node are missing";
+      return "it is left alone, or readings of it or of the node are missing";
     case Guard::kMoving:
       return "it is being moved";
     case Guard::kActionLimit:
-      return "as many moves as Numa.MigrationsPerEpoch allows have begun in this epoch";
+      return "this epoch already has as many moves as Numa.MigrationsPerEpoch allows";
     case Guard::kLongTermImbalance:
       return "it would raise the long-term imbalance too much";
     case Guard::kBreaker:
-      return "recent moves failed or did harm, so none are made for a while";
+      return "recent moves failed or did harm, so the balancer makes none for a while";
     case Guard::kDisabled:
-      return "the host is smaller than Numa.RebalanceCoresTotal and Numa.RebalanceCoresNode ask "
-             "for";
+      return "the host has fewer cores than Numa.RebalanceCoresTotal or Numa.RebalanceCoresNode "
+             "requires";
     case Guard::kNotBest:
       return "another action is better";
     case Guard::kNotDue:
       return fmt::format(
-          "load moves are due once in {} epochs (Numa.SwapMigrateOnly), and not in this one",
+          "load moves are considered only every {} epochs (Numa.SwapMigrateOnly), and not in this "
+          "one",
           options.swap_migrate_only);
     case Guard::kOwedTime:
-      return "nearness to the VMs it talks to is not worth the CPU time that some VM would then be "
+      return "being near the VMs it talks to is not worth the CPU time that some VM would then be "
              "owed";
     case Guard::kBusierNode:
-      return "the node is busier than its own, and VMs that talk meet on the calmer one";
+      return "the node is busier than its own, and VMs that talk are brought together on the less "
+             "busy one";
   }
   return "unknown";
 }
@@ -286,7 +292,7 @@ std::string stop_text(const Snapshot& snapshot, const VmState* vm, Guard guard,
   }
   if (guard == Guard::kDoesNotLast && !something_is_forecast(snapshot)) {
     return fmt::format(
-        "it pays with the loads of this epoch, but not with those of the last ones "
+        "it would pay with the loads of this epoch, but not with those of recent epochs "
         "(Numa.ShortageHalfLife, {} s)",
         options.shortage_half_life);
   }
@@ -351,10 +357,10 @@ std::string topology_text(const Snapshot& snapshot, std::size_t vm,
   }
   std::string text = fmt::format("topology_policy is '{}'", name_of(policy.topology_policy));
   if (!is_to_be_aligned(policy, snapshot.topology)) {
-    return text + fmt::format(
-                      ", but nothing is kept together: this host has {} nodes and "
-                      "max_allowable_numa_nodes is {}",
-                      snapshot.topology.nodes.size(), policy.max_allowable_numa_nodes);
+    return text +
+           fmt::format(
+               ", but has no effect: this host has {} nodes and max_allowable_numa_nodes is {}",
+               snapshot.topology.nodes.size(), policy.max_allowable_numa_nodes);
   }
   const auto alignment = alignment_of(snapshot, vm, description);
   if (!alignment) {
@@ -386,8 +392,8 @@ std::string topology_text(const Snapshot& snapshot, std::size_t vm,
                     named(alignment->far_device_nodes)));
   }
   if (alignment->has_memory_elsewhere()) {
-    add(fmt::format("{} MiB of its memory are elsewhere than on {}",
-                    alignment->elsewhere.value / kMiB.value, named(alignment->homes)));
+    add(fmt::format("{} MiB of its memory are not on {}", alignment->elsewhere.value / kMiB.value,
+                    named(alignment->homes)));
   }
   return text;
 }
@@ -443,21 +449,22 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
       std::string saves = saves_text(candidate.effect.gain);
       if (const CpuTime beside = gain_beside_spills(now, candidate.changes);
           milliseconds(beside) != considered.gain_ms) {
-        saves += fmt::format(" if no client spilled, and {} beside spills", saves_text(beside));
+        saves += fmt::format(" with no client spilling, and {} with the current spills",
+                             saves_text(beside));
       }
       if (candidate.stopped_by) {
         considered.guard = name_of(*candidate.stopped_by);
         considered.sentence = fmt::format("{}, but {}", saves,
                                           stop_text(snapshot, &vm, *candidate.stopped_by, options));
       } else {
-        considered.sentence = saves + ", and no rule is against it";
+        considered.sentence = saves + ", and no rule forbids it";
       }
       view.considered.push_back(std::move(considered));
     }
   }
   view.talks = talk_views(snapshot, vm);
   if (!vm.fresh) {
-    view.memory = "it is not touched: " + vm.stale_because;
+    view.memory = "it is left alone: " + vm.stale_because;
   } else if (!vm.memory_stays_because.empty()) {
     view.memory = "its memory is left where it is: " + vm.memory_stays_because;
   } else if (options.page_mig_enable == 0) {
@@ -465,7 +472,7 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
   } else if (resident.value == 0) {
     view.memory = "where its memory lies is not known yet";
   } else if (vm.transferring) {
-    view.memory = fmt::format("{} of {} MiB are at home, the rest is on its way",
+    view.memory = fmt::format("{} of {} MiB are at home, the rest is being moved",
                               local.value >> 20U, resident.value >> 20U);
   } else if (vm.left_behind > Bytes{}) {
     view.memory =

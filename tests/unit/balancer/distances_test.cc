@@ -56,7 +56,7 @@ TEST(DistancesTest, MeasuredOnesAreDecidedByAndNothingElseIsForgotten) {
   HostStory host = one_vm();
   const std::int32_t home = host.home(1);
   EXPECT_THAT(explained_memory(host), HasSubstr("distances are the firmware's, and 30 % of run "
-                                                "time is assumed to wait for memory"));
+                                                "time is assumed to be spent waiting for memory"));
   (void)host.controller().on(measured());
   (void)host.epoch();
   const Snapshot& snapshot = host.controller().snapshot();
@@ -69,7 +69,7 @@ TEST(DistancesTest, MeasuredOnesAreDecidedByAndNothingElseIsForgotten) {
   EXPECT_THAT(
       explained_memory(host),
       HasSubstr("distances are measured, and 36 % of run time is estimated to be spent waiting for "
-                "memory, of which a local read takes 120 ns"));
+                "memory; a local read takes 120 ns"));
 }
 
 TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatWasMeasured) {
@@ -80,7 +80,7 @@ TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatWasMeasured) {
   EXPECT_EQ(stall_option(host).value, 20);
   EXPECT_EQ(stall_option(host).origin, Origin::kRuntime);
   EXPECT_THAT(explained_memory(host),
-              HasSubstr("20 % of run time is configured as waiting for memory"));
+              HasSubstr("20 % of run time is configured to count as waiting for memory"));
 }
 
 /// Ten seconds of run time, of which `permille` waited at `read_ns` a read.
@@ -105,7 +105,7 @@ TEST(DistancesTest, WhatAVmsCpusCountedIsItsPriceAtTheMeasuredTimeOfARead) {
       explained_memory(host),
       HasSubstr(
           "distances are measured, and 18 % of its run time is estimated to be spent waiting for "
-          "memory, by what its CPUs counted (the host's figure is 36 %)"));
+          "memory, as its CPUs counted (the host's figure is 36 %)"));
 }
 
 TEST(DistancesTest, WithoutMeasuredTimesAReadTakesTheTypicalOne) {
@@ -134,7 +134,7 @@ TEST(DistancesTest, AnOptionThatIsSetGoesBeforeWhatCpusCount) {
   (void)host.epoch();
   EXPECT_EQ(stall_of_one(host), 200);
   EXPECT_THAT(explained_memory(host),
-              HasSubstr("20 % of run time is configured as waiting for memory"));
+              HasSubstr("20 % of run time is configured to count as waiting for memory"));
 }
 
 TEST(DistancesTest, APriceThatIsSetIsReplayedAsOne) {

@@ -178,7 +178,7 @@ TEST(ReleaseTest, AReleasedVmIsLeftAloneAndSaysSo) {
   }
   const auto explained = give(host, balancer::ExplainRequest{"web1"});
   const auto view = std::get<balancer::ExplainView>(explained.replies[0].answer.value());
-  EXPECT_EQ(view.memory, "it is not touched: it was released; 'vmnuma manage' takes it back");
+  EXPECT_EQ(view.memory, "it is left alone: it was released; 'vmnuma manage' takes it back");
   EXPECT_THAT(message_of(give(host, balancer::MoveRequest{"web1", {1}, {}})),
               HasSubstr("it was released"));
 }

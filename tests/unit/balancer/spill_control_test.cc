@@ -250,7 +250,7 @@ TEST_F(SpillControlTest, AVmIsLeftAloneWithoutHomesOnlyIfItsHalfMadePinsAreTaken
     const Effects effects = after.controller().on(CommandReceived{7, ExplainRequest{"web"}});
     const ExplainView view = std::get<ExplainView>(*effects.replies.at(0).answer);
     const std::string why =
-        "it is not touched: an action that an earlier run of the daemon left unfinished has just "
+        "it is left alone: an action that an earlier run of the daemon left unfinished has just "
         "been reverted";
     EXPECT_EQ(view.memory == why, is_undone) << view.memory;
     epochs(after, 4);

@@ -74,7 +74,7 @@ def run():
     vm = guests.Guest("tenant", load=5, memory_mib=32, vcpus=1)
     guests.start([vm])
     daemon.start()
-    said = ("distances are measured, and 28 % of run time is estimated to be spent waiting for memory, of which a local read takes"
+    said = ("distances are measured, and 28 % of run time is estimated to be spent waiting for memory; a local read takes"
             f" {LOCAL_NS} ns")
     expect_decided_by(said, expected, vm)
 
