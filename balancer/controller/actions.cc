@@ -295,17 +295,16 @@ DoneView restore_vm(ControllerState& state, const VmRecord& vm, Effects& effects
   DoneView done{fmt::format("VM '{}' is released", vm.description.name), std::nullopt};
   if (original == nullptr) {
     done.message +=
-        "; how it was found is not known, so its threads may run on any CPU of the host";
+        "; its original pins are not known, so its threads may run on any CPU of the host";
   } else if (change.pins.empty() && change.memory.allowed_after.empty()) {
-    done.message += "; its pins are as they were found";
+    done.message += "; it has its original pins again";
   } else {
     done.message +=
-        fmt::format("; {} of its threads are pinned as they were found", change.pins.size());
+        fmt::format("; {} of its threads have their original pins again", change.pins.size());
   }
   if (!change.memory.quotas.empty()) {
-    done.message +=
-        fmt::format("; its memory is moved back to nodes {}, to which it is limited after that",
-                    to_list(change.memory.allowed_after));
+    done.message += fmt::format("; its memory is moved back to nodes {} and then limited to them",
+                                to_list(change.memory.allowed_after));
     state.ledger.transfer_began(id);
   }
   if (state.memory.has_changed(id)) {

@@ -103,7 +103,7 @@ Result<Answer> as_answer(Result<View> view) {
 
 tl::unexpected<Error> not_answered(std::string_view command) {
   return failure(ErrorCode::kUnsupported,
-                 fmt::format("'{}' is not answered by this version", command));
+                 fmt::format("this version does not support '{}'", command));
 }
 
 /// Shows problems in the definitions of running VMs; these do not depend on how much is free now.

@@ -67,7 +67,7 @@ void note_confined(const Sample& sample, const Ledger& ledger, ManagedVms& vms, 
         vms[reading.id].confined.reset();
         effects.log.push_back(
             {Severity::kNotice,
-             fmt::format("the cgroup of VM '{}' lets it run wherever VMs may, managing it again",
+             fmt::format("the cgroup of VM '{}' no longer restricts its CPUs, managing it again",
                          name),
              {{"VM", name}}});
       }

@@ -118,7 +118,7 @@ void widen_memory_sets(ControllerState& state, Effects& effects) {
     }
     effects.log.push_back(
         {Severity::kNotice,
-         fmt::format("VM '{}' has memory mode mask no longer, its memory may use nodes {}",
+         fmt::format("VM '{}' no longer has memory mode mask, its memory may use nodes {}",
                      vm.description.name, to_list(change->memory.allowed_after)),
          {{"VM", vm.description.name}}});
     give_order(state, UnderWay{.action = {Reason::kAdministrator, {}, {}}}, std::move(*change),

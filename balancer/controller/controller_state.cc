@@ -80,7 +80,7 @@ Snapshot ControllerState::since_the_plan() const {
     leave_alone(state, vms.of(state.id).why_left_alone(snapshot.epoch));
     if (!vm->last || !has_clients_of(snapshot, state, *vm)) {
       leave_alone(state, vm->last ? "its vCPUs were divided into clients anew"
-                                  : "it has not been measured since it was started anew");
+                                  : "it has not been measured since it was restarted");
       continue;
     }
     state.transferring = vm->transferring;

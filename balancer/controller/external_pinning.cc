@@ -132,10 +132,10 @@ class Reconciliation {
     const std::string& name = vm_.description.name;
     if (const std::int64_t repairs = count_repair(); repairs > kMostRepairs) {
       if (repairs == kMostRepairs + 1) {
-        effects_.log.push_back(
-            about_vm(vm_, Severity::kWarning,
-                     fmt::format("VM '{}' was pinned elsewhere externally {} times, leaving it so",
-                                 name, repairs)));
+        effects_.log.push_back(about_vm(
+            vm_, Severity::kWarning,
+            fmt::format("VM '{}' was pinned elsewhere externally {} times, leaving it pinned there",
+                        name, repairs)));
       }
       return false;
     }
@@ -225,7 +225,7 @@ PinDifference compare_pins(const VmRecord& vm, const ManagedVm& managed, const P
         (incomplete && pins.node != client.home && is_known)) {
       found.external = differing_pins_text(given);
     } else if (pins.kind == Kind::kFree && has_home && is_often) {
-      found.external = "its pins are removed whenever they are made";
+      found.external = "its pins are removed each time they are set";
     } else if ((pins.kind == Kind::kFree && has_home) ||
                (pins.kind == Kind::kOneNode && pins.node != client.home && is_known)) {
       found.elsewhere.emplace_back(id, pins);

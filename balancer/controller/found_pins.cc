@@ -137,8 +137,8 @@ std::vector<CpuId> common_pin(const VmRecord& vm, const ClientRecord& client) {
 
 std::string differing_pins_text(const std::vector<CpuId>& given) {
   return given.empty()
-             ? "its vCPUs are pinned to other than one whole node"
-             : fmt::format("its vCPUs are pinned to other CPUs than {}, which it was given",
+             ? "its vCPUs are not pinned to exactly one whole node"
+             : fmt::format("its vCPUs are pinned to CPUs other than {}, which it was given",
                            to_list(given));
 }
 

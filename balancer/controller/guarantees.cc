@@ -125,8 +125,8 @@ std::optional<std::string> Guarantees::refusal(const VmDescription& vm,
     }
     std::sort(ids.begin(), ids.end());
     return fmt::format(
-        "memory_class is 'guaranteed', but of {} MiB of {} that it needs, nodes {} have {} MiB "
-        "left beside what others are guaranteed and what the system keeps",
+        "memory_class is 'guaranteed', but the VM needs {} MiB of {}, and nodes {} have only {} "
+        "MiB left after what is guaranteed to others and kept for the system",
         need.value / kMiB.value, pages_text(size), to_list(ids),
         kept.most(group).value / kMiB.value);
   }

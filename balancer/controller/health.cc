@@ -40,7 +40,7 @@ void Health::source_changed(const SourceChanged& change, Effects& effects) {
   if (is_new) {
     effects.log.push_back(
         {Severity::kWarning,
-         fmt::format("'{}' is missing: {}, going on without it", change.source, change.reason),
+         fmt::format("'{}' is missing: {}, continuing without it", change.source, change.reason),
          {}});
   }
 }
@@ -81,7 +81,7 @@ void Health::planned(std::int64_t epoch, const std::string& violation, std::int6
   if (is_new) {
     effects.log.push_back(
         {Severity::kError,
-         fmt::format("{}; nothing of it is carried out, please report this", reason),
+         fmt::format("{}; no part of the plan is carried out, please report this", reason),
          {}});
   }
 }

@@ -78,8 +78,8 @@ void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
     std::sort(nodes.begin(), nodes.end());
     effects.log.push_back(
         {Severity::kWarning,
-         fmt::format("VM '{}' cannot be guaranteed {} MiB: nodes {} have {} MiB left beside what "
-                     "others are guaranteed, so it is protected like a burstable one",
+         fmt::format("VM '{}' cannot be guaranteed {} MiB: nodes {} have {} MiB left after what is "
+                     "guaranteed to others, so its memory is protected as that of a burstable VM",
                      wish.name, memory.value / kMiB.value, to_list(nodes),
                      kept.most(group).value / kMiB.value),
          {{"VM", wish.name}}});

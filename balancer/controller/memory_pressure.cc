@@ -29,15 +29,15 @@ void MemoryPressure::sampled(const Sample& sample, const Options& options, Effec
   }
   is_high_ = is_high;
   effects.memory_pressure = is_high;
-  std::string message = "page migration goes on: the pressure on memory is over";
+  std::string message = "page migration continues: the memory pressure is over";
   if (tasks_wait) {
     message = fmt::format(
-        "page migration is paused: some task waits for memory {} % of the time "
-        "(Numa.PageMigPressureMax is {})",
+        "page migration is paused: tasks wait for memory {} % of the time (Numa.PageMigPressureMax "
+        "is {})",
         waiting / 10, options.page_mig_pressure_max);
   } else if (is_high) {
     message = fmt::format(
-        "page migration is paused: tasks have to free memory themselves {} times a second "
+        "page migration is paused: tasks have to reclaim memory themselves {} times a second "
         "(Numa.PageMigReclaimMax is {})",
         reclaims, options.page_mig_reclaim_max);
   }

@@ -83,8 +83,8 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
   if (sample.protection_inherited == false) {
     if (!wishes.empty()) {
       say_once(
-          "cgroup v2 is mounted without memory_recursiveprot, so no protection would reach QEMU "
-          "and none is set",
+          "cgroup v2 is mounted without memory_recursiveprot, so memory protection would not reach "
+          "QEMU and is not set",
           steps);
     }
     return targets;
@@ -94,7 +94,7 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
   }
   for (const MemoryWish& wish : wishes) {
     if (!wish.state.scope.ends_with(".scope")) {
-      say_once(fmt::format("VM '{}' is in cgroup '{}', which is no scope of systemd, so its memory "
+      say_once(fmt::format("VM '{}' is in cgroup '{}', which is not a systemd scope, so its memory "
                            "is not protected",
                            wish.name, wish.state.scope),
                steps);
@@ -103,8 +103,8 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
     for (const std::string& path : slices_above(wish.state.scope)) {
       const auto slice = targets.find(path);
       if (slice == targets.end()) {
-        say_once(fmt::format("the limits of '{}' cannot be read, so memory of VMs in it is "
-                             "protected only as far as it is itself",
+        say_once(fmt::format("the memory limits of '{}' cannot be read, so VMs in it get no more "
+                             "memory protection than it has itself",
                              path),
                  steps);
         continue;
@@ -141,8 +141,9 @@ void MemorySteering::reach(const std::string& path, const Target& target, Steps&
   Asked& asked = asked_[path];
   const bool by_others = asked.carried_out && !asked.restores && target.now != original.ours;
   if (by_others && asked.repairs == kMostRepairs) {
-    say_once(fmt::format("memory limits of '{}' were changed externally {} times, leaving them so",
-                         unit_of(path), kMostRepairs + 1),
+    say_once(fmt::format(
+                 "memory limits of '{}' were changed externally {} times, leaving them as they are",
+                 unit_of(path), kMostRepairs + 1),
              steps);
     return;
   }
@@ -227,7 +228,7 @@ MemorySteering::Steps MemorySteering::answered(const std::string& path,
   if (asked == asked_.end()) {
     if (!problem.empty()) {  // its VM has ended
       say_once(
-          fmt::format("settings of '{}', which has ended, may be left: {}", unit_of(path), problem),
+          fmt::format("settings of '{}', which has ended, may remain: {}", unit_of(path), problem),
           steps);
     }
     return steps;

@@ -101,8 +101,9 @@ void cut_to_slices(const std::vector<const VmRecord*>& vms, const HostMemory& ho
 std::string reclaim_sentence(const ReclaimPlace& place, const MemoryUser& user) {
   switch (place.turn) {
     case ReclaimTurn::kAboveHigh:
-      return fmt::format("it is above memory.high and has to give memory back itself, {} could go",
-                         mib_text(place.takeable));
+      return fmt::format(
+          "it is above memory.high and has to reclaim its own memory, of which {} can be taken",
+          mib_text(place.takeable));
     case ReclaimTurn::kUnprotected:
       return fmt::format("nothing protects {} of its memory", mib_text(place.takeable));
     case ReclaimTurn::kBelowLow:
@@ -113,7 +114,7 @@ std::string reclaim_sentence(const ReclaimPlace& place, const MemoryUser& user) 
         return "memory.min protects all that it has";
       }
       return user.unevictable > Bytes{} ? "the rest is locked or protected"
-                                        : "what is not protected has nowhere to go";
+                                        : "what is not protected cannot be moved to swap or disk";
   }
   return "";
 }

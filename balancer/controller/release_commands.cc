@@ -72,7 +72,7 @@ Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request
   std::string message = fmt::format(
       "{} VMs are released; each is left alone until 'manage' or its next start", released);
   if (unread > 0) {
-    message += fmt::format("; {} have not been measured yet and are not", unread);
+    message += fmt::format("; {} are not, because they have not been measured yet", unread);
   }
   return DoneView{std::move(message), std::nullopt};
 }

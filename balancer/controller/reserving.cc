@@ -60,15 +60,17 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
   if (std::max({request.name.size(), request.vm.value_or("").size(),
                 request.group.value_or("").size(), request.owner.value_or("").size()}) >
       kLongestName) {
-    return not_reserved(fmt::format(
-        "the name of a reservation, and of whom it is for, has at most {} bytes", kLongestName));
+    return not_reserved(
+        fmt::format("the name of a reservation, and that of the VM, group or owner it is for, must "
+                    "have at most {} bytes",
+                    kLongestName));
   }
   if (state.reservations.find(request.name) != nullptr) {
     return not_reserved(fmt::format("there is a reservation '{}' already", request.name));
   }
   if (state.reservations.all().size() >= Reservations::kMost) {
-    return not_reserved(fmt::format("there are {} reservations, which is as many as there can be",
-                                    Reservations::kMost));
+    return not_reserved(
+        fmt::format("there are {} reservations already, which is the limit", Reservations::kMost));
   }
   if (request.vcpus < 1 || request.vcpus > kMostVcpus) {
     return not_reserved(fmt::format("a VM has 1 to {} vCPUs, not {}", kMostVcpus, request.vcpus));
@@ -78,7 +80,7 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
                                     kMostMemoryMib << 20U, request.memory_bytes));
   }
   if (request.until_unix_s && *request.until_unix_s <= state.last.wall_unix_s) {
-    return not_reserved(fmt::format("{} is over", time_text(*request.until_unix_s)));
+    return not_reserved(fmt::format("{} is in the past", time_text(*request.until_unix_s)));
   }
   if (request.lasting_s && request.until_unix_s) {
     return not_reserved("a reservation ends at a time or after a duration, not both");
@@ -218,8 +220,8 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
   return DoneView{fmt::format("reserved {}{}", what,
                               running_already.empty()
                                   ? ""
-                                  : fmt::format("; {} runs already and takes nothing of it until "
-                                                "it has stopped",
+                                  : fmt::format("; {} runs already and takes none of it before it "
+                                                "has been stopped and started again",
                                                 running_already)),
                   {}};
 }
@@ -241,7 +243,7 @@ Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& reque
                     {request.name, ReservationStep::kGivenUp, std::nullopt, "", left,
                      fmt::format("reservation '{}' given up by command", request.name)},
                     effects);
-  return DoneView{fmt::format("reservation '{}' is given up, {} MiB are for all again",
+  return DoneView{fmt::format("reservation '{}' is given up, {} MiB are available to all VMs again",
                               request.name, whole_mib(left)),
                   {}};
 }
@@ -264,11 +266,12 @@ void follow_clock(ControllerState& state, std::int64_t wall_unix_s_before, Effec
 
 void expire_reservations(ControllerState& state, Effects& effects) {
   for (const Reservation& over : state.reservations.expire(state.last.wall_unix_s)) {
-    tell_reservations(state,
-                      {over.name, ReservationStep::kExpired, std::nullopt, "", over.memory_left(),
-                       fmt::format("the time of reservation '{}' is over, {} MiB are for all again",
-                                   over.name, whole_mib(over.memory_left()))},
-                      effects);
+    tell_reservations(
+        state,
+        {over.name, ReservationStep::kExpired, std::nullopt, "", over.memory_left(),
+         fmt::format("reservation '{}' has expired, {} MiB are available to all VMs again",
+                     over.name, whole_mib(over.memory_left()))},
+        effects);
   }
 }
 

@@ -82,7 +82,7 @@ void end(ControllerState& state, RoomWait& wait, std::string became, Effects& ef
   wait.action = 0;
   wait.became = std::move(became);
   give_reservation_up(state, wait, effects);
-  say(wait, "gets no room made: " + wait.became, effects);
+  say(wait, "gets no room: " + wait.became, effects);
 }
 
 /// Searches again, because the moves that were found are no longer usable.
@@ -96,7 +96,7 @@ void start_over(ControllerState& state, RoomWait& wait, const std::string& becau
   wait.steps.clear();
   wait.action = 0;
   give_reservation_up(state, wait, effects);  // otherwise the search would count it as taken
-  say(wait, fmt::format("needs other moves: {}", because), effects);
+  say(wait, fmt::format("needs a new search for moves: {}", because), effects);
 }
 
 bool is_under_way(const RoomWait& wait) {
@@ -223,9 +223,9 @@ void order_next_step(ControllerState& state, RoomWait& wait, Effects& effects) {
 std::string phase_text(const RoomWait& wait) {
   switch (wait.phase) {
     case RoomPhase::kInLine:
-      return "others come first";
+      return "room is made for other VMs first";
     case RoomPhase::kSearching:
-      return "moves that make room are being searched for";
+      return "the search for moves that make room is running";
     case RoomPhase::kMoving:
       return wait.steps.empty() ? "all moves are done"
                                 : fmt::format("{} more {} to be done", wait.steps.size(),
@@ -239,8 +239,8 @@ std::string phase_text(const RoomWait& wait) {
 AnnouncedView told_to_wait(const ControllerState& state, const RoomWait& wait) {
   const std::int64_t left_s = wait.until_unix_s - state.last.wall_unix_s;
   AnnouncedView view;
-  view.message = fmt::format("VM '{}' waits for room on one node, {} s more at most: {}", wait.name,
-                             left_s, phase_text(wait));
+  view.message = fmt::format("VM '{}' waits for room on one node for at most {} s more: {}",
+                             wait.name, left_s, phase_text(wait));
   view.ask_again_ms =
       std::clamp(state.setup.options.rebalance_period, kAskAgainAtLeast_ms, kAskAgainAtMost_ms);
   view.at_most_ms = std::max<std::int64_t>(left_s, 0) * 1000;
@@ -259,7 +259,7 @@ std::optional<AnnouncedView> wait_for_room(ControllerState& state, const HostNow
                                            const VmDescription& vm, std::int64_t waits_s,
                                            std::string& why, Effects& effects) {
   if (vm.policy.make_room == MakeRoom::kNever) {
-    end_wait_for_room(state, vm.id, "its policy says so", effects);
+    end_wait_for_room(state, vm.id, "its policy says make_room = never", effects);
     return std::nullopt;
   }
   RoomMaking& making = state.room_making;
@@ -279,8 +279,8 @@ std::optional<AnnouncedView> wait_for_room(ControllerState& state, const HostNow
     // One of an earlier run of the daemon: the search would count it as taken.
     give_reservation_up(state, *wait, effects);
     say(*wait,
-        fmt::format("waits for room on one node, at most {} s: {}", std::min(deadline_s, waits_s),
-                    why),
+        fmt::format("waits for room on one node for at most {} s: {}",
+                    std::min(deadline_s, waits_s), why),
         effects);
     search_for_next(state, effects);
   }
@@ -293,10 +293,11 @@ std::optional<AnnouncedView> wait_for_room(ControllerState& state, const HostNow
   }
   if (wait != nullptr) {
     why += fmt::format(". Room was to be made for it: {}", phase_text(*wait));
-    end_wait_for_room(state, vm.id, "it waits no longer", effects);
+    end_wait_for_room(state, vm.id, "it is not told to wait any longer", effects);
   } else if (could_help && deadline_s > 0 && state.setup.mode != Mode::kActive) {
     why +=
-        fmt::format(". In mode active room would be made by moves, for {} s at most", deadline_s);
+        fmt::format(". In mode active, other VMs would be moved for up to {} s to make room for it",
+                    deadline_s);
   }
   if (needed) {
     why += advice_on_room(now.snapshot, free, *needed);
@@ -343,7 +344,7 @@ void take_room_search(ControllerState& state, const RoomSearched& searched, Effe
     wait->steps = searched.steps;
     wait->moved_in_epoch = state.last.snapshot.epoch;
     say(*wait,
-        fmt::format("gets room on node {} by {} {}", searched.node.value, wait->steps.size(),
+        fmt::format("gets room on node {} in {} {}", searched.node.value, wait->steps.size(),
                     wait->steps.size() == 1 ? "step" : "steps"),
         effects);
     order_next_step(state, *wait, effects);
@@ -388,7 +389,7 @@ void go_on_making_room(ControllerState& state, Effects& effects) {
   });
   for (RoomWait& wait : making.waits) {
     if (wait.phase != RoomPhase::kOver && now >= wait.until_unix_s) {
-      end(state, wait, "its time is over, " + phase_text(wait), effects);
+      end(state, wait, "its deadline has passed, " + phase_text(wait), effects);
     } else if (wait.phase == RoomPhase::kMoving) {
       order_next_step(state, wait, effects);
     }

@@ -50,7 +50,8 @@ Result<void> check_cells(const std::vector<AnnounceRequest::Cell>& cells) {
         cell.memory_mib >= 0 && cell.memory_mib <= kMostMemoryMib;
     if (!good) {
       return failure(ErrorCode::kInvalidArgument,
-                     "a guest NUMA cell's vCPUs are ascending numbers, its memory is as a VM's");
+                     "the vCPUs of a guest NUMA cell must be ascending numbers, and its memory "
+                     "must be within the limits for a VM");
     }
   }
   return {};
@@ -177,8 +178,8 @@ std::optional<std::string> check_cores(const HostNow& now, const VmDescription& 
       continue;
     }
     std::string text = fmt::format(
-        "cpu_binding is 'exclusive', but there are too few cores that could be its own: it asks "
-        "for {} on one node. Free were",
+        "cpu_binding is 'exclusive', but too few whole cores are free: the VM needs {} on one "
+        "node. Free were",
         cores_for(vm.policy.cpu_policy, home.vcpus, snapshot.topology.nodes[home.home]));
     for (const NodeIndex node : client->allowed) {
       text += fmt::format(
@@ -315,7 +316,8 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
                   [&](const NotAdmittedView& past) { return past.vm_uuid == to_text(vm.id); });
   }
   if (admission.unmet) {
-    effects.log.push_back(about_start(vm, Severity::kInfo, "starts apart", *admission.unmet));
+    effects.log.push_back(about_start(
+        vm, Severity::kInfo, "starts although its policy cannot be met", *admission.unmet));
   }
   StartingVm& starting = starting_.announce(vm, request.asks, now.snapshot.epoch);
   for (const MemoryOnNode& memory : admission.memory) {
@@ -327,12 +329,13 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
     const std::vector<NodeIndex> homes = indices_of(starting.homes, now.ledger.topology());
     if (const auto unkept = guarantees(now).refusal(with_policy, homes)) {
       effects.log.push_back(about_start(vm, Severity::kNotice,
-                                        "starts without what it is to be guaranteed", *unkept));
+                                        "starts without the memory that it should be guaranteed",
+                                        *unkept));
     }
   }
   const std::string nodes = to_list(starting.nodes);
   return AnnouncedView{
-      why ? fmt::format("VM '{}' may start, on nodes {}, although {}", vm.name, nodes, *why)
+      why ? fmt::format("VM '{}' may start on nodes {}, although {}", vm.name, nodes, *why)
           : fmt::format("VM '{}' is admitted on nodes {}", vm.name, nodes),
       {},
       {}};
@@ -351,7 +354,7 @@ void Starts::note_not_admitted(const HostNow& now, const VmDescription& vm, cons
                                   : fmt::format("the mode is {}", name_of(now.settings.mode));
   effects.log.push_back(about_start(
       vm, Severity::kNotice,
-      refused ? "is not admitted" : "would not be admitted, it is let start because " + because,
+      refused ? "is not admitted" : "would not be admitted, but may start because " + because,
       why));
   const std::string uuid = to_text(vm.id);
   std::erase_if(not_admitted_, [&](const NotAdmittedView& past) { return past.vm_uuid == uuid; });
@@ -451,7 +454,7 @@ Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request,
     return failure(ErrorCode::kUnsupported, fmt::format("no node can be the home of {}", name));
   }
   effects.log.push_back({Severity::kInfo,
-                         fmt::format("{} asked where to start: on node{} {}", name,
+                         fmt::format("{} asked where to start; the answer is node{} {}", name,
                                      vm.nodes.size() == 1 ? "" : "s", to_list(vm.nodes)),
                          {{"VM", vm.description.name}}});
   SuggestView view;

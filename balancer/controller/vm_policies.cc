@@ -126,15 +126,15 @@ void note_refused_policies(const Settings& settings, const std::vector<VmDescrip
       if (known != policy.error().message) {
         effects.log.push_back(
             {Severity::kWarning,
-             fmt::format("the policy in the metadata of VM '{}' is refused: {}; the VM keeps its "
-                         "policy of the configuration and is left where it is",
+             fmt::format("the policy in the metadata of VM '{}' is refused: {}; the VM keeps the "
+                         "policy that the configuration gives it, and is left where it is",
                          vm.name, policy.error().message),
              {{"VM", vm.name}}});
       }
     } else if (known) {
       effects.log.push_back(
           {Severity::kNotice,
-           fmt::format("the policy in the metadata of VM '{}' is in order now", vm.name),
+           fmt::format("the policy in the metadata of VM '{}' is valid now", vm.name),
            {{"VM", vm.name}}});
     }
   }
@@ -146,7 +146,7 @@ std::string unkept_limit_text(const Snapshot& snapshot, const VmState& vm) {
     return {};
   }
   const std::size_t nodes = snapshot.clients[vm.first_client].allowed.size();
-  return fmt::format("max_per_node is {} and does not hold: its {} clients may live on {} node{}",
+  return fmt::format("max_per_node is {} and cannot be kept: its {} clients may live on {} node{}",
                      vm.policy.max_per_node, vm.client_count, nodes, nodes == 1 ? "" : "s");
 }
 
@@ -199,8 +199,8 @@ Result<PolicyWrite> policy_write(const Settings& settings, const Topology& topol
   const VmDescription& description = vm.description;
   if (!settings.metadata_wins) {
     return failure(ErrorCode::kUnsupported,
-                   "'metadata_wins' is false in the configuration, so policies in metadata do not "
-                   "count; change the VM's table there");
+                   "'metadata_wins' is false in the configuration, so policies in metadata have no "
+                   "effect; change the VM's table in the configuration instead");
   }
   std::vector<PolicySetting> changes;
   for (const RequestedSetting& setting : request.settings) {

@@ -206,19 +206,20 @@ std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& suppo
   const Options& then = supposition.options;
   if (then.prefer_ht != now.prefer_ht) {
     notes.emplace_back(
-        "Numa.PreferHT also divides running VMs anew, which is not in these figures");
+        "Numa.PreferHT also changes how running VMs are divided into clients, which these figures "
+        "do not include");
   }
   if (then.load_half_life != now.load_half_life || then.rebalance_period != now.rebalance_period) {
     notes.emplace_back(
-        "Numa.LoadHalfLife and Numa.RebalancePeriod change what is measured from now on, which "
-        "is not known yet");
+        "Numa.LoadHalfLife and Numa.RebalancePeriod change what will be measured from now on, "
+        "which these figures cannot include");
   }
   for (const VmState& vm : snapshot.vms) {
     const bool unread = vm.client_count > 0 && !snapshot.clients[vm.first_client].memory_known;
     if (unread && std::find(supposition.removed.begin(), supposition.removed.end(), vm.id) !=
                       supposition.removed.end()) {
-      notes.push_back(
-          fmt::format("where the memory of VM '{}' lies is not known, so none is freed", vm.name));
+      notes.push_back(fmt::format(
+          "it is not known where the memory of VM '{}' is, so none counts as freed", vm.name));
     }
   }
   return notes;
@@ -258,7 +259,7 @@ Result<WhatIfView> reply_to(const ControllerState& state, const WhatIfRequest& r
                                    move->client.vm) != supposition.removed.end();
     if (removed || !moved.insert(move->client).second) {
       return refused(fmt::format("VM '{}' cannot be both {}", asked.vm,
-                                 removed ? "removed and moved" : "here and there"));
+                                 removed ? "removed and moved" : "on one node and on another"));
     }
     supposition.moved.push_back(*move);
   }
@@ -272,10 +273,10 @@ Result<WhatIfView> reply_to(const ControllerState& state, const WhatIfRequest& r
     new_clients +=
         split_into_clients(vm->description, now.topology, options->prefer_ht != 0).size();
     if (new_clients > kMostNewClients) {
-      return refused(fmt::format(
-          "the new VMs would have more than {} clients on this host, which is as many as can be "
-          "supposed at a time; suppose fewer or smaller ones",
-          kMostNewClients));
+      return refused(
+          fmt::format("the new VMs would have more than {} clients on this host, which is the most "
+                      "that can be added at a time; add fewer or smaller VMs",
+                      kMostNewClients));
     }
     supposition.added.push_back(*vm);
   }

@@ -293,7 +293,7 @@ class Validator {
     }
     const CpuTime off = now_.rounding() * (moves_and_placements_ + 1);
     if (told > at_most + off || told + off < at_least) {
-      violation("the lost time is not told right");
+      violation("the lost time is wrong");
     }
   }
 

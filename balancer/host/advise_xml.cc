@@ -223,15 +223,15 @@ class Writer {
       if (page.attribute("nodeset")) {
         return failure(ErrorCode::kUnsupported,
                        "<hugepages> has a page size for each cell, so the cells are not changed; "
-                       "take <page nodeset=> out first");
+                       "remove <page nodeset=> first");
       }
     }
     for (const pugi::xml_node device : domain_.child("devices").children("memory")) {
       if (const pugi::xml_node node = device.child("target").child("node");
           node && node.text().as_int() >= static_cast<int>(advice_.cells.size())) {
         return failure(ErrorCode::kUnsupported,
-                       fmt::format("a memory device is plugged into cell {}, which the advice has "
-                                   "not; take it out first",
+                       fmt::format("a memory device is plugged into cell {}, which the advised "
+                                   "definition does not have; remove it first",
                                    node.text().as_int()));
       }
     }
@@ -443,8 +443,8 @@ Result<std::vector<HeldDevice>> held_devices(std::string_view xml) {
     held.push_back({std::move(device.address), id.value_or(VmId{}), name});
   }
   if (fields.complaint()) {
-    return failure(ErrorCode::kCorrupt, fmt::format("which devices '{}' has is not known: {}", name,
-                                                    *fields.complaint()));
+    return failure(ErrorCode::kCorrupt,
+                   fmt::format("the devices of '{}' are not known: {}", name, *fields.complaint()));
   }
   return held;
 }

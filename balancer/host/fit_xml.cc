@@ -60,10 +60,11 @@ class Fitter {
     if (left == given) {
       return std::nullopt;
     }
-    changes_.push_back(left.empty() ? fmt::format("{}: none of the {} {} is here, leaving it free",
-                                                  what, kind, to_list(given))
-                                    : fmt::format("{}: {} {} instead of {}", what, kind,
-                                                  to_list(left), to_list(given)));
+    changes_.push_back(
+        left.empty()
+            ? fmt::format("{}: this host has none of the {} {}, so this restriction is removed",
+                          what, kind, to_list(given))
+            : fmt::format("{}: {} {} instead of {}", what, kind, to_list(left), to_list(given)));
     return left;
   }
 

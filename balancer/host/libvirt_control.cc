@@ -142,7 +142,8 @@ Result<VmDescription> describe_with_free_memory(const DomainHandle& domain) {
   if (vm && vm->numatune != NumatuneMode::kNone && vm->numatune != NumatuneMode::kRestrictive) {
     return failure(
         ErrorCode::kUnsupported,
-        fmt::format("'{}' was started with a <numatune> that binds its memory for good", vm->name));
+        fmt::format("'{}' was started with a <numatune> that binds its memory permanently",
+                    vm->name));
   }
   return vm;
 }

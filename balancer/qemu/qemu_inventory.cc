@@ -301,7 +301,7 @@ void QemuInventory::name(const FoundProcess& found, DescribedVm& vm) const {
     vm.description.id = id_of(vm);
   }
   if (vms_.contains(vm.description.id)) {
-    note(vm, "its UUID is that of another VM, too; it has another one here");
+    note(vm, "another VM has the same UUID, so this one is known here by a generated one");
     vm.description.id = id_from(of_process);
   }
   const bool is_taken = std::any_of(vms_.begin(), vms_.end(), [&](const auto& entry) {
@@ -309,7 +309,9 @@ void QemuInventory::name(const FoundProcess& found, DescribedVm& vm) const {
   });
   if (is_taken) {
     const std::string before = std::exchange(text, fmt::format("{}-{}", text, found.process.pid));
-    note(vm, fmt::format("another VM is called '{}', too", before));
+    note(vm,
+         fmt::format("another VM has the name '{}', too, so this one has its process ID appended",
+                     before));
   }
 }
 

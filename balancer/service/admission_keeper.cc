@@ -36,10 +36,12 @@ void AdmissionKeeper::write() {
     const std::string problem = written ? std::string() : written.error().message;
     boost::asio::post(service_, [this, problem] {
       if (!std::exchange(has_failed_, !problem.empty()) && has_failed_) {
-        log_.say(Severity::kWarning,
-                 fmt::format("what decides on starts while the daemon is away could not be kept: "
-                             "{}; the hook judges by the host's files then",
-                             problem));
+        log_.say(
+            Severity::kWarning,
+            fmt::format(
+                "the state that the hook needs to decide on starts while the daemon does not run "
+                "could not be written: {}; until it can, the hook would decide by the host's files",
+                problem));
       }
     });
   });

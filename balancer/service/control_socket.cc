@@ -152,7 +152,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
       write(encode_response(
           BadRequest{request->id,
                      {ErrorCode::kPermissionDenied, 0,
-                      fmt::format("'{}' changes something and is for root only, you are user {}",
+                      fmt::format("'{}' makes changes and is for root only, you are user {}",
                                   name_of(request->command), peer_.uid)}}));
       return;
     }
@@ -197,12 +197,12 @@ Result<void> ControlSocket::check_place(const std::string& path, const std::stri
   std::error_code unreadable;
   if (!directory.empty() && std::filesystem::status(directory, unreadable).type() ==
                                 std::filesystem::file_type::not_found) {
-    return tl::unexpected(
-        refusal(path, ErrorCode::kNotFound,
-                fmt::format("there is no directory '{}'; vmnumad.service makes the usual one, by "
-                            "hand make it or name another path (--socket)",
-                            directory.string()),
-                ENOENT));
+    return tl::unexpected(refusal(
+        path, ErrorCode::kNotFound,
+        fmt::format("there is no directory '{}'; vmnumad.service creates the default one; if you "
+                    "start vmnumad yourself, create it or choose another path (--socket)",
+                    directory.string()),
+        ENOENT));
   }
   if (!group.empty() && getgrnam(group.c_str()) == nullptr) {
     return tl::unexpected(

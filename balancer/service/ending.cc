@@ -42,10 +42,10 @@ void Ending::end(const Workers& workers) {
     const auto left = std::chrono::ceil<milliseconds>(began + limit - steady_clock::now());
     return Patience{left, kHangs};
   };
-  (void)place_.note("letting actions come to rest");
+  (void)place_.note("waiting for actions to end");
   if (!workers.executor.stop(until(kActionsAtRest).all)) {
     log_.say(Severity::kWarning,
-             "not all actions ended in time, the next start finishes or undoes them");
+             "not all actions ended in time, the next start completes or reverts them");
   }
   (void)place_.note("setting memory limits");
   if (!workers.memory.drain(until(kMemorySet))) {

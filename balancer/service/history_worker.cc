@@ -29,7 +29,8 @@ void HistoryWorker::write(std::function<Result<void>(stats::History&)> task) {
     on_written_(written ? std::string() : written.error().message);
   });
   if (!posted && !std::exchange(left_something_out_, true)) {
-    log_.say(Severity::kWarning, "the history is too slow, leaving out what it cannot take");
+    log_.say(Severity::kWarning,
+             "writing the history takes too long, dropping what it cannot keep up with");
   }
 }
 

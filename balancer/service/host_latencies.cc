@@ -47,7 +47,7 @@ LogLine keep(const stats::LatencyMeasurement& measurement, const std::string& pa
   }
   const std::string range = range_text(measurement.latencies);
   const Result<void> kept =
-      boot_id.empty() ? failure(ErrorCode::kUnavailable, "the host's boot has no number")
+      boot_id.empty() ? failure(ErrorCode::kUnavailable, "the kernel's boot ID cannot be read")
                       : files::replace_file(path, stats::text_of({boot_id, measurement.latencies}));
   if (!kept) {
     return {Severity::kWarning,
@@ -70,7 +70,7 @@ FoundLatencies find_latencies(const files::Directory& root, const std::string& s
   auto kept = files::read_file(path, kMostLatencyBytes).and_then(stats::parse_latencies);
   if (kept && still_hold(*kept, boot_id, topology)) {
     found.latencies.measured = std::move(kept->latencies);
-    found.log = {Severity::kDebug, "memory latencies are those kept from an earlier start", {}};
+    found.log = {Severity::kDebug, "memory latencies are those measured at an earlier start", {}};
   } else {
     // A stored file that is damaged or from another boot is ignored, and will be rewritten.
     stats::LatencyMeasurement measurement = stats::measure_latencies(topology, known, probe, stop);

@@ -128,9 +128,9 @@ void LinuxHost::count_reads(HostReading& reading) {
       counters_ = std::make_unique<stats::PerfCounters>(*events);
     }
     reading.news = {Severity::kInfo,
-                    events ? "how often each VM reads memory is counted, for its own price of "
-                             "remote memory"
-                           : fmt::format("remote memory has the host's price for every VM: {}",
+                    events ? "the CPUs count how often each VM reads memory, so each has its own "
+                             "price of remote memory"
+                           : fmt::format("remote memory has the same price for every VM: {}",
                                          events.error().message),
                     {}};
     read_turns_.emplace(counters_.get());
@@ -150,8 +150,8 @@ Result<std::vector<VmDescription>> LinuxHost::refresh() {
 
 Result<std::string> LinuxHost::play(const PlayCommand& /*command*/) {
   return failure(ErrorCode::kUnsupported,
-                 "this daemon's host is a real one; VMs of a simulated host are played with, which "
-                 "'vmnumad --simulate' has");
+                 "this daemon runs on a real host; VMs can be started, stopped and changed only on "
+                 "the simulated host of 'vmnumad --simulate'");
 }
 
 FoundLatencies LinuxHost::find_latencies(const std::string& state_dir, const Topology& topology,

@@ -40,11 +40,11 @@ Result<void> MemoryWorker::keep(const std::optional<MemoryOriginals>& originals)
     return {};
   }
   if (history_ == nullptr) {
-    return failure(ErrorCode::kUnavailable, "there is no history to keep what was found in");
+    return failure(ErrorCode::kUnavailable, "there is no history to save the original limits in");
   }
   auto kept = keep_memory_originals(*history_, *unkept_);
   if (!kept) {
-    return failure(std::move(kept).error(), "what was found could not be kept");
+    return failure(std::move(kept).error(), "the original limits could not be saved");
   }
   unkept_.reset();
   return {};
@@ -56,7 +56,7 @@ Result<void> MemoryWorker::look_first(const std::string& unit) {
     return {};
   }
   if (history_ == nullptr) {
-    return failure(ErrorCode::kUnavailable, "there is no history to keep its settings in");
+    return failure(ErrorCode::kUnavailable, "there is no history to save its original settings in");
   }
   // In case of doubt, they are another program's.
   TouchedUnits touched = *touched_;

@@ -72,8 +72,7 @@ void RecordedService::on_epoch() {
   }
   if (const Result<void> done = host_->step(1); !done) {
     is_held_ = true;
-    log_.write(Severity::kError,
-               fmt::format("the recording is held here: {}", done.error().message));
+    log_.write(Severity::kError, fmt::format("the recording stops here: {}", done.error().message));
   } else if (!host_->end().empty()) {
     log_.write(Severity::kNotice, host_->end());
   }

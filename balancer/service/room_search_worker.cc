@@ -107,7 +107,7 @@ Result<std::string> read_until(int fd, int stop, Clock::time_point end) {
     std::array<pollfd, 2> ready{{{fd, POLLIN, 0}, {stop, POLLIN, 0}}};
     const int events = left > 0 ? ::poll(ready.data(), ready.size(), static_cast<int>(left)) : 0;
     if (events == 0 || ready[1].revents != 0) {
-      return failure(ErrorCode::kBusy, "the search for moves did not end in its time");
+      return failure(ErrorCode::kBusy, "the search for moves did not end in time");
     }
     const ssize_t size = events > 0 ? ::read(fd, buffer.data(), buffer.size()) : -1;
     if (size == 0) {
@@ -118,7 +118,7 @@ Result<std::string> read_until(int fd, int stop, Clock::time_point end) {
     }
     text.append(buffer.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
     if (text.size() > kMostOutput) {
-      return tl::unexpected(wrong("the search for moves has too long an answer"));
+      return tl::unexpected(wrong("the answer of the search for moves is too long"));
     }
   }
 }

@@ -384,7 +384,7 @@ void Service::try_history() {
         set_source("history", opened.error().message + "; it is tried again");
         return;
       }
-      start_over("the history can be opened now, starting over with it");
+      start_over("the history can be opened now, restarting with it");
     });
   });
 }
@@ -393,14 +393,17 @@ void Service::try_history() {
 /// the other must not displace the few damaged ones that are kept.
 bool Service::replace_history(std::chrono::steady_clock::time_point now) {
   const bool is_again = setup_.resumed && now - began_ < kReplacedAtMostEvery;
-  set_source("history",
-             fmt::format("'{}' is damaged; {}", setup_.history->path().string(),
-                         is_again ? "so was the one before it: check the disk and restart vmnumad"
-                                  : "a new one is begun once nothing is under way or paused"));
+  set_source(
+      "history",
+      fmt::format(
+          "'{}' is damaged; {}", setup_.history->path().string(),
+          is_again
+              ? "so was the one before it: check the disk and restart vmnumad"
+              : "a new one will be started when no action is under way and moves are not paused"));
   if (is_again || controller_.now().mode() == Mode::kPaused || !controller_.now().is_idle()) {
     return false;
   }
-  start_over("the history is damaged, starting over with a new one");
+  start_over("the history is damaged, restarting with a new one");
   return true;
 }
 
@@ -434,15 +437,15 @@ void Service::reload() {
   (void)sd_notify(0, "RELOADING=1");
   if (const Result<Config> read = setup_.reload(); !read) {
     log_.say(Severity::kError,
-             fmt::format("configuration not read again, going on with the old one: {}",
+             fmt::format("configuration not reloaded, keeping the previous one: {}",
                          read.error().message));
   } else {
     const Distances distances_before = setup_.config.distances;
     setup_.config = without_restart(*read, setup_.config);
     if (setup_.config != *read) {
       log_.say(Severity::kWarning,
-               "hypervisor, uri, socket_path, socket_group, state_dir and what [history] says "
-               "change with the next start");
+               "changes of hypervisor, uri, socket_path, socket_group, state_dir and [history] "
+               "take effect at the next start");
     }
     log_.set_level(setup_.config.log_level);
     tell_notices();

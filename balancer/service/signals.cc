@@ -120,7 +120,7 @@ void Signals::give_up() const {
   std::thread([said, text = text_of(board_.busy())] {
     Log(LogLevel::kInfo)
         .write(Severity::kError,
-               fmt::format("the stop hangs and is cut short; still at work: {}", text));
+               fmt::format("stopping takes too long, exiting without it; still at work: {}", text));
     said->set_value();
   }).detach();
   (void)done.wait_for(kPatienceWithLog);

@@ -150,8 +150,7 @@ std::optional<std::string> why_no_cores(const balancer::AdmissionState& known,
     return std::nullopt;
   }
   std::string text = fmt::format(
-      "cpu_binding is 'exclusive', but there are too few cores that could be its own: it asks for "
-      "{}. Free were",
+      "cpu_binding is 'exclusive', but too few whole cores are free: the VM needs {}. Free were",
       cores.asked);
   for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
     const auto* told = find_node(known, host.topology.nodes[i].id);

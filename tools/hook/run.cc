@@ -162,7 +162,7 @@ Result<void> judge_locally(const HookArguments& arguments, const HookSurrounding
   }
   if (admitted.error().code == ErrorCode::kNoSpace) {
     surroundings.report(fmt::format(
-        "VM '{}' would not be admitted, it is let start because {}: {}", arguments.vm,
+        "VM '{}' would not be admitted, but may start because {}: {}", arguments.vm,
         known ? "the daemon was not to refuse starts" : "no daemon was ever to refuse starts",
         admitted.error().message));
     return {};

@@ -111,7 +111,7 @@ TEST_F(PlainInventoryTest, TwoVmsOfOneUuidOrNameAreTwoVms) {
   const auto vms = running();
   EXPECT_NE(vms[0].id, vms[1].id);
   EXPECT_NE(vms[0].name, vms[1].name);
-  EXPECT_THAT(notices(), Contains(HasSubstr("its UUID is that of another VM, too")));
+  EXPECT_THAT(notices(), Contains(HasSubstr("another VM has the same UUID")));
 }
 
 TEST_F(PlainInventoryTest, WithoutAUuidTheIdFollowsFromTheName) {

@@ -118,7 +118,7 @@ TEST_F(DevicePoolsTest, WhereNoDeviceIsFreeNothingIsAdvised) {
 TEST_F(DevicePoolsTest, NothingIsAdvisedWhileItIsNotKnownWhichVmHasWhich) {
   root_.write("others.xml", definition_of("a", 2, "zz"));
   EXPECT_EQ(advise({}), kExitRefused);
-  EXPECT_THAT(err_.str(), HasSubstr("which devices 'a' has is not known"));
+  EXPECT_THAT(err_.str(), HasSubstr("the devices of 'a' are not known"));
 }
 
 TEST_F(DevicePoolsTest, OtherFormatsNameTheDevice) {

@@ -103,8 +103,8 @@ TEST_F(ConfinementTest, AVmThatIsConfinedWhileItRunsLeavesItsHomeAndComesBack) {
   EXPECT_EQ(view().nodes.at(0).vcpus, 0);
   host_.set_allowed(1, cpus_of({0, 1, 2}));
   const Heard heard = live_through(6);
-  EXPECT_THAT(heard.log, Contains("the cgroup of VM 'web1' lets it run wherever VMs may, managing "
-                                  "it again"));
+  EXPECT_THAT(heard.log,
+              Contains("the cgroup of VM 'web1' no longer restricts its CPUs, managing it again"));
   EXPECT_EQ(host_.home(1), 0);
 }
 

@@ -196,7 +196,7 @@ TEST_F(CpuControlTest, AVmThatOthersPinIsLeftAlone) {
   host_.pin(1, node_cpus(0));
   epochs(4);
   EXPECT_THAT(host_.controller().snapshot().vms.at(0).stale_because,
-              HasSubstr("pinned to other CPUs than 0, which it was given"));
+              HasSubstr("pinned to CPUs other than 0, which it was given"));
   EXPECT_EQ(host_.pins(1), node_cpus(0));
   EXPECT_THAT(assignments(), IsEmpty());
   // As given, it is managed again.
@@ -298,8 +298,8 @@ TEST_F(CpuControlTest, AVmForWhichThereAreNoCoresIsNotAdmitted) {
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().code, ErrorCode::kNoSpace);
   EXPECT_EQ(third.error().message,
-            "cpu_binding is 'exclusive', but there are too few cores that could be its own: it "
-            "asks for 1 on one node. Free were on node 0 0 of 2 cores; on node 1 0 of 2 cores");
+            "cpu_binding is 'exclusive', but too few whole cores are free: the VM needs 1 on one "
+            "node. Free were on node 0 0 of 2 cores; on node 1 0 of 2 cores");
 }
 
 class DryCpuControlTest : public CpuControlTest {

@@ -90,7 +90,7 @@ TEST_F(HistoryWorkerTest, ADiskThatIsTooSlowCostsHistoryWhichIsSaidOnce) {
   with->write([](stats::History&) -> Result<void> { return {}; });
   const auto events = log_.recent().answer(EventsRequest{}).events;
   ASSERT_THAT(events, SizeIs(1));
-  EXPECT_THAT(events.front().message, HasSubstr("too slow"));
+  EXPECT_THAT(events.front().message, HasSubstr("takes too long"));
   go_on.set_value();
 }
 

@@ -264,7 +264,7 @@ TEST_F(MemorySteeringTest, NothingIsKeptOfAVmThatHasEnded) {
               ElementsAre(MemoryChange{scope_of(1), {}, MemoryChange::Kind::kForget}));
   EXPECT_THAT(steering_.keep_only({}).changes, IsEmpty());
   EXPECT_THAT(steering_.answered(scope_of(1), "no bus").notices,
-              ElementsAre(HasSubstr("settings of 'vm1.scope', which has ended, may be left")));
+              ElementsAre(HasSubstr("settings of 'vm1.scope', which has ended, may remain")));
 }
 
 TEST_F(MemorySteeringTest, WhereProtectionIsNotInheritedNoneIsSet) {

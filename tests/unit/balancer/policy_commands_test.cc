@@ -146,7 +146,7 @@ TEST(MetadataPolicyTest, AMaxPerNodeThatCannotBeKeptIsSaidOnceAndExplained) {
   (void)host.tell_domains();
   const auto unkept = Contains(
       Field(&balancer::LogLine::message,
-            "VM 'wide': max_per_node is 1 and does not hold: its 4 clients may live on 2 nodes"));
+            "VM 'wide': max_per_node is 1 and cannot be kept: its 4 clients may live on 2 nodes"));
   EXPECT_THAT(host.epoch().log, unkept);
   for (int epoch = 0; epoch < 5; ++epoch) {
     EXPECT_THAT(host.epoch().log, Not(unkept));
@@ -154,7 +154,7 @@ TEST(MetadataPolicyTest, AMaxPerNodeThatCannotBeKeptIsSaidOnceAndExplained) {
   const auto explained = [&host] {
     return view_of<balancer::ExplainView>(host, balancer::ExplainRequest{"wide"}).topology;
   };
-  EXPECT_THAT(explained(), HasSubstr("max_per_node is 1 and does not hold"));
+  EXPECT_THAT(explained(), HasSubstr("max_per_node is 1 and cannot be kept"));
   host.set_own_policy(1, {{"max_per_node", "1"}});
   (void)host.tell_domains();
   EXPECT_THAT(host.epoch().log, Not(unkept));
@@ -199,7 +199,7 @@ TEST(MetadataPolicyTest, AMendedPolicyCountsAndTheVmIsManaged) {
   EXPECT_THAT(host.epoch().orders, IsEmpty());
   host.set_own_policy(1, {{"memory_mode", "hands-off"}});
   EXPECT_THAT(host.tell_domains().log,
-              Contains(Field(&balancer::LogLine::message, HasSubstr("in order now"))));
+              Contains(Field(&balancer::LogLine::message, HasSubstr("is valid now"))));
   EXPECT_THAT(host.epoch().orders, SizeIs(1));
 }
 

@@ -47,7 +47,7 @@ TEST(ReleaseTest, AVmThatWasFoundFreeIsFreeAgain) {
   HostStory host = two_placed();
   const Effects effects = give(host, ReleaseRequest{"web1"});
   EXPECT_EQ(message_of(effects),
-            "VM 'web1' is released; 2 of its threads are pinned as they were found; it is left "
+            "VM 'web1' is released; 2 of its threads have their original pins again; it is left "
             "alone until 'manage' or its next start");
   ASSERT_THAT(effects.orders, SizeIs(1));
   ASSERT_THAT(effects.orders[0].changes, SizeIs(1));
@@ -148,7 +148,7 @@ TEST(ReleaseTest, AVmThatWasNeverTouchedStaysAsItIs) {
   (void)host.epoch();
   const Effects effects = give(host, ReleaseRequest{"web1"});
   EXPECT_THAT(effects.orders, IsEmpty());
-  EXPECT_THAT(message_of(effects), HasSubstr("its pins are as they were found"));
+  EXPECT_THAT(message_of(effects), HasSubstr("it has its original pins again"));
 }
 
 TEST(ReleaseTest, WhatIsNotKnownIsSaidAndTheVmMayRunAnywhere) {
@@ -159,7 +159,7 @@ TEST(ReleaseTest, WhatIsNotKnownIsSaidAndTheVmMayRunAnywhere) {
   (void)host.tell_domains();
   (void)host.epoch();
   const Effects effects = give(host, ReleaseRequest{"web1"});
-  EXPECT_THAT(message_of(effects), HasSubstr("how it was found is not known, so its threads may "
+  EXPECT_THAT(message_of(effects), HasSubstr("its original pins are not known, so its threads may "
                                              "run on any CPU of the host"));
   ASSERT_THAT(effects.orders, SizeIs(1));
   EXPECT_THAT(effects.orders[0].changes[0].pins, SizeIs(2));

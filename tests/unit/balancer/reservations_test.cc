@@ -224,7 +224,7 @@ TEST_F(ReservingTest, OneThatIsGivenUpIsRoomForAllAgain) {
   measure();
   const HostView before = shown();
   (void)done(request("db", 300));
-  EXPECT_THAT(done(UnreserveRequest{"db"}), HasSubstr("300 MiB are for all again"));
+  EXPECT_THAT(done(UnreserveRequest{"db"}), HasSubstr("300 MiB are available to all VMs again"));
   EXPECT_EQ(shown(), before);
   ASSERT_TRUE(last_.replies.front().answer);
   EXPECT_THAT(refusal(UnreserveRequest{"db"}), HasSubstr("there is no reservation 'db'"));
@@ -241,9 +241,9 @@ TEST_F(ReservingTest, IsOverAtItsTime) {
   ASSERT_TRUE(effects.reservations);
   EXPECT_THAT(*effects.reservations, IsEmpty());
   EXPECT_THAT(effects.log, Contains(Field(&balancer::LogLine::message,
-                                          HasSubstr("the time of reservation 'db' is over"))));
+                                          HasSubstr("reservation 'db' has expired"))));
   EXPECT_EQ(shown().nodes[1].reservation_bytes, 0);
-  EXPECT_THAT(refusal(limited), HasSubstr("is over"));
+  EXPECT_THAT(refusal(limited), HasSubstr("is in the past"));
 }
 
 TEST_F(ReservingTest, LastsAsLongWhateverTheClockIsSetToUnlessItEndsAtATimeOfDay) {

@@ -140,7 +140,7 @@ TEST_F(RoomMakingTest, AVmStartsAfterTwoMovesAndHasItsRoomWhileTheyLast) {
   const AnnouncedView first = told(wants_one_node(5));
   EXPECT_EQ(first.ask_again_ms, 2000);
   EXPECT_EQ(first.at_most_ms, kDeadline_s * 1000);
-  EXPECT_THAT(first.message, HasSubstr("waits for room on one node, 30 s more at most"));
+  EXPECT_THAT(first.message, HasSubstr("waits for room on one node for at most 30 s more"));
   ASSERT_TRUE(last_.room_search);
   EXPECT_EQ(last_.room_search->vm, vm_id(5));
   EXPECT_EQ(last_.room_search->needed,
@@ -220,7 +220,7 @@ TEST_F(RoomMakingTest, ABestEffortVmWaitsAndStartsApartAfterItsDeadline) {
   pass_seconds(kDeadline_s);
   const AnnouncedView view = told(asked);
   EXPECT_EQ(view.message, "VM 'vm5' is admitted on nodes 0-1");
-  expect_log("Room was to be made for it: its time is over");
+  expect_log("Room was to be made for it: its deadline has passed");
 }
 
 TEST_F(RoomMakingTest, AtTheDeadlineItIsRefusedAndNoStepIsBegun) {
@@ -239,7 +239,7 @@ TEST_F(RoomMakingTest, AtTheDeadlineItIsRefusedAndNoStepIsBegun) {
     EXPECT_THAT(last_.orders, IsEmpty());
   }
   EXPECT_THAT(refusal(wants_one_node(5)),
-              HasSubstr("its time is over, 2 more steps are to be done"));
+              HasSubstr("its deadline has passed, 2 more steps are to be done"));
   EXPECT_EQ(host_.home(1), 1);
   EXPECT_EQ(host_.home(2), 0);
   expect_replays(lines_, epochs_);
@@ -257,7 +257,7 @@ TEST_F(RoomMakingTest, AWaitLastsAsLongWhateverTheClockIsSetTo) {
   EXPECT_THAT(reservations(), SizeIs(1));
   epoch();
   EXPECT_THAT(reservations(), IsEmpty());
-  EXPECT_THAT(refusal(wants_one_node(5)), HasSubstr("its time is over"));
+  EXPECT_THAT(refusal(wants_one_node(5)), HasSubstr("its deadline has passed"));
   expect_replays(lines_, epochs_);
 }
 
@@ -354,7 +354,7 @@ TEST_F(RoomMakingTest, ASecondVmWaitsItsTurnAndThereIsOneSearchAtATime) {
   EXPECT_TRUE(waits(wants_one_node(5)));
   EXPECT_TRUE(waits(wants_one_node(6)));
   EXPECT_FALSE(last_.room_search);
-  EXPECT_THAT(told(wants_one_node(6)).message, HasSubstr("others come first"));
+  EXPECT_THAT(told(wants_one_node(6)).message, HasSubstr("room is made for other VMs first"));
   // The first one does not start, but its search is still under way.
   EXPECT_TRUE(ask(balancer::WithdrawRequest{to_text(vm_id(5))}));
   EXPECT_FALSE(last_.room_search);
@@ -464,7 +464,7 @@ TEST_F(RoomMakingInDryRunTest, NothingIsMovedAndItSaysWhatItWouldDo) {
   const AnnouncedView view = told(wants_one_node(5));
   EXPECT_FALSE(view.ask_again_ms);
   EXPECT_FALSE(last_.room_search);
-  expect_log("In mode active room would be made by moves, for 30 s at most");
+  expect_log("In mode active, other VMs would be moved for up to 30 s to make room for it");
   expect_log("'vmnuma make-room --vcpus 2 --memory 440MiB' shows");
   epoch();
   EXPECT_THAT(last_.orders, IsEmpty());

@@ -77,7 +77,7 @@ TEST_F(SignalsDeathTest, AStopThatHangsIsCutShortAndNamesWhatHangs) {
         }
       },
       testing::ExitedWithCode(Signals::kExitHung),
-      "the stop hangs.*still at work: 'disk' \\(writing the history, for 0 s\\)");
+      "stopping takes too long.*still at work: 'disk' \\(writing the history, for 0 s\\)");
 }
 
 }  // namespace

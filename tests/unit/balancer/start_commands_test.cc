@@ -259,7 +259,7 @@ TEST_P(RefusedStartsTest, WithScopeClientEachGuestCellMayHaveANodeOfItsOwn) {
   EXPECT_TRUE(ask(request));
   EXPECT_THAT(suggest(4).nodes, SizeIs(2));
   request.cells = {{{1, 0}, kVmMib}};
-  EXPECT_THAT(refusal(request), HasSubstr("vCPUs are ascending numbers"));
+  EXPECT_THAT(refusal(request), HasSubstr("must be ascending numbers"));
 }
 
 TEST_P(RefusedStartsTest, AVmStartsWhereItsMemoryMayLieOrNotAtAll) {
@@ -354,9 +354,9 @@ TEST_P(AdvisedStartsTest, AVmThatDoesNotFitStartsAndItIsSaidWhatWouldHaveBeenRef
   const auto answer = ask(for_one_node(5, 1, kFreeMib * 3 / 2));
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_THAT(std::get<balancer::AnnouncedView>(*answer).message,
-              HasSubstr("may start, on nodes 0-1, although topology_policy is"));
+              HasSubstr("may start on nodes 0-1, although topology_policy is"));
   EXPECT_THAT(last_.log, Contains(Field(&balancer::LogLine::message,
-                                        HasSubstr("would not be admitted, it is let start"))));
+                                        HasSubstr("would not be admitted, but may start"))));
   ASSERT_THAT(last_.not_admitted, SizeIs(1));
   EXPECT_THAT(last_.not_admitted.front().detail, HasSubstr("it was let start because"));
   EXPECT_EQ(last_.not_admitted.front().name, "vm5");
@@ -424,7 +424,8 @@ TEST_P(StartCommandsTest, BestEffortNeverRefusesAndSaysWhatWasShort) {
   EXPECT_TRUE(ask(request));
   EXPECT_THAT(last_.log,
               Contains(Field(&balancer::LogLine::message,
-                             testing::AllOf(HasSubstr("starts apart"), HasSubstr("node 3")))));
+                             testing::AllOf(HasSubstr("starts although its policy cannot be met"),
+                                            HasSubstr("node 3")))));
   EXPECT_THAT(last_.not_admitted, SizeIs(0));
   EXPECT_TRUE(ask(best_effort(6, 1, kFreeMib * 100)));
 }

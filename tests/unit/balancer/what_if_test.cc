@@ -253,7 +253,7 @@ TEST_F(WhatIfCommandTest, BadInputTellsWhatIsWrong) {
   EXPECT_EQ(refusal({.remove = {"vm1"}, .move = {{"vm1", {1}, {}}}}),
             "VM 'vm1' cannot be both removed and moved");
   EXPECT_EQ(refusal({.move = {{"vm1", {1}, {}}, {"vm1", {0}, {}}}}),
-            "VM 'vm1' cannot be both here and there");
+            "VM 'vm1' cannot be both on one node and on another");
   EXPECT_THAT(refusal({.options = {{"Numa.MigTreshold", 1}}}), HasSubstr("Numa.MigThreshold"));
   EXPECT_THAT(refusal({.options = {{"Numa.MigThreshold", 101}}}), HasSubstr("100"));
   EXPECT_THAT(refusal({.add = {{.vcpus = 0, .memory_bytes = 1}}}), HasSubstr("0 vCPUs"));

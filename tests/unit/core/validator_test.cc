@@ -453,10 +453,8 @@ TEST(ValidatorTest, NamesFiguresThatAreNotWhatTheModelSays) {
   const std::vector<std::pair<Break, std::string>> cases{
       {[](Case& it) { it.plan.lost += CpuTime{1000}; }, "the lost time is 8000000 us, not 8001000"},
       {[](Case& it) { it.plan.imbalance = Permille{400}; }, "the imbalance is 1000 per mille"},
-      {[](Case& it) { it.action().predicted.lost_before = kCpu * 9; },
-       "the lost time is not told right"},
-      {[](Case& it) { it.action().predicted.lost_after = kCpu; },
-       "the lost time is not told right"},
+      {[](Case& it) { it.action().predicted.lost_before = kCpu * 9; }, "the lost time is wrong"},
+      {[](Case& it) { it.action().predicted.lost_after = kCpu; }, "the lost time is wrong"},
       {[](Case& it) { it.action().predicted.gain_at_home = kCpu; },
        "the gain at home is 8000000 us"},
       {[](Case& it) { it.action().predicted.imbalance_after = Permille{90}; },

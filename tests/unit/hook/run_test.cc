@@ -228,7 +228,7 @@ TEST_F(HookRunTest, WithoutTheDaemonNoVmIsRefusedUnlessTheDaemonWasToRefuse) {
   const auto starts = [this] {
     reports_.clear();
     EXPECT_EQ(run("prepare", with_policy(kSingle, kTooMuch), "/nonexistent"), kHookDone);
-    EXPECT_THAT(reports_.back(), HasSubstr("VM 'web1' would not be admitted, it is let start"));
+    EXPECT_THAT(reports_.back(), HasSubstr("VM 'web1' would not be admitted, but may start"));
     EXPECT_THAT(reports_.back(), HasSubstr("topology_policy is 'single-numa-node'"));
   };
   starts();  // it never ran
@@ -361,7 +361,7 @@ TEST_F(HookRunTest, CoresThatBelongToAVmAreNotFreeWithoutTheDaemon) {
   state.nodes[0].free_cores = state.nodes[1].free_cores = 1;  // it wants two
   known(state);
   EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookRefused);
-  EXPECT_THAT(reports_.back(), HasSubstr("asks for 2. Free were on node 0 1 of 4 cores"));
+  EXPECT_THAT(reports_.back(), HasSubstr("needs 2. Free were on node 0 1 of 4 cores"));
   known(state, balancer::kAdmissionFreshFor_s + 1);
   EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
 }

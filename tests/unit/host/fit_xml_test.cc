@@ -122,9 +122,9 @@ TEST(FitXmlTest, SaysWhatItChanged) {
       domain_with("<vcpu cpuset='2-9'>2</vcpu><cputune><vcpupin vcpu='0' cpuset='4-5'/></cputune>"),
       kHost);
   ASSERT_TRUE(result && *result);
-  EXPECT_THAT((*result)->changes,
-              ElementsAre("<vcpu> cpuset: CPUs 2-3,8 instead of 2-9",
-                          "<vcpupin vcpu='0'>: none of the CPUs 4-5 is here, leaving it free"));
+  EXPECT_THAT((*result)->changes, ElementsAre("<vcpu> cpuset: CPUs 2-3,8 instead of 2-9",
+                                              "<vcpupin vcpu='0'>: this host has none of the CPUs "
+                                              "4-5, so this restriction is removed"));
 }
 
 TEST(FitXmlTest, WhatItDoesNotUnderstandItDoesNotTouch) {
