@@ -90,7 +90,9 @@ std::string example_config() {
                            option.help, allowed_values(option));
   }
   return out + "\n" +
-         comment("One table for each VM that is to be treated differently, by its name or UUID.") +
+         comment(
+             "One table, named by the VM's name or UUID, for each VM that is treated "
+             "differently.") +
          "#[vm.\"web1\"]\n" + example_keys(policy_keys());
 }
 

@@ -46,11 +46,10 @@ constexpr std::array kStrategies{
 constexpr KeyInfo<Config> kTop[] = {
     choice_key<&Config::hypervisor>(
         "hypervisor",
-        "Whose VMs are balanced: those of libvirt; with qemu those of QEMU processes that no "
+        "Which VMs are balanced: with libvirt its own; with qemu those of QEMU processes that no "
         "libvirt manages, such as those of Proxmox VE, Incus, Kata and scripts; with auto both"),
     {"uri", KeyKind::kText, "a libvirt URI",
-     "The libvirt whose VMs are balanced; qemu:///system is libvirtd or virtqemud, whichever is "
-     "there",
+     "The libvirt whose VMs are balanced; qemu:///system is libvirtd or virtqemud, whichever runs",
      set_uri, [](const Config& config) { return config.uri; }},
     {"mode", KeyKind::kText, "observe, dry-run or active",
      "observe only watches, dry-run also plans and shows its plans, active carries them out",
@@ -60,18 +59,18 @@ constexpr KeyInfo<Config> kTop[] = {
      [](const Config& config) { return std::string(name_of(config.mode)); }},
     choice_key<&Config::admission>(
         "admission",
-        "What becomes of a VM whose topology_policy or cpu_binding cannot be met when it starts: "
-        "enforce refuses the start in mode active, advise lets it start and says what would have "
-        "been refused; modes observe and dry-run always advise"),
-    {"reserved_memory", KeyKind::kText, "as the kubelet's, or nothing",
-     "Memory of each node that is kept for the system, by node and page size, such as "
+        "What happens to a VM whose topology_policy or cpu_binding cannot be met when it starts: "
+        "enforce refuses the start in mode active; advise lets the VM start and logs why it would "
+        "have been refused. In modes observe and dry-run it is always advise"),
+    {"reserved_memory", KeyKind::kText, "as the kubelet's, or empty",
+     "Memory that is kept for the system on each node, by page size, such as "
      "0:memory=2Gi,hugepages-2Mi=64Mi;1:memory=1Gi; of ordinary memory at least "
-     "Numa.NodeReservePct",
+     "Numa.NodeReservePct is kept",
      [](Config& config, std::string_view text) {
        return set_reserved_memory(config.reserved_memory, text);
      },
      [](const Config& config) { return reserved_memory_text(config.reserved_memory); }},
-    {"device_pool", KeyKind::kText, "pools of PCI devices, or nothing",
+    {"device_pool", KeyKind::kText, "pools of PCI devices, or empty",
      "Pools of interchangeable PCI devices, each with a name, such as "
      "gpu=0000:3b:00.0,0000:86:00.0;vf=0000:3b:10.0; vmnuma advise gives a VM whose policy names a "
      "pool the device that fits best",
@@ -79,14 +78,15 @@ constexpr KeyInfo<Config> kTop[] = {
        return set_device_pools(config.device_pools, text);
      },
      [](const Config& config) { return device_pools_text(config.device_pools); }},
-    choice_key<&Config::on_stop>("on_stop",
-                                 "What becomes of the VMs when the daemon stops: leave keeps their "
-                                 "placement, restore sets back what was found"),
+    choice_key<&Config::on_stop>(
+        "on_stop",
+        "What happens to the VMs when the daemon stops: leave keeps their placement, restore gives "
+        "them back the pins and limits that they had before"),
     choice_key<&Config::foreign_pins>(
         "foreign_pins",
-        "What becomes of a VM that is pinned elsewhere externally: respect takes a whole node as "
-        "its new home and leaves it alone otherwise; repair pins it to its home again, three times "
-        "at most until there has been quiet for an hour"),
+        "What happens to a VM that another program pins elsewhere: respect accepts the pins, as "
+        "its new home if they are one whole node, and otherwise leaves the VM alone; repair pins "
+        "it to its home again, at most three times until an hour passes without such a change"),
     {"strategy", KeyKind::kText,
      "least-lost-time, MostAllocated, LeastAllocated or DistributeEvenly",
      "Which of the nodes with room a VM starts on, unless its policy has a strategy of its own",
@@ -96,29 +96,29 @@ constexpr KeyInfo<Config> kTop[] = {
      [](const Config& config) { return std::string(name_of(config.strategy)); }},
     choice_key<&Config::distances>(
         "distances",
-        "How far nodes are from each other, and what far memory costs: measured takes latencies "
-        "that were measured on this host where there are some, firmware what ACPI's SLIT says and "
-        "the default of Numa.MemStallPct"),
-    choice_key<&Config::preset>(
-        "preset",
-        "Values of the options that are set nowhere: vmnuma's own, or with esxi those with which "
-        "it decides as ESXi is documented to: no VM spills, every shortage is taken to last, and "
-        "memory moves at ESXi's rate"),
+        "Where the distances between nodes and the cost of remote memory come from: measured uses "
+        "latencies that were measured on this host, if there are any; firmware uses ACPI's SLIT "
+        "and the default of Numa.MemStallPct"),
+    choice_key<&Config::preset>("preset",
+                                "Defaults of the options: vmnuma's own, or with esxi those with "
+                                "which it decides as ESXi is documented to: no VM spills, every "
+                                "shortage is expected to last, and memory moves at ESXi's rate"),
     {"metadata_wins", KeyKind::kSwitch, "true or false",
-     "true lets what a policy in the domain's own metadata says go before this file; false ignores "
-     "it",
+     "With true, a policy in the domain's own metadata overrides this file; with false, it is "
+     "ignored",
      [](Config& config, std::string_view text) { return set_switch(config.metadata_wins, text); },
      [](const Config& config) { return switch_text(config.metadata_wins); }},
     {"socket_path", KeyKind::kText, "a path", "The control socket", set_socket_path,
      [](const Config& config) { return config.socket_path; }},
-    {"socket_group", KeyKind::kText, "a group, or nothing for the daemon's own",
+    {"socket_group", KeyKind::kText, "a group, or empty for the daemon's own",
      "The group whose members may connect to the control socket and read; changes are for root",
      [](Config& config, std::string_view text) { return set_text(config.socket_group, text); },
      [](const Config& config) { return config.socket_group; }},
-    {"state_dir", KeyKind::kText, "a path", "Where the history and options set to stay are kept",
+    {"state_dir", KeyKind::kText, "a path",
+     "Directory of the history and of options set with --persist",
      [](Config& config, std::string_view text) { return set_path(config.state_dir, text); },
      [](const Config& config) { return config.state_dir; }},
-    choice_key<&Config::log_level>("log_level", "The least that is logged"),
+    choice_key<&Config::log_level>("log_level", "Lowest level that is logged"),
 };
 
 /// Sets one number of `[history]`.

@@ -88,8 +88,8 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      [](VmPolicy& policy, std::string_view text) { return set_switch(policy.prefer_ht, text); },
      [](const VmPolicy& policy) { return switch_text(policy.prefer_ht); }},
     {"max_per_node", KeyKind::kNumber, "0 to 4096",
-     "Most vCPUs of the VM on one node, where it may use enough nodes for that; not together with "
-     "topology_policy single-numa-node; 0 = as many as the node has room for",
+     "Most vCPUs of the VM on one node, if it may use enough nodes for that; cannot be combined "
+     "with topology_policy single-numa-node; 0 = as many as the node has room for",
      [](VmPolicy& policy, std::string_view text) {
        return set_number(policy.max_per_node, text, 0, kMostVcpus);
      },
@@ -116,7 +116,8 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      },
      [](const VmPolicy& policy) { return policy.anti_affinity_group; }},
     {"anti_affinity", KeyKind::kText, "soft or hard",
-     "hard never lets two VMs of the group share a node, soft rather not", set_anti_affinity,
+     "hard never lets two VMs of the group share a node, soft only if the alternative costs more",
+     set_anti_affinity,
      [](const VmPolicy& policy) {
        return std::string(policy.anti_affinity_hard ? "hard" : "soft");
      }},
@@ -125,25 +126,25 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      [](const VmPolicy& policy) { return std::to_string(policy.reservation_permille / 10); }},
     choice_key<&VmPolicy::topology_policy>(
         "topology_policy",
-        "Whether all that the VM needs belongs together, as the kubelet has it: best-effort leads "
-        "it to the fewest nodes that have all of it free and starts it elsewhere if there are "
-        "none, restricted refuses it unless these are as few as this host could ever give it, "
-        "single-numa-node unless one node has all; none does not look"),
+        "Whether the VM's CPUs, memory and devices are kept together, as with the kubelet: "
+        "best-effort starts it on the fewest nodes that have all of it free, and elsewhere if "
+        "there are none; restricted refuses it unless these are as few as this host could ever "
+        "give it; single-numa-node refuses it unless one node has all; none does not check"),
     choice_key<&VmPolicy::topology_scope>(
         "topology_scope",
         "What topology_policy keeps together: vm the whole VM, client each of its clients by "
-        "itself, so that a VM with guest NUMA cells may start where each cell fits; the kubelet's "
-        "pod and container"),
+        "itself, so that a VM with guest NUMA cells may start where each cell fits; they "
+        "correspond to the kubelet's pod and container"),
     {"prefer_closest_numa_nodes", KeyKind::kSwitch, "true or false",
-     "true chooses among equally few nodes those near each other when a best-effort or restricted "
-     "VM starts",
+     "With true, a best-effort or restricted VM starts on nodes near each other, if several "
+     "choices are equally few nodes",
      [](VmPolicy& policy, std::string_view text) {
        return set_switch(policy.prefer_closest_numa_nodes, text);
      },
      [](const VmPolicy& policy) { return switch_text(policy.prefer_closest_numa_nodes); }},
     {"max_allowable_numa_nodes", KeyKind::kNumber, "0 to 1024",
-     "On a host with more nodes topology_policy keeps nothing together: a restricted or "
-     "single-numa-node VM does not start, best-effort is as none; 0 = on any",
+     "On a host with more nodes than this, topology_policy keeps nothing together: a restricted or "
+     "single-numa-node VM does not start, and best-effort has no effect; 0 = no limit",
      [](VmPolicy& policy, std::string_view text) {
        return set_number(policy.max_allowable_numa_nodes, text, 0, 1024);
      },
@@ -156,42 +157,42 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      [](const VmPolicy& policy) { return std::to_string(policy.locality_weight_pct); }},
     choice_key<&VmPolicy::device_locality>(
         "device_locality",
-        "strict keeps the VM on the nodes of its passed-through PCI and mediated devices, of the "
-        "adapters its vhost and vDPA interfaces end at and of its disks' controllers, socket on "
-        "nodes of the same sockets, preferred starts it near its passed-through devices unless "
-        "that loses CPU time, and near adapters and controllers where nothing else makes a "
-        "difference, none ignores where they are"),
+        "strict keeps the VM on the nodes of its devices: passed-through PCI and mediated devices, "
+        "adapters behind its vhost and vDPA interfaces, and controllers of its disks; socket keeps "
+        "it on nodes of the same sockets; preferred starts it near its passed-through devices "
+        "unless that loses CPU time, and near adapters and controllers if nothing else makes a "
+        "difference; none ignores where they are"),
     choice_key<&VmPolicy::strategy>(
         "strategy",
         "Which of the nodes with room the VM starts on: least-lost-time where it costs the host "
-        "least, MostAllocated and LeastAllocated where most or least CPUs are taken by VMs "
-        "already, DistributeEvenly spreads a wide VM's clients; host as the file's strategy says"),
-    choice_key<&VmPolicy::cpu_binding>("cpu_binding",
-                                       "Which CPUs of its home the VM runs on: node all that "
-                                       "belong to no other VM alone, share of "
-                                       "these the ones of one last-level cache where it fits, "
-                                       "exclusive physical cores of its own"),
-    choice_key<&VmPolicy::cpu_policy>("cpu_policy",
-                                      "How many cores a VM with cpu_binding share or exclusive "
-                                      "takes: FullPCPUs as few whole ones "
-                                      "as hold its vCPUs, SpreadByPCPUs one for each vCPU and one "
-                                      "thread of each; none is all with "
-                                      "share and as FullPCPUs with exclusive"),
+        "least; MostAllocated and LeastAllocated where the most or fewest CPUs are already taken "
+        "by VMs; DistributeEvenly spreads a wide VM's clients; host as the placement strategy in "
+        "vmnuma.toml says"),
+    choice_key<&VmPolicy::cpu_binding>(
+        "cpu_binding",
+        "Which CPUs of its home the VM runs on: node all that no other VM has to itself; share "
+        "those among them that share one last-level cache, if it fits there; exclusive physical "
+        "cores of its own"),
+    choice_key<&VmPolicy::cpu_policy>(
+        "cpu_policy",
+        "How many cores a VM with cpu_binding share or exclusive takes: FullPCPUs as few whole "
+        "cores as hold its vCPUs; SpreadByPCPUs one core for each vCPU, and one thread of each; "
+        "none all cores with share, and the same as FullPCPUs with exclusive"),
     choice_key<&VmPolicy::cpu_class>(
         "class",
         "batch keeps the VM off the caches and cores of latency VMs on its node while there are "
         "others"),
     choice_key<&VmPolicy::memory_class>(
         "memory_class",
-        "guaranteed keeps all of the VM's memory whatever others want, burstable as long as there "
-        "is other memory to take, best-effort gives some back first; none leaves its limits alone "
-        "(limits are set only with Numa.MemQosEnable; room is kept for guaranteed VMs in any "
-        "case)"),
+        "guaranteed keeps all of the VM's memory, whatever others want; burstable keeps it as long "
+        "as other memory can be taken; best-effort is the first to give memory back; none leaves "
+        "its limits alone (limits are set only with Numa.MemQosEnable; room is kept for guaranteed "
+        "VMs in any case)"),
     choice_key<&VmPolicy::make_room>(
         "make_room",
-        "What happens when the VM starts and topology_policy finds no node with room for it: with "
-        "advise the refusal says whether moving other VMs could help, with before-start they are "
-        "moved while the start waits, with never nothing happens"),
+        "What happens when the VM starts and topology_policy finds no node with room for it: "
+        "advise adds to the refusal whether moving other VMs could help; before-start moves them "
+        "while the start waits; never does neither"),
     {"make_room_deadline_s", KeyKind::kNumber, "0 to 120",
      "How many seconds the start of a VM with make_room = before-start may wait; 0 = not at all",
      [](VmPolicy& policy, std::string_view text) {
@@ -206,13 +207,13 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
      },
      [](const VmPolicy& policy) { return std::to_string(policy.priority); }},
     {"owner", KeyKind::kText, "a name, or nothing",
-     "The owner of the VM, for whom room may be reserved (vmnuma reserve --for-owner); without it "
+     "The owner of the VM, for whom room may be reserved (vmnuma reserve --for-owner); if empty, "
      "the project that OpenStack's Nova names in the metadata, by name or UUID",
      [](VmPolicy& policy, std::string_view text) { return set_text(policy.owner, text); },
      [](const VmPolicy& policy) { return policy.owner; }},
     {"device_pool", KeyKind::kText, "names of pools, such as gpu,gpu,vf; or nothing",
-     "The pools (device_pool in vmnuma.toml) from which the VM is given a device, one for each "
-     "time that a pool is named; vmnuma advise chooses it",
+     "The pools (device_pool in vmnuma.toml) that the VM gets devices from, one for each time that "
+     "a pool is named; vmnuma advise chooses them",
      set_device_pools, [](const VmPolicy& policy) { return joined(policy.device_pools); }},
 };
 
@@ -266,7 +267,7 @@ Result<void> check_policy(const VmPolicy& policy) {
       policy.topology_scope == TopologyScope::kVm) {
     return refuse(
         "'max_per_node' divides the VM among nodes, but 'topology_policy' single-numa-node keeps "
-        "it on one; only with 'topology_scope' client they go together");
+        "it on one; they can be combined only with 'topology_scope' client");
   }
   return {};
 }

@@ -85,7 +85,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("node", view.node);
   fields("memory_bytes", view.memory_bytes,
          Metric{"vmnuma_largest_vm_huge_page_bytes",
-                "The same for a VM whose memory consists of huge pages of a size."});
+                "Memory on huge pages of a size of the largest VM on such pages that would start "
+                "on one node."});
 }
 
 template <class Fields, MaybeConst<LargestVmView> T>
@@ -99,8 +100,8 @@ void visit_fields(Fields& fields, T& view) {
                 "Memory on ordinary pages of the largest VM that would start on one node."});
   fields("room_bytes", view.room_bytes,
          Metric{"vmnuma_room_for_vms_bytes",
-                "Memory for VMs that is free on all nodes together, reserves and promises left "
-                "out."});
+                "Memory for VMs that is free on all nodes together, without reserves and promised "
+                "memory."});
   fields("huge_pages", view.huge_pages);
 }
 
@@ -126,13 +127,15 @@ void visit_fields(Fields& fields, T& view) {
   fields("breaker_epochs_left", view.breaker_epochs_left);
   fields("late_ms", view.late_ms,
          Metric{"vmnuma_epoch_late_seconds",
-                "From when the last epoch was due until it had been measured."});
+                "Time from when the last epoch was due until it had been measured."});
   fields("late_most_ms", view.late_most_ms,
          Metric{"vmnuma_epoch_late_most_seconds",
-                "The same of the epoch that was the latest since the daemon was started."});
-  fields("imbalance_pct", view.imbalance_pct,
-         Metric{"vmnuma_imbalance_ratio",
-                "Largest difference between two nodes in owed CPU time by capacity."});
+                "Longest time from when an epoch was due until it had been measured, since the "
+                "daemon was started."});
+  fields(
+      "imbalance_pct", view.imbalance_pct,
+      Metric{"vmnuma_imbalance_ratio",
+             "Largest difference between two nodes in owed CPU time relative to their capacity."});
   fields("lost_ms", view.lost_ms);
   fields("nodes", view.nodes, Metric{"vmnuma_nodes", "NUMA nodes of the host."});
   fields("vms", view.vms, Metric{"vmnuma_vms", "Running VMs."});
@@ -142,7 +145,8 @@ void visit_fields(Fields& fields, T& view) {
          Metric{"vmnuma_open_actions", "Actions begun and not finished."});
   fields("largest_vm", view.largest_vm);
   fields("reservations", view.reservations,
-         Metric{"vmnuma_reservations", "Reservations: room that is kept for VMs to come."});
+         Metric{"vmnuma_reservations",
+                "Reservations: room that is kept for VMs that do not run yet."});
   fields("kernel_numa_balancing", view.kernel_numa_balancing);
   fields("sched_ext", view.sched_ext);
   fields("cache_scheduling", view.cache_scheduling);
@@ -175,25 +179,28 @@ void visit_fields(Fields& fields, T& view) {
   fields("promised_bytes", view.promised_bytes);
   fields("largest_vm_bytes", view.largest_vm_bytes,
          Metric{"vmnuma_node_largest_vm_huge_page_bytes",
-                "The same for a VM whose memory consists of huge pages of a size."});
+                "Memory on huge pages of a size of the largest VM on such pages that would start "
+                "on the node."});
 }
 
 template <class Fields, MaybeConst<NodeView> T>
 void visit_fields(Fields& fields, T& view) {
   fields("node", view.node);
-  fields("known", view.known, Metric{"vmnuma_node_known", "1 if the node's readings are there."});
+  fields("known", view.known, Metric{"vmnuma_node_known", "1 if the node could be read."});
   fields("cores", view.cores, Metric{"vmnuma_node_cores", "Physical cores that VMs may use."});
   fields("cpus", view.cpus, Metric{"vmnuma_node_cpus", "Logical CPUs that VMs may use."});
   fields("distances", view.distances);
-  fields("vcpus", view.vcpus, Metric{"vmnuma_node_vcpus", "vCPUs whose home the node is."});
+  fields("vcpus", view.vcpus,
+         Metric{"vmnuma_node_vcpus", "vCPUs that have the node as their home."});
   fields("load_pct", view.load_pct,
          Metric{"vmnuma_node_load_ratio",
-                "Load average by what others leave; above 1 if more is wanted than that."});
+                "Load average relative to what others than VMs leave; above 1 if clients want more "
+                "than that."});
   fields("vm_load_pct", view.vm_load_pct,
          Metric{"vmnuma_node_vm_load_ratio",
-                "What clients want of the whole node, as a load average."});
+                "Share of the whole node that clients want, as a load average."});
   fields("non_vm_pct", view.non_vm_pct,
-         Metric{"vmnuma_node_non_vm_ratio", "What others than VMs use of the whole node."});
+         Metric{"vmnuma_node_non_vm_ratio", "Share of the whole node that others than VMs use."});
   fields("capacity_ms", view.capacity_ms);
   fields("non_vm_ms", view.non_vm_ms);
   fields("used_ms", view.used_ms);
@@ -217,7 +224,7 @@ void visit_fields(Fields& fields, T& view) {
                 "Memory on ordinary pages of the largest VM that would start on the node."});
   fields("reservation_bytes", view.reservation_bytes,
          Metric{"vmnuma_node_reservation_bytes",
-                "Memory of the node, on pages of any size, that reservations keep."});
+                "Memory of the node that is kept for reservations, on pages of any size."});
   fields(
       "capacity_total_ms", view.capacity_total_ms,
       Metric{"vmnuma_node_capacity_cpu_seconds_total", "CPU time the node could give to clients."});
@@ -287,9 +294,10 @@ void visit_fields(Fields& fields, T& view) {
   fields("epoch", view.epoch, Metric{"vmnuma_epochs_total", "Epochs the daemon has measured."});
   fields("epoch_length_ms", view.epoch_length_ms,
          Metric{"vmnuma_epoch_length_seconds", "Length of the last epoch."});
-  fields("lost_total_ms", view.lost_total_ms,
-         Metric{"vmnuma_lost_cpu_seconds_total",
-                "CPU time the host lost to shortage and to far memory, of one core."});
+  fields(
+      "lost_total_ms", view.lost_total_ms,
+      Metric{"vmnuma_lost_cpu_seconds_total",
+             "CPU time, as that of one core, that the host lost to shortage and to far memory."});
   fields("moved_bytes", view.moved_bytes,
          Metric{"vmnuma_migrated_bytes_total",
                 "Memory moved between nodes by actions that have ended."});
@@ -299,7 +307,8 @@ void visit_fields(Fields& fields, T& view) {
   fields("admission", view.admission);
   fields("host_name", view.host_name);
   fields("epoch_period_ms", view.epoch_period_ms,
-         Metric{"vmnuma_epoch_period_seconds", "How often an epoch is due."});
+         Metric{"vmnuma_epoch_period_seconds",
+                "Time from the start of one epoch to that of the next."});
   fields("breaker_epochs_left", view.breaker_epochs_left,
          Metric{"vmnuma_breaker_epochs_left",
                 "Epochs until moves are made again after too many failed or did harm; 0 if they "

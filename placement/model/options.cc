@@ -20,12 +20,12 @@ constexpr OptionRow kTable[] = {
      "Fewest cores of every node for the balancer to move VMs; ESXi's default is 2"},
     {"Numa.MigImbalanceThreshold", "%", 1, 200, &Options::mig_imbalance_threshold, true,
      "Least imbalance of owed time between two nodes that starts a load move or swap; a third of "
-     "it if it has lasted for minutes, unless Numa.ShortageHalfLife is 0"},
+     "this is enough if the imbalance has lasted for minutes, unless Numa.ShortageHalfLife is 0"},
     {"Numa.MigThreshold", "%", 0, 100, &Options::mig_threshold, true,
      "Least improvement of a load move or swap, in per cent of a node's capacity"},
     {"Numa.MigThrashThreshold", "%", 0, 100, &Options::mig_thrash_threshold, true,
-     "Most imbalance the other way round that a one-way load move may leave, in per cent of the "
-     "imbalance before it"},
+     "Most imbalance in the opposite direction that a one-way load move may leave, in per cent of "
+     "the imbalance before it"},
     {"Numa.MigPreventLTermThresh", "%", 0, 100, &Options::mig_prevent_lterm_thresh, true,
      "Most increase of long-term imbalance that a load move or swap may cause; 0 = not checked"},
     {"Numa.LTermFairnessInterval", "epochs", 0, 1000, &Options::lterm_fairness_interval, true,
@@ -64,59 +64,61 @@ constexpr OptionRow kTable[] = {
     {"Numa.LoadHalfLife", "s", 1, 3600, &Options::load_half_life, false,
      "Half-life of a node's load average"},
     {"Numa.ColdStartPct", "%", 0, 100, &Options::cold_start_pct, false,
-     "Load that a new VM counts with until it is measured, in per cent of its vCPUs"},
+     "Assumed load of a new VM until it is measured, in per cent of its vCPUs"},
     {"Numa.MigThresholdCPUs", "CPUs", 0, 8192, &Options::mig_threshold_cpus, false,
-     "Most CPUs of a node that Numa.MigThreshold of a load move or swap is a percentage of; "
-     "0 = all of them"},
+     "Limit on the CPUs of a node of which Numa.MigThreshold, for a load move or swap, is a "
+     "percentage; 0 = all of the node's CPUs"},
     {"Numa.LocalityMigThreshold", "%", 1, 100, &Options::locality_mig_threshold, false,
      "Least gain in local memory for a locality move or swap"},
     {"Numa.MemStallPct", "%", 0, 100, &Options::mem_stall_pct, false,
-     "Share of a VM's run time that waits for memory, where it is not measured"},
+     "Share of a VM's run time that is spent waiting for memory, used if it is not measured"},
     {"Numa.Residency", "epochs", 0, 10000, &Options::residency, false,
      "How long a client stays on its node before it may be moved again"},
     {"Numa.LTermRestTimes", "", 0, 1000, &Options::lterm_rest_times, false,
-     "How many times as long as its memory travelled a VM stays at rest before it takes another "
-     "turn, and over which turns to and from its node are spread"},
+     "How long a VM stays in place before it takes another turn, as a multiple of the time in "
+     "which its memory was moved; turns to and from its node are spread over the same time"},
     {"Numa.NoReturn", "epochs", 0, 10000, &Options::no_return, false,
-     "How long a client may not go back to the node it left"},
+     "How long a client may not return to the node it left"},
     {"Numa.MoveHorizon", "epochs", 1, 10000, &Options::move_horizon, false,
      "Time over which a move must pay for itself"},
     {"Numa.ShortageHalfLife", "s", 0, 3600, &Options::shortage_half_life, false,
-     "Half-life of the average by which a shortage is expected to last as it has lasted; 0 = how "
-     "long it has lasted does not count"},
+     "Half-life of the average that tells how lasting a shortage is; 0 = every shortage counts as "
+     "lasting"},
     {"Numa.MoveCostFixed", "us", 0, 10000000, &Options::move_cost_fixed, false,
-     "CPU time that any move is taken to cost"},
+     "CPU time that any move is assumed to cost"},
     {"Numa.MoveCostPerMiB", "us", 0, 1000000, &Options::move_cost_per_mib, false,
-     "CPU time that moving one MiB of memory is taken to cost"},
+     "CPU time that moving one MiB of memory is assumed to cost"},
     {"Numa.MigrationsPerEpoch", "", 0, 1000, &Options::migrations_per_epoch, false,
      "Most moves begun in one epoch, placements of new VMs not counted; 0 = one for each node that "
      "VMs can live on, but at least 4"},
     {"Numa.NodeReservePct", "%", 0, 50, &Options::node_reserve_pct, false,
      "Memory of each node that moves leave free"},
     {"Numa.PageMigStallTarget", "us", 100, 1000000, &Options::page_mig_stall_target, false,
-     "Longest time one page migration call should take; chunks are sized after it"},
+     "Longest time that one page migration call should take; the size of chunks is chosen "
+     "accordingly"},
     {"Numa.PageMigVmRateMax", "pages/s", 0, 8000000, &Options::page_mig_vm_rate_max, false,
      "Most 4 KiB pages moved per second for one VM; 0 = only the host's limit"},
     {"Numa.PageMigPressureMax", "%", 0, 100, &Options::page_mig_pressure_max, false,
      "Share of the time in which some task waits for memory (PSI) above which page migration is "
-     "paused, until it is half of that"},
+     "paused; it continues below half of that"},
     {"Numa.PageMigReclaimMax", "1/s", 0, 1000000, &Options::page_mig_reclaim_max, false,
-     "How often a second tasks may have to free memory themselves (allocstall in /proc/vmstat) "
-     "before page migration is paused, until it is half of that"},
+     "How often per second tasks may have to reclaim memory themselves (allocstall in "
+     "/proc/vmstat) before page migration is paused; it continues below half of that"},
     {"Numa.AffinityWeight", "%", 0, 1000, &Options::affinity_weight, false,
      "Lost time per broken pair of an affinity group, in per cent of the smaller member's vCPUs, "
-     "less with more than three clients in the group (3 / their number of it); also of a VM with a "
-     "topology_policy that lives away from its devices, of its own"},
+     "multiplied by 3 / their number if the group has more than three clients; also that of a VM "
+     "with a topology_policy that lives away from its devices, in per cent of its own vCPUs"},
     {"Numa.AntiAffinityWeight", "%", 0, 1000, &Options::anti_affinity_weight, false,
      "Lost time per broken pair of an anti-affinity group, in per cent of the smaller member's "
      "vCPUs"},
     {"Numa.ActionAffinityMax", "%", 0, 100, &Options::action_affinity_max, false,
      "Most that wake-ups of other VMs count for a client, in per cent of its vCPUs"},
     {"Numa.ForecastWeight", "%", 0, 100, &Options::forecast_weight, false,
-     "How much of what a move brings must last as VMs are expected to use CPU time in the next ten "
-     "minutes, and 0: forecasts count for nothing"},
+     "How much of what a move gains must remain with the CPU time that VMs are forecast to use in "
+     "the next ten minutes; 0 = forecasts are ignored"},
     {"Numa.ForecastMargin", "%", 0, 100, &Options::forecast_margin, false,
-     "Added to what 95 of 100 minutes are expected not to exceed, in per cent of it, to be safe"},
+     "Safety margin that is added to a forecast of what 95 of 100 minutes do not exceed, in per "
+     "cent of it"},
     {"Numa.BreakerFailures", "", 1, 1000, &Options::breaker_failures, false,
      "Failed or counter-productive actions in a row after which the balancer stops acting; "
      "actions that fail in one epoch count as one"},
@@ -125,7 +127,8 @@ constexpr OptionRow kTable[] = {
     {"Numa.MemQosEnable", "", 0, 1, &Options::mem_qos_enable, false,
      "1 protects and limits the memory of VMs that have a memory_class"},
     {"Numa.MemQosThrottlingPct", "%", 1, 100, &Options::mem_qos_throttling_pct, false,
-     "Share of what a VM may use above its request from which on it has to give memory back"},
+     "Share of the memory between a VM's request and its limit above which it has to give memory "
+     "back"},
     {"Numa.MemQosOverhead", "MiB", 0, 1048576, &Options::mem_qos_overhead, false,
      "Memory that a VM is estimated to need beside its guest's: QEMU itself and page tables"},
 };

@@ -58,7 +58,7 @@ inline constexpr std::array kVmFigures{
                  "Share of the VM's resident memory that is on huge pages of either kind."},
     VmFigureInfo{&VmFigures::memory_stall, "memory_stall_permille", "STALL%", "",
                  "vmnuma_vm_memory_stall_ratio", "", "",
-                 "Share of the VM's run time that it waits for memory, reckoned from its reads."},
+                 "Share of the VM's run time that it waits for memory, estimated from its reads."},
 };
 static_assert(sizeof(VmFigures) == kVmFigures.size() * sizeof(std::optional<Permille>),
               "a figure has no line in the table");

@@ -14,21 +14,22 @@ constexpr MetricKind kCounter = MetricKind::kCounter;
 
 constexpr std::array kOwn{
     MetricInfo{"vmnuma_up", kGauge, "", "1 if the daemon answered the last time it was asked."},
-    MetricInfo{"vmnuma_exporter_info", kGauge, "version", "This exporter."},
+    MetricInfo{"vmnuma_exporter_info", kGauge, "version",
+               "Always 1; the label is the exporter's version."},
     MetricInfo{"vmnuma_answer_seconds", kGauge, "", "How long the daemon took to answer."},
     MetricInfo{"vmnuma_failed_reads_total", kCounter, "",
-               "Times the daemon was asked and did not answer with sense."},
+               "Times the daemon was asked and gave no valid answer."},
     MetricInfo{"process_cpu_seconds_total", kCounter, "", "CPU time that this exporter used."},
-    MetricInfo{"process_resident_memory_bytes", kGauge, "", "Its memory that is resident."},
-    MetricInfo{"process_virtual_memory_bytes", kGauge, "", "Its address space."},
-    MetricInfo{"process_open_fds", kGauge, "", "Files and connections that it has open."},
-    MetricInfo{"process_max_fds", kGauge, "", "How many of them it may have."},
+    MetricInfo{"process_resident_memory_bytes", kGauge, "", "Resident memory of this exporter."},
+    MetricInfo{"process_virtual_memory_bytes", kGauge, "", "Virtual memory size of this exporter."},
+    MetricInfo{"process_open_fds", kGauge, "", "File descriptors that this exporter has open."},
+    MetricInfo{"process_max_fds", kGauge, "", "Maximum number of open file descriptors."},
     MetricInfo{"process_start_time_seconds", kGauge, "",
-               "When it was started, in seconds since 1970."},
+               "When this exporter was started, in seconds since 1970."},
 };
 constexpr std::array kDaemon{
     MetricInfo{"vmnuma_daemon_info", kGauge, "version, uri",
-               "The daemon and the libvirt it is connected to."},
+               "Always 1; the labels are the daemon's version and the libvirt it is connected to."},
     MetricInfo{"vmnuma_mode", kGauge, "mode", "1 for the mode the daemon is in, 0 for all others."},
     MetricInfo{"vmnuma_missing_sources", kGauge, "",
                "Parts of the host or the service that do not work at present."},
@@ -38,9 +39,10 @@ constexpr std::array kDaemon{
     MetricInfo{"vmnuma_forecast_vms", kGauge, "predictor",
                "VMs whose forecast counts in decisions, by the predictor that made it."},
     MetricInfo{"vmnuma_transfers", kGauge, "state", "VMs whose memory is being moved."},
-    MetricInfo{"vmnuma_transfer_done_bytes", kGauge, "vm", "What a transfer has moved so far."},
+    MetricInfo{"vmnuma_transfer_done_bytes", kGauge, "vm",
+               "Memory that a transfer has moved so far."},
     MetricInfo{"vmnuma_transfer_remaining_bytes", kGauge, "vm",
-               "What a transfer still has to move."},
+               "Memory that a transfer still has to move."},
 };
 constexpr std::array<MetricInfo, 0> kNoOthers{};
 constexpr std::array kHost{
@@ -62,9 +64,11 @@ constexpr std::array kNodes{
                "Share of the memory of the clients homed on the node that lies there."},
 };
 constexpr std::array kVms{
-    MetricInfo{"vmnuma_vm_info", kGauge, "vm, uuid", "A running VM."},
+    MetricInfo{"vmnuma_vm_info", kGauge, "vm, uuid",
+               "Always 1; the labels are those of a running VM."},
     MetricInfo{"vmnuma_vm_advice", kGauge, "vm, kind",
-               "1 for each thing in the VM's definition that will hurt, by vmnuma advise's names."},
+               "1 for each problem in the VM's definition that vmnuma advise warns of, by its name "
+               "there."},
 };
 constexpr std::array kClients{
     MetricInfo{"vmnuma_client_home", kGauge, "vm, client, node",
