@@ -384,7 +384,7 @@ TEST_F(WakeupsTest, SaysWhatIsMissingWithoutThem) {
   Counting counting({}, {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
                          "--inh-caps=-all", "--bounding-set=-all"});
   EXPECT_THAT(counting.said(), HasSubstr("CAP_BPF and CAP_PERFMON are needed"));
-  EXPECT_THAT(counting.said(), HasSubstr("declared affinity groups only"));
+  EXPECT_THAT(counting.said(), HasSubstr("only declared affinity groups have an effect"));
   EXPECT_EQ(counting.end(), 1);
 }
 

@@ -265,7 +265,7 @@ TEST(ScenarioFileTest, AllProblemsAreToldAtOnceByLine) {
   const std::string problems =
       problem("[[vm]]\nname = 'a'\nvcpus = 0\nmemory = '1GB'\nload = [{ from = 0, pct = 101 }]\n");
   EXPECT_THAT(problems, HasSubstr("some.toml:8: 'vcpus' = 0 is out of range, it goes from 1"));
-  EXPECT_THAT(problems, HasSubstr("some.toml:9: 'memory': '1GB' is no size"));
+  EXPECT_THAT(problems, HasSubstr("some.toml:9: 'memory': '1GB' is not a size"));
   EXPECT_THAT(problems, HasSubstr("some.toml:10: 'pct' = 101 is out of range"));
 }
 

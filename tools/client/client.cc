@@ -32,9 +32,10 @@ class Connection {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.empty() || path.size() >= sizeof(address.sun_path)) {
-      return failure(ErrorCode::kInvalidArgument,
-                     fmt::format("'{}' cannot be a socket, its path has 1 to {} bytes", path,
-                                 sizeof(address.sun_path) - 1));
+      return failure(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' cannot be a socket, because the path must have 1 to {} bytes", path,
+                      sizeof(address.sun_path) - 1));
     }
     path.copy(address.sun_path, path.size());
     Connection connection(path, steady_clock::now() + limit, limit);

@@ -28,11 +28,11 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
   app.add_flag("--sim", is_simulated, "Show the simulated daemon, by default on a free port")
       ->excludes("--socket");
   const CLI::Option* listens =
-      app.add_option("--listen", listen, "Where to listen; port 0 takes any that is free")
+      app.add_option("--listen", listen, "Where to listen; port 0 takes any free one")
           ->type_name("ADDRESS:PORT|unix:PATH")
           ->capture_default_str();
   app.add_option("--web.config.file", read.web_config_file,
-                 "File with TLS and users, as other Prometheus exporters take it")
+                 "File with TLS and users, as of other Prometheus exporters")
       ->type_name("PATH");
   app.footer(
       "Examples:\n"

@@ -281,7 +281,7 @@ Result<tcp::endpoint> endpoint_of(const ListenAddress& address) {
   const asio::ip::address parsed = asio::ip::make_address(address.host, error);
   if (error) {
     return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("'{}' is no IPv4 or IPv6 address", address.host));
+                   fmt::format("'{}' is not an IPv4 or IPv6 address", address.host));
   }
   return tcp::endpoint(parsed, address.port);
 }
@@ -486,7 +486,7 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
     }
   }
   return failure(ErrorCode::kInvalidArgument,
-                 fmt::format("'{}' is no address to listen at, such as '127.0.0.1:9721', "
+                 fmt::format("'{}' is not an address to listen at, such as '127.0.0.1:9721', "
                              "'[::1]:9721' or 'unix:/run/web.sock'",
                              text));
 }

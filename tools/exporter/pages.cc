@@ -119,7 +119,7 @@ HttpResponse Pages::explanation(const std::string& uuid, bool takes_gzip) const 
 
 HttpResponse Pages::answer(const HttpRequest& request) const {
   if (only_local_ && !names_this_host(request.host)) {
-    return HttpResponse::of(421, "This is served to this host only: ask for 127.0.0.1.\n");
+    return HttpResponse::of(421, "This is served to this host only: use the address 127.0.0.1.\n");
   }
   if (request.path == "/healthz") {
     return HttpResponse::of(200, "ok\n");
@@ -136,7 +136,7 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
   const auto found = texts_.find(request.path);
   return found != texts_.end()
              ? response(found->second.first, found->second.second, request.takes_gzip)
-             : HttpResponse::of(404, "There is nothing here. Try / or /metrics.\n");
+             : HttpResponse::of(404, "There is no such page. Try / or /metrics.\n");
 }
 
 }  // namespace vmnuma::tools

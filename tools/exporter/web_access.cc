@@ -47,7 +47,7 @@ Result<ssl::context> tls_context(const TlsConfig& config) {
   SSL_CTX* const native = context.native_handle();
   if (SSL_CTX_set_min_proto_version(native, version_of(config.min_version)) != 1 ||
       SSL_CTX_set_max_proto_version(native, version_of(config.max_version)) != 1) {
-    return failure(ErrorCode::kUnsupported, "OpenSSL does not know these versions of TLS");
+    return failure(ErrorCode::kUnsupported, "OpenSSL does not support these versions of TLS");
   }
   // One request per connection: no sessions are resumed, and buffers are not kept.
   (void)SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
@@ -129,8 +129,10 @@ Result<void> WebAccess::read() {
     return tl::unexpected(std::move(access).error());
   }
   if (access_ && has_tls() && !(*access)->tls) {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("'{}' takes TLS away, which needs a restart", file_.string()));
+    return failure(
+        ErrorCode::kInvalidArgument,
+        fmt::format("'{}' no longer configures TLS, and switching it off needs a restart",
+                    file_.string()));
   }
   access_ = std::move(*access);
   return {};

@@ -26,7 +26,7 @@ struct Wrong {
 
 std::string text_of(const std::string& key, const YAML::Node& node) {
   if (!node.IsScalar()) {
-    refuse(node, fmt::format("'{}' is no text", key));
+    refuse(node, fmt::format("'{}' is not text", key));
   }
   return node.Scalar();
 }
@@ -37,8 +37,7 @@ Enum choice(const std::string& key, const YAML::Node& node) {
   if (const auto value = value_named<Enum>(text)) {
     return *value;
   }
-  refuse(node, fmt::format("'{}' is '{}', which is not one of those that are understood here: {}",
-                           key, text, kChoices<Enum>));
+  refuse(node, fmt::format("'{}' is '{}', but must be one of: {}", key, text, kChoices<Enum>));
 }
 
 /// Calls `take(key, value)` for each entry of a map; it returns false for an unknown key.
@@ -97,10 +96,10 @@ WebUsers users_of(const YAML::Node& node) {
     const std::string hash = text_of(name, value);
     const bool is_bcrypt = hash.size() == 60 && hash.starts_with("$2") && hash[3] == '$';
     if (!is_bcrypt) {
-      refuse(value, fmt::format("the password of '{}' is no hash of bcrypt", name));
+      refuse(value, fmt::format("the password of '{}' is not a bcrypt hash", name));
     }
     if (name.empty() || name.find(':') != std::string::npos) {
-      refuse(value, fmt::format("'{}' can be no user's name", name));
+      refuse(value, fmt::format("'{}' cannot be the name of a user", name));
     }
     users.insert_or_assign(name, hash);
     return true;

@@ -13,7 +13,7 @@ namespace vmnuma::tools {
 Result<VmDescription> read_pve_vm(const files::Directory& root, std::string_view vmid) {
   const auto number = whole_number<std::int32_t>(vmid);
   if (!number || *number <= 0) {
-    return failure(ErrorCode::kInvalidArgument, fmt::format("'{}' is no VMID", vmid));
+    return failure(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a VMID", vmid));
   }
   return balancer::qemu::read_pve_vm(root, *number);
 }

@@ -161,10 +161,11 @@ Result<void> judge_locally(const HookArguments& arguments, const HookSurrounding
     return admitted;
   }
   if (admitted.error().code == ErrorCode::kNoSpace) {
-    surroundings.report(fmt::format(
-        "VM '{}' would not be admitted, but may start because {}: {}", arguments.vm,
-        known ? "the daemon was not to refuse starts" : "no daemon was ever to refuse starts",
-        admitted.error().message));
+    surroundings.report(fmt::format("VM '{}' would not be admitted, but may start because {}: {}",
+                                    arguments.vm,
+                                    known ? "the daemon was not set to refuse starts"
+                                          : "no daemon has been set to refuse starts",
+                                    admitted.error().message));
     return {};
   }
   return admitted;
@@ -198,7 +199,8 @@ DaemonsAnswer ask_until_answered(const HookArguments& arguments, const VmDescrip
         milliseconds(*view->ask_again_ms), kShortestPause, std::max(left(), kShortestPause));
     if (!surroundings.pause(pause)) {
       surroundings.report(fmt::format(
-          "what has called the hook is gone, VM '{}' no longer waits for room", arguments.vm));
+          "the program that called the hook has ended, so VM '{}' no longer waits for room",
+          arguments.vm));
       (void)withdraw(arguments, vm, kWaitingLimit);  // no one is left to be told
       break;
     }
@@ -270,7 +272,8 @@ Result<void> fit(const HookArguments& arguments, std::string_view xml,
   if (*fitted) {
     surroundings.out << (*fitted)->xml << std::flush;
     for (const std::string& change : (*fitted)->changes) {
-      surroundings.report(fmt::format("VM '{}' comes with {}", arguments.vm, change));
+      surroundings.report(
+          fmt::format("the XML of VM '{}' is adapted to this host: {}", arguments.vm, change));
     }
   }
   return {};

@@ -54,8 +54,8 @@ Result<NumadArguments> parse_numad_arguments(std::span<const std::string> argume
     const bool is_joined = word.starts_with("-w") && word.size() > 2;
     if (word != "-w" && word != "--socket" && !is_joined) {
       return failure(ErrorCode::kInvalidArgument,
-                     fmt::format("'{}' is not answered here: this numad only answers libvirt's "
-                                 "'-w CPUS[:MIB]'; vmnumad does the balancing",
+                     fmt::format("'{}' is not supported: this numad only answers libvirt's '-w "
+                                 "CPUS[:MIB]'; vmnumad does the balancing",
                                  word));
     }
     if (!is_joined && i + 1 == arguments.size()) {

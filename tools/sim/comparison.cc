@@ -172,8 +172,9 @@ std::string to_text(const std::vector<ScenarioComparison>& comparisons) {
                          text::printable(comparison.not_first_because));
     }
   }
-  out += fmt::format("* lost the least of all policies; {} is no policy, and none can lose less\n",
-                     kBound);
+  out += fmt::format(
+      "* lost the least of all policies; {} is not a policy, but a limit: none can lose less\n",
+      kBound);
   return out;
 }
 

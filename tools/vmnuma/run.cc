@@ -50,9 +50,9 @@ Result<std::string> text_for(const balancer::Command& command, const std::string
         if constexpr (requires(const View& view) { text_of(view); }) {
           return decode_view<View>(result).map([](const View& view) { return text_of(view); });
         } else {
-          return failure(ErrorCode::kUnsupported,
-                         fmt::format("what '{}' is answered with is printed with --json only",
-                                     Request::kCommand));
+          return failure(
+              ErrorCode::kUnsupported,
+              fmt::format("the answer to '{}' can be printed only with --json", Request::kCommand));
         }
       },
       command);

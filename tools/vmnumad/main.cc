@@ -178,10 +178,10 @@ void note_missing_rights(Config& config) {
             return vmnuma::stats::lacking_capabilities(status);
           });
   if (missing && !missing->empty()) {
-    config.notices.push_back(fmt::format(
-        "vmnumad lacks {}, without which it cannot see where memory of VMs is and move it; root "
-        "has both, and so has vmnumad.service",
-        *missing));
+    config.notices.push_back(
+        fmt::format("vmnumad lacks {}, which it needs to see where VMs' memory is and to move it; "
+                    "root and vmnumad.service have both",
+                    *missing));
   }
 }
 
@@ -384,11 +384,10 @@ int main(int argc, char** argv) {
       ->excludes("--connect")
       ->excludes("--simulate")
       ->excludes("--dry-run");
-  const CLI::Option* speed =
-      app.add_option("--speed", arguments.speed,
-                     "Run the time of --simulate or --replay N times as fast, 1 to 60")
-          ->check(CLI::Range(1, 60).description(""))
-          ->type_name("N");
+  const CLI::Option* speed = app.add_option("--speed", arguments.speed,
+                                            "Run --simulate or --replay N times as fast, 1 to 60")
+                                 ->check(CLI::Range(1, 60).description(""))
+                                 ->type_name("N");
   app.set_version_flag("--version", "vmnumad " VMNUMA_VERSION);
   app.footer(
       "Examples:\n"
@@ -403,7 +402,8 @@ int main(int argc, char** argv) {
     return fail(kExitUsage, vmnuma::tools::problem_of(app, error) + "; see vmnumad --help");
   }
   if (speed->count() > 0 && simulate->count() == 0 && arguments.recording.empty()) {
-    return fail(kExitUsage, "--speed is of --simulate and --replay only; see vmnumad --help");
+    return fail(kExitUsage,
+                "--speed can be used only with --simulate or --replay; see vmnumad --help");
   }
   if (simulate->count() > 0) {
     auto found =

@@ -77,12 +77,12 @@ int run(const WakeupsArguments& arguments) {
   const sigset_t stop = block_stop_signals();
   auto counter = WakeupCounter::load();
   if (!counter) {
-    say(counter.error().message + "; without it there are declared affinity groups only");
+    say(counter.error().message + "; without it only declared affinity groups have an effect");
     return kWakeupsFailed;
   }
   if (!counter->tells_interrupts()) {
-    say("the kernel does not let BPF programs tell interrupts: wake-ups by an interrupt count for "
-        "the VM that it interrupts");
+    say("the kernel does not let BPF programs recognize interrupts: a wake-up by an interrupt "
+        "counts for the VM that was interrupted");
   }
   std::string problem;
   bool is_ready = false;
@@ -95,7 +95,7 @@ int run(const WakeupsArguments& arguments) {
     // Once, and again only if it changes or comes back.
     const std::string now = told ? "" : told.error().message;
     if (!now.empty() && now != problem) {
-      say(now + "; going on");
+      say(now + "; continuing");
     }
     problem = now;
     if (!is_ready) {

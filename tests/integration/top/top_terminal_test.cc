@@ -184,7 +184,7 @@ TEST_F(TopTerminalTest, ShowsResizesLooksIntoAVmAndLeavesTheTerminalAsItWas) {
 TEST_F(TopTerminalTest, FindsAVmShowsWhereItsMemoryIsAndMovesItOnceThatIsConfirmed) {
   EXPECT_THAT(screen_with("page 1/1"), HasSubstr("db \"7\"/0"));
   press("/ web");
-  EXPECT_THAT(screen_with("in their name: web_"), Not(HasSubstr("db \"7\"/0")));
+  EXPECT_THAT(screen_with("name contains: web_"), Not(HasSubstr("db \"7\"/0")));
   press("Enter");
   EXPECT_THAT(screen_with("/web  Esc all"), HasSubstr("web1/0"));
   press("x");
@@ -201,7 +201,7 @@ TEST_F(TopTerminalTest, FindsAVmShowsWhereItsMemoryIsAndMovesItOnceThatIsConfirm
 TEST_F(TopTerminalTest, AsksBeforeNoMoreMovesBeginAndTakesNoForAnAnswer) {
   EXPECT_THAT(screen_with("page 1/1"), HasSubstr("node 1"));
   press("p");
-  EXPECT_THAT(screen_with("(y/n)?"), HasSubstr("Begin no more moves"));
+  EXPECT_THAT(screen_with("(y/n)?"), HasSubstr("start no more moves"));
   press("n");
   EXPECT_THAT(screen_with("page 1/1"), Not(HasSubstr("(y/n)?")));
   press("q");

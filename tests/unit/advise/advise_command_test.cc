@@ -160,7 +160,7 @@ TEST_F(AdviseCommandTest, AVmThatVirshDoesNotKnowIsNoAbsentDaemon) {
 
 TEST_F(AdviseCommandTest, ThisHostIsNotTakenForTheSimulatedOne) {
   EXPECT_EQ(run({"--vcpus", "2", "--memory", "8GiB", "--sim"}), kExitUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("leave --sim out"));
+  EXPECT_THAT(err_.str(), HasSubstr("omit --sim"));
 }
 
 TEST_F(AdviseCommandTest, AConfigurationThatIsWrongIsNotTakenForNone) {

@@ -52,18 +52,18 @@ TEST(HostFileTest, NamesWhatIsWrong) {
               HasSubstr("a row for each node"));
   EXPECT_THAT(error_of(R"({"vmnuma_host":1,"nodes":[7],"distances":[[10]]})"), HasSubstr("'node'"));
   EXPECT_THAT(error_of(R"({"vmnuma_host":1,"nodes":[],"distances":[[10,20]]})"),
-              HasSubstr("as wide as it is high"));
+              HasSubstr("is not square"));
   EXPECT_THAT(error_of(R"({"vmnuma_host":1,"nodes":[{"node":0,"socket":0,"memory_bytes":-1,)"
                        R"("cpus":[],"huge_pages":[]}],"distances":[[10]]})"),
               HasSubstr("'memory_bytes'"));
   EXPECT_THAT(error_of(R"({"vmnuma_host":1,"nodes":[{"node":0,"socket":0,"memory_bytes":1,)"
                        R"("cpus":[{"cpu":1,"core":1,"cache":1},{"cpu":1,"core":1,"cache":1}],)"
                        R"("huge_pages":[]}],"distances":[[10]]})"),
-              HasSubstr("CPU 1 is there twice"));
+              HasSubstr("CPU 1 is listed twice"));
   EXPECT_THAT(error_of(R"({"vmnuma_host":1,"nodes":[{"node":0,"socket":0,"memory_bytes":1,)"
                        R"("cpus":[],"huge_pages":[{"page_bytes":4096,"pages":1},)"
                        R"({"page_bytes":4096,"pages":2}]}],"distances":[[10]]})"),
-              HasSubstr("huge pages of 4096 bytes are there twice"));
+              HasSubstr("huge pages of 4096 bytes are listed twice"));
 }
 
 }  // namespace

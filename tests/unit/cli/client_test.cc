@@ -69,7 +69,7 @@ TEST(ClientTest, PathThatCannotBeASocketIsRefused) {
   EXPECT_THAT(ask("", PauseRequest{}, kPlenty).error().error.message,
               HasSubstr("cannot be a socket"));
   EXPECT_THAT(ask("/" + std::string(108, 'x'), PauseRequest{}, kPlenty).error().error.message,
-              HasSubstr("its path has 1 to 107 bytes"));
+              HasSubstr("the path must have 1 to 107 bytes"));
 }
 
 TEST(ClientTest, GivesUpOnASilentDaemon) {

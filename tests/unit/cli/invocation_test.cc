@@ -131,7 +131,7 @@ TEST(InvocationTest, ReadsReservations) {
   until.insert(until.end(), {"--lasting", "8h"});
   EXPECT_THAT(complaint(until), HasSubstr("excludes"));
   lasting.back() = "soon";
-  EXPECT_THAT(complaint(lasting), HasSubstr("--lasting: 'soon' is not as long as anything"));
+  EXPECT_THAT(complaint(lasting), HasSubstr("--lasting: 'soon' is not a duration"));
   lasting.back() = "0h";
   EXPECT_THAT(complaint(lasting), HasSubstr("--lasting is 0"));
   EXPECT_THAT(complaint({"reserve", "x", "--vcpus", "8"}), HasSubstr("--memory is required"));
@@ -144,8 +144,9 @@ TEST(InvocationTest, ReadsWhatIsPlayed) {
             Command(balancer::SimStartRequest{"guest", 8, 512, 0}));
   EXPECT_EQ(asked({"sim", "stop", "guest"}), Command(balancer::SimStopRequest{"guest"}));
   EXPECT_EQ(asked({"sim", "load", "guest", "35"}), Command(balancer::SimLoadRequest{"guest", 35}));
-  EXPECT_EQ(complaint({"sim", "start", "guest", "--memory", "8G"}),
-            "vmnuma: --memory: '8G' is no size; write a number and MiB, GiB or TiB, such as 8GiB");
+  EXPECT_EQ(
+      complaint({"sim", "start", "guest", "--memory", "8G"}),
+      "vmnuma: --memory: '8G' is not a size; write a number and MiB, GiB or TiB, such as 8GiB");
 }
 
 TEST(InvocationTest, TheSimulatedDaemonIsAskedForAndPlayedWith) {
@@ -197,7 +198,8 @@ TEST(InvocationTest, ReadsTheFiltersOfTheHistory) {
   EXPECT_EQ(asked({"history", "--limit", "7", "--since", "2h", "--until", "1h", "--vm", "web1",
                    "--node=2", "--reason", "load-move"}),
             Command(history));
-  EXPECT_THAT(complaint({"history", "--until", "soon"}), HasSubstr("--until: 'soon' is no time"));
+  EXPECT_THAT(complaint({"history", "--until", "soon"}),
+              HasSubstr("--until: 'soon' is not a time"));
 }
 
 TEST(InvocationTest, ReadsTheFiltersOfTheEvents) {
@@ -315,7 +317,7 @@ TEST(InvocationTest, ReadsRecordingAndReplaying) {
   EXPECT_EQ(replay.options,
             (std::vector<std::pair<std::string, std::int64_t>>{{"Numa.X", 1}, {"Numa.Y", -2}}));
   EXPECT_EQ(complaint({"record"}), "vmnuma: FILE is required");
-  EXPECT_THAT(complaint({"replay", "/f", "--options", "x"}), HasSubstr("is no option"));
+  EXPECT_THAT(complaint({"replay", "/f", "--options", "x"}), HasSubstr("is not an option"));
   EXPECT_THAT(complaint({"record", "/f", "--epochs", "0"}), HasSubstr("--epochs"));
 }
 
@@ -324,7 +326,7 @@ TEST(InvocationTest, WhatCannotBeSupposedIsNamed) {
     return complaint({"what-if", option, text});
   };
   EXPECT_EQ(of("--add", "vcpus=32"),
-            "vmnuma: --add: 'vcpus=32' must say vcpus and memory, such as "
+            "vmnuma: --add: 'vcpus=32' must have vcpus and memory, such as "
             "'vcpus=32,memory=128GiB'");
   EXPECT_EQ(of("--add", "vcpu=32,memory=1GiB"),
             "vmnuma: --add: 'vcpu=32,memory=1GiB' has no 'vcpu'; did you mean 'vcpus'?");
@@ -335,10 +337,10 @@ TEST(InvocationTest, WhatCannotBeSupposedIsNamed) {
     EXPECT_THAT(of("--add", text), HasSubstr("is not understood; write vcpus=32")) << text;
   }
   for (const char* text : {"web1", "web1=", "=1", "web1=one", "web1=-1", "web1/x=1"}) {
-    EXPECT_THAT(of("--move", text), HasSubstr("is no move; write VM=NODE")) << text;
+    EXPECT_THAT(of("--move", text), HasSubstr("is not a move; write VM=NODE")) << text;
   }
-  EXPECT_THAT(of("--option", "Numa.X"), HasSubstr("is no option; write NAME=INTEGER"));
-  EXPECT_THAT(of("--option", "Numa.X=1.5"), HasSubstr("is no option"));
+  EXPECT_THAT(of("--option", "Numa.X"), HasSubstr("is not an option; write NAME=INTEGER"));
+  EXPECT_THAT(of("--option", "Numa.X=1.5"), HasSubstr("is not an option"));
   EXPECT_EQ(complaint({"what-if", "web1"}), "vmnuma: there is no argument 'web1'");
 }
 
@@ -518,7 +520,7 @@ TEST(InvocationTest, WrongValuesAreNamed) {
   EXPECT_EQ(complaint({"list", "-o", "xml"}),
             "vmnuma: -o: there is no format 'xml'; there are table, wide, json, csv, name");
   EXPECT_THAT(complaint({"history", "--since", "soon"}),
-              StartsWith("vmnuma: --since: 'soon' is no time;"));
+              StartsWith("vmnuma: --since: 'soon' is not a time;"));
   EXPECT_THAT(complaint({"move", "web1", "-1"}), StartsWith("vmnuma: "));
   EXPECT_THAT(complaint({"move", "web1", "one"}), HasSubstr("NODE"));
   EXPECT_THAT(complaint({"options", "set", "Numa.X", "many"}), HasSubstr("VALUE"));

@@ -153,7 +153,7 @@ TEST_F(MakeRoomCommandTest, ItMustBeSaidHowLargeTheVmIs) {
   EXPECT_EQ(run({"--vcpus", "2"}), kExitUsage);
   EXPECT_EQ(run({"--memory", "5GiB"}), kExitUsage);
   EXPECT_EQ(run({"--vcpus", "2", "--memory", "5"}), kExitUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("--memory: '5' is no size"));
+  EXPECT_THAT(err_.str(), HasSubstr("--memory: '5' is not a size"));
 }
 
 }  // namespace

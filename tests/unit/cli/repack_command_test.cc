@@ -43,7 +43,7 @@ TEST_F(RepackCommandTest, TellsProgramsWhatBecameOfIt) {
 TEST_F(RepackCommandTest, MovesNoVmForLessThanIsAskedFor) {
   ASSERT_EQ(run({"--least-gain", "600"}), kExitOk) << err_.str();  // a half can be saved
   EXPECT_THAT(ordered_, IsEmpty());
-  EXPECT_THAT(out_.str(), HasSubstr("nothing moves"));
+  EXPECT_THAT(out_.str(), HasSubstr("nothing is moved"));
 }
 
 TEST_F(RepackCommandTest, StopsAtTheFirstStepThatIsRefused) {

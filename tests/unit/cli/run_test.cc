@@ -646,7 +646,7 @@ TEST_F(RunTest, WaitEndsWhereNothingIsRecorded) {
   EXPECT_EQ(run({"move", "web1", "1", "--wait"}, MoveAnswers({""})), kExitRefused);
   EXPECT_EQ(pauses_.size(), 20U);
   EXPECT_EQ(err_.str(),
-            "vmnuma: action 12 is not in the history, so nothing tells when it is done\n");
+            "vmnuma: action 12 is not in the history, so it cannot be seen when it is done\n");
 }
 
 TEST_F(RunTest, WaitNeedsAnAction) {

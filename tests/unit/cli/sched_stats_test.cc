@@ -69,7 +69,7 @@ TEST(SchedStatsTest, ChoicesThatFitNoRowAreNamed) {
   EXPECT_EQ(sched_stats_complaint({"-t", "numa-pnode", "-z", "nodeId"}),
             "sched-stats: numa-pnode has no column 'nodeId'; did you mean 'nodeID'?");
   EXPECT_EQ(sched_stats_complaint({"-t", "numa-global", "-l", "1"}),
-            "sched-stats: rows of numa-global have no number to choose them by");
+            "sched-stats: rows of numa-global have no number by which to choose them");
   EXPECT_EQ(sched_stats_complaint({"-t", "numa-pnode", "-g", "vm.1"}),
             "sched-stats: rows of numa-pnode have no group");
 }

@@ -38,10 +38,10 @@ Actions     1 under way
 Largest VM  16 vCPUs, 44.0 GiB on node 2 (90.0 GiB on all nodes together)
             8.0 GiB on pages of 2.0 MiB on node 0
 Kernel      its own NUMA balancing is on (1)
-            the sched_ext scheduler 'rusty' runs all threads: pins hold, weights
-            and quotas of VMs only if it heeds them; the kernel's NUMA balancing
-            and cache-aware scheduling rest meanwhile, so that switching them
-            off changes nothing
+            the sched_ext scheduler 'rusty' runs all threads: it respects pins,
+            but weights and quotas of VMs only if it implements them; the
+            kernel's NUMA balancing and cache-aware scheduling are inactive
+            meanwhile, so switching them off changes nothing
             its cache-aware scheduling is on: within its pins, a VM with few
             busy threads is drawn to one last-level cache, if its memory fits
             there
@@ -174,7 +174,7 @@ Whose memory is taken first
   1. batch: nothing protects 900 MiB of its memory
   2. db: memory.min protects all that it has
 
-Who is killed first if that is not enough
+Which VM is killed first if that is not enough
   1. batch: 1000 MiB of memory and swap count, with oom_score_adj 200 as much as
   3048 MiB
   2. db: 2048 MiB of memory and swap count
@@ -214,7 +214,7 @@ Topology
   topology_policy is 'best-effort' and met: all it needs is on node 0
 
 Policy
-  what its metadata says is refused: there is no policy 'colour'
+  the policy in its metadata is refused: there is no policy 'colour'
   nodes = 0-1 (metadata)
   do_not_move = true (file)
 
@@ -223,8 +223,8 @@ Moves to other nodes, each judged by itself, best first
   minimum-gain
     Moving client 0 from node 1 to node 0 would cost 12 ms an epoch; at least 2
     % are asked for.
-  load-swap of client 0 with db7/0, node 1 to 3: saves 210 ms per epoch, nothing
-  is against it
+  load-swap of client 0 with db7/0, node 1 to 3: saves 210 ms per epoch, no rule
+  forbids it
     Swapping it with client 0 of 'db7' saves 210 ms an epoch.
 )");
 }
@@ -283,7 +283,7 @@ TEST_F(ViewTextTest, HistoryInATable) {
             R"(TIME                 VM/CLIENT  REASON             MOVE  STATE  SAVED(ms)
 2025-01-31 12:00:00  web1/1     load-move          0>1   done     420/403
 2025-01-31 10:53:20  db7/2      initial-placement  ->3   open         1/-
-There are more; --limit, --since and --until say which to show.
+There are more; choose which to show with --limit, --since and --until.
 )");
 }
 

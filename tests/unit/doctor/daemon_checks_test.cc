@@ -154,7 +154,7 @@ TEST(DaemonChecksTest, RightsAreThoseOfTheProcessThatAnswersAndOfNoOther) {
   const Finding nobody =
       check_rights(root.root(), failure(ErrorCode::kUnavailable, "nobody listens"));
   EXPECT_EQ(nobody.severity, Severity::kNote);
-  EXPECT_EQ(nobody.what, "not looked at: nobody listens");
+  EXPECT_EQ(nobody.what, "not checked: nobody listens");
 }
 
 TEST(DaemonChecksTest, WhatHasACheckOfItsOwnIsNotToldTwice) {

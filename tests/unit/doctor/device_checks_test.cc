@@ -45,11 +45,10 @@ class DeviceChecksTest : public ::testing::Test {
 };
 
 TEST_F(DeviceChecksTest, AHostWithoutDevicesForVmsHasNothingToMend) {
-  EXPECT_THAT(check(), ElementsAre(Finding{"interrupts",
-                                           Severity::kOk,
-                                           "no device of the host is seen to be used by a VM",
-                                           "",
-                                           {}}));
+  EXPECT_THAT(
+      check(),
+      ElementsAre(Finding{
+          "interrupts", Severity::kOk, "no VM is seen to use a device of this host", "", {}}));
 }
 
 TEST_F(DeviceChecksTest, APassedThroughDeviceWithInterruptsElsewhereIsANoteWithTheLineThatMendsIt) {

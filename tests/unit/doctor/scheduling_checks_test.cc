@@ -56,7 +56,7 @@ TEST_F(SchedulingChecksTest, ASchedulerThatIsABpfProgramIsNotedWithWhatItMeans) 
   write("sys/kernel/sched_ext/root/ops", "rusty");
   const Finding finding = check_sched_ext(root_.root());
   EXPECT_EQ(finding.severity, Severity::kNote);
-  EXPECT_THAT(finding.what, HasSubstr("'rusty' runs all threads: pins hold"));
+  EXPECT_THAT(finding.what, HasSubstr("'rusty' runs all threads: it respects pins"));
   write("sys/kernel/sched_ext/switch_all", "0");
   EXPECT_THAT(check_sched_ext(root_.root()).what, HasSubstr("only threads that ask for it"));
 }
@@ -76,7 +76,7 @@ TEST_F(SchedulingChecksTest, CacheAwareSchedulingWithoutNumaBalancingIsAWarning)
   write(kBalancing, "0");
   const Finding finding = check_cache_scheduling(root_.root());
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_THAT(finding.what, HasSubstr("not seen while NUMA balancing is off"));
+  EXPECT_THAT(finding.what, HasSubstr("does not see while NUMA balancing is off"));
   EXPECT_THAT(finding.lines, ElementsAre("sysctl kernel.numa_balancing=1",
                                          "echo 0 >/sys/kernel/debug/sched/llc_balancing/enabled"));
   write(kCacheSwitch, "0");

@@ -59,7 +59,7 @@ TEST(ExporterArgumentsTest, RefusesWhatIsNoAddress) {
     const auto read = parsed({"--listen", address});
     ASSERT_FALSE(read) << address;
     EXPECT_EQ(read.error().code, kExporterUsage);
-    EXPECT_THAT(read.error().text, HasSubstr("is no address to listen at")) << address;
+    EXPECT_THAT(read.error().text, HasSubstr("is not an address to listen at")) << address;
   }
 }
 

@@ -55,7 +55,7 @@ TEST(WebConfigTest, UsersHaveHashesOfBcrypt) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_THAT(read->users, UnorderedElementsAre(Pair("alice", kBcrypt), Pair("bob", kBcrypt)));
   EXPECT_THAT(refused("basic_auth_users:\n  alice: secret\n"),
-              HasSubstr("line 2: the password of 'alice' is no hash of bcrypt"));
+              HasSubstr("line 2: the password of 'alice' is not a bcrypt hash"));
   EXPECT_THAT(refused("basic_auth_users:\n  'a:b': " + kBcrypt + "\n"), HasSubstr("'a:b'"));
 }
 
@@ -64,7 +64,7 @@ TEST(WebConfigTest, WhatWouldProtectAndIsNotKnownHereIsRefused) {
   EXPECT_THAT(refused("tls_server_config:\n  cert_file: a\n  key_file: b\n  cipher_suites: []\n"),
               HasSubstr("line 4: key 'cipher_suites' of tls_server_config is not known here"));
   EXPECT_THAT(refused("tls_server_config:\n  cert_file: a\n  key_file: b\n  min_version: TLS10\n"),
-              HasSubstr("'TLS10', which is not one of those that are understood here: TLS12"));
+              HasSubstr("'TLS10', but must be one of: TLS12"));
   EXPECT_THAT(refused("tls_server_config:\n  cert_file: a\n  key_file: b\n"
                       "  client_auth_type: RequestClientCert\n"),
               HasSubstr("VerifyClientCertIfGiven"));
@@ -86,7 +86,7 @@ TEST(WebConfigTest, HalfOfAProtectionIsRefused) {
 TEST(WebConfigTest, WhatIsNoYamlOrNoMapIsRefusedWithItsLine) {
   EXPECT_THAT(refused("a: [1\n"), HasSubstr("line "));
   EXPECT_THAT(refused("- a\n"), HasSubstr("the file has no keys"));
-  EXPECT_THAT(refused("basic_auth_users:\n  alice: [1]\n"), HasSubstr("'alice' is no text"));
+  EXPECT_THAT(refused("basic_auth_users:\n  alice: [1]\n"), HasSubstr("'alice' is not text"));
   EXPECT_THAT(refused("[a]: b\n"), HasSubstr("line 1"));
   EXPECT_THAT(refused(std::string(100'000, '[')), HasSubstr("line "));
 }

@@ -385,8 +385,10 @@ TEST_F(HookRunTest, FitsTheXmlOfAnArrivingVm) {
     reports_.clear();
     EXPECT_THAT(told(operation, kPinnedElsewhere), IsEmpty());
     EXPECT_EQ(out_.str(), vm_xml("<vcpu cpuset='0-3'>2</vcpu>", "<cputune/>")) << operation;
-    EXPECT_THAT(reports_, ElementsAre(HasSubstr("VM 'web1' comes with <vcpu> cpuset"),
-                                      HasSubstr("<vcpupin vcpu='0'>")));
+    EXPECT_THAT(
+        reports_,
+        ElementsAre(HasSubstr("the XML of VM 'web1' is adapted to this host: <vcpu> cpuset"),
+                    HasSubstr("<vcpupin vcpu='0'>")));
   }
 }
 

@@ -186,7 +186,7 @@ TEST_F(PveCommandsTest, ElsewhereThanOnProxmoxVeNothingIsDone) {
   std::filesystem::remove_all(inside("etc/pve"));
   for (const char* command : {"install", "remove", "status"}) {
     EXPECT_EQ(run({command}), kExitRefused) << command;
-    EXPECT_THAT(err_.str(), HasSubstr("this is no node of Proxmox VE"));
+    EXPECT_THAT(err_.str(), HasSubstr("this is not a node of Proxmox VE"));
   }
   EXPECT_FALSE(std::filesystem::exists(inside("var/lib/vz")));
 }

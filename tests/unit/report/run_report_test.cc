@@ -81,7 +81,7 @@ TEST_F(RunReportTest, TimeMustBeInThePast) {
   const auto nonsense =
       parse_arguments(std::vector<std::string>{"report", "--since", "x"}, tests::kNoonUnixS);
   ASSERT_FALSE(nonsense);
-  EXPECT_THAT(nonsense.error().text, HasSubstr("'x' is no time"));
+  EXPECT_THAT(nonsense.error().text, HasSubstr("'x' is not a time"));
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST_F(RunTopTest, AClickChoosesAndASecondOneLooksIntoTheVm) {
 TEST_F(RunTopTest, WhatIsConfirmedIsCommandedAndAnswered) {
   ASSERT_TRUE(run({key('p'), key('y'), key('n')}));
   EXPECT_THAT(asked_, ElementsAre("status", "host", "pause", "status", "host"));
-  EXPECT_THAT(seen_.frames[1], HasSubstr("Begin no more moves (y/n)?"));
+  EXPECT_THAT(seen_.frames[1], HasSubstr("Pause, and start no more moves (y/n)?"));
   EXPECT_THAT(seen_.frames[2], HasSubstr("no more moves begin"));
   EXPECT_THAT(seen_.frames[3], ::testing::Not(HasSubstr("no more moves begin")));
 }
@@ -148,7 +148,7 @@ TEST_F(RunTopTest, FrozenScreenAsksNothing) {
 TEST_F(RunTopTest, LastFiguresStayWhenTheDaemonIsGone) {
   answers_ = 2;
   ASSERT_TRUE(run({{Kind::kTick, {}}}));
-  EXPECT_THAT(seen_.frames[1], HasSubstr("not of now: cannot connect"));
+  EXPECT_THAT(seen_.frames[1], HasSubstr("out of date: cannot connect"));
   EXPECT_THAT(seen_.frames[1], HasSubstr("web1/0"));
 }
 

@@ -141,7 +141,7 @@ TEST_F(TopFrameTest, WhatIsTypedAndAnsweredIsInTheLastLine) {
   state.filter = "web";
   state.entry = TopEntry::kFilter;
   EXPECT_THAT(plain_text(top_frame(data, state, {24, 80})),
-              HasSubstr("\nShow VMs with in their name: web_"));
+              HasSubstr("\nShow VMs whose name contains: web_"));
   state.entry = TopEntry::kNone;
   data.answer = "it moves";
   EXPECT_THAT(plain_text(top_frame(data, state, {24, 80})), HasSubstr("\nit moves"));
@@ -224,7 +224,7 @@ TEST_F(TopFrameTest, FiguresThatAreNotOfNowAreMarked) {
   TopData data = many(2, 2);
   data.problem = "cannot connect to '/s'";
   EXPECT_THAT(plain_text(top_frame(data, {}, {24, 80})),
-              HasSubstr("\nnot of now: cannot connect to '/s'\n"));
+              HasSubstr("\nout of date: cannot connect to '/s'\n"));
 }
 
 TEST_F(TopFrameTest, HostWithoutVmsSaysSo) {
@@ -252,7 +252,9 @@ TEST_F(TopFrameTest, TextOfAVmScrollsToItsLastLine) {
   state.scrolled = 1000;
   const std::string end = plain_text(top_frame(data, state, {10, 80}));
   EXPECT_THAT(
-      end, HasSubstr("There are more; --limit, --since and --until say which to show.\nEsc back"));
+      end,
+      HasSubstr(
+          "There are more; choose which to show with --limit, --since and --until.\nEsc back"));
   state.scrolled = 0;
   EXPECT_THAT(plain_text(top_frame(data, state, {10, 80})), ::testing::StartsWith("VM web1 "));
 }

@@ -87,7 +87,7 @@ export function showVm({ explain, problem, pending }) {
     return item;
   }, ({ parts }, { candidate }) => {
     setText(parts.title, titleOf(candidate));
-    setText(parts.verdict, candidate.guard || "nothing is against it");
+    setText(parts.verdict, candidate.guard || "no rule forbids it");
     parts.verdict.className = `pill ${candidate.guard ? "" : "good"}`;
     setText(parts.text, candidate.sentence);
   });

@@ -30,7 +30,7 @@ Result<Bytes> parse_size(std::string_view text) {
     return bytes * number;
   }
   return failure(ErrorCode::kInvalidArgument,
-                 fmt::format("'{}' is no size; write it as '512MiB', '32GiB' or '1TiB'", text));
+                 fmt::format("'{}' is not a size; write it as '512MiB', '32GiB' or '1TiB'", text));
 }
 
 TableReader::TableReader(Problems& problems, const toml::table& table, std::string where,
@@ -133,7 +133,7 @@ std::optional<Bytes> TableReader::size(std::string_view key) const {
     return std::nullopt;
   }
   if (bytes->value % kSimPage.value != 0) {
-    complain(key, fmt::format("'{}' = '{}' is no multiple of 2MiB", key, *written));
+    complain(key, fmt::format("'{}' = '{}' is not a multiple of 2MiB", key, *written));
     return std::nullopt;
   }
   return *bytes;

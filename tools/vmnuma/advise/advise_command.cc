@@ -243,7 +243,7 @@ int AdviseRun::run(const Invocation& invocation, Surroundings& surroundings) con
   if (invocation.sim && host_paths.empty()) {
     return fail(invocation, surroundings,
                 {ErrorCode::kInvalidArgument, 0,
-                 "advice is for this host, not for the simulated one; leave --sim out"},
+                 "advice is for this host, not for the simulated one; omit --sim"},
                 kExitUsage);
   }
   if (undo && host_paths.empty() && xml_path.empty() && !vcpus) {

@@ -46,7 +46,8 @@ bool may_define(const AdviseRun& run, const std::string& name, const std::string
                                    name + " as it is", name + " as it would be"))
       << std::flush;
   return run.yes ||
-         is_confirmed(fmt::format("Define '{}' so, from its next start on?", name), surroundings);
+         is_confirmed(fmt::format("Define '{}' like this, from its next start on?", name),
+                      surroundings);
 }
 
 int done(const Invocation& invocation, Surroundings& surroundings, const std::string& message) {
@@ -80,7 +81,7 @@ int apply_advice(const AdviseRun& run, const AdvisedVm& vm, const Invocation& in
                  Surroundings& surroundings) {
   if (vm.before == vm.after) {
     return done(invocation, surroundings,
-                fmt::format("{} is defined as advised, nothing was changed", vm.name));
+                fmt::format("{} is defined as advised already, nothing was changed", vm.name));
   }
   if (!may_define(run, vm.name, vm.before, vm.after, invocation, surroundings)) {
     return not_done(invocation, surroundings);
@@ -94,8 +95,9 @@ int apply_advice(const AdviseRun& run, const AdvisedVm& vm, const Invocation& in
     return fail(invocation, surroundings, defined.error(), kExitRefused);
   }
   return done(invocation, surroundings,
-              fmt::format("{} starts so from now on; vmnuma advise --undo {} goes back", vm.name,
-                          text::shell_word(vm.name)));
+              fmt::format("{} has the advised definition from its next start on; 'vmnuma advise "
+                          "--undo {}' restores the earlier one",
+                          vm.name, text::shell_word(vm.name)));
 }
 
 int undo_advice(const AdviseRun& run, const Invocation& invocation, Surroundings& surroundings) {
@@ -122,7 +124,8 @@ int undo_advice(const AdviseRun& run, const Invocation& invocation, Surroundings
   if (const auto forgotten = forget_definition(kept->path); !forgotten) {
     return fail(invocation, surroundings, forgotten.error(), kExitRefused);
   }
-  return done(invocation, surroundings, fmt::format("{} starts as before from now on", name));
+  return done(invocation, surroundings,
+              fmt::format("{} has its earlier definition from its next start on", name));
 }
 
 int list_undo(const AdviseRun& run, const Invocation& invocation, Surroundings& surroundings) {

@@ -104,7 +104,7 @@ void read_node(const Json& json, Reader& reader, AdviceHost& host) {
                          reader.small(cpu, "core", 0, kMostId),
                          reader.small(cpu, "cache", 0, kMostId)});
     if (!cpus.insert(node.cpus.back().id).second) {
-      reader.complain(fmt::format("CPU {} is there twice", node.cpus.back().id.value));
+      reader.complain(fmt::format("CPU {} is listed twice", node.cpus.back().id.value));
     }
   }
   std::sort(node.cpus.begin(), node.cpus.end(),
@@ -115,7 +115,7 @@ void read_node(const Json& json, Reader& reader, AdviceHost& host) {
     const std::int64_t most = kMost / size.value;
     if (std::any_of(node.huge_pages.begin(), node.huge_pages.end(),
                     [&](const HugePagePool& other) { return other.page_size == size; })) {
-      reader.complain(fmt::format("huge pages of {} bytes are there twice", size.value));
+      reader.complain(fmt::format("huge pages of {} bytes are listed twice", size.value));
     }
     node.huge_pages.push_back({size, reader.number(pool, "pages", 0, most)});
     if (pool.contains("free")) {
@@ -138,7 +138,7 @@ void read_distances(const Json& json, Reader& reader, AdviceHost& host) {
   const Json rows = reader.list(json, "distances");
   for (const Json& row : rows) {
     if (!row.is_array() || row.size() != rows.size()) {
-      reader.complain("'distances' is not as wide as it is high");
+      reader.complain("'distances' is not square");
       return;
     }
     for (const Json& value : row) {

@@ -62,7 +62,7 @@ Result<std::string> written_to(const FileDescriptor& file) {
     }
     size += static_cast<std::size_t>(got);
   }
-  return failure(ErrorCode::kIo, "it says more than any definition is long");
+  return failure(ErrorCode::kIo, "its output is longer than any definition");
 }
 
 }  // namespace

@@ -461,10 +461,9 @@ class CommandLine {
     notes_[set] = "Keys (vmnuma-metadata(5) explains them):\n" + listed(keys);
     set->add_flag("--persistent", persistent_, "Also in the VM's definition, for its next starts");
 
-    CLI::App* release =
-        add(app_, "release", "Leave a VM, or all of them, alone, pinned as found", [this] {
-          return Command(balancer::ReleaseRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
-        });
+    CLI::App* release = add(app_, "release", "Stop balancing VMs, and restore their pins", [this] {
+      return Command(balancer::ReleaseRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
+    });
     add_vm(*release);
     CLI::App* manage = add(app_, "manage", "Manage a released VM, or all of them, again", [this] {
       return Command(balancer::ManageRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
@@ -495,7 +494,7 @@ class CommandLine {
     add_text("--lasting", reserve_.lasting, "DURATION", "Drop it after this long, such as 8h")
         ->excludes(until);
     reserve->add_flag("--shared", reserve_.request.shared,
-                      "Keep again what a VM took, when it has stopped");
+                      "Keep a VM's room again when it has stopped");
 
     CLI::App* reservations =
         add_reading(app_, "reservations", "Room reserved for VMs that do not run yet",

@@ -129,7 +129,7 @@ enum class ListOrder { kName, kLocality, kOwed, kLoad, kMemory };
 inline constexpr std::array<std::string_view, 5> kListOrders{"name", "locality", "owed", "load",
                                                              "memory"};
 struct ListRun {
-  static constexpr CommandName kName{"", "list", "VMs, where they live and how they fare"};
+  static constexpr CommandName kName{"", "list", "VMs, where they live and how they run"};
   ListOrder order{};
   template <class Line>
   void describe(Line& line) {
@@ -328,9 +328,10 @@ struct SimRunRequest {
   template <class Line>
   void describe(Line& line) {
     line.argument("SCENARIO", scenario, "Name, file, - (standard input) or drawn-SEED-NUMBER");
-    line.number("--epochs", epochs, {1, 1'000'000}, "Run N epochs, whatever the scenario says");
+    line.number("--epochs", epochs, {1, 1'000'000},
+                "Run N epochs instead of the scenario's number");
     line.number("--seed", seed, {0, std::numeric_limits<std::int64_t>::max()},
-                "Random seed, whatever the scenario says");
+                "Random seed instead of the scenario's");
     line.text("--policy", policy, "POLICY", "Run it under another policy of `sim compare`");
     line.text("--record", record, "FILE", "Also write a recording to this new file");
     line.text("--explain", explain, "VM", "Print only why this VM is where it is at the end");

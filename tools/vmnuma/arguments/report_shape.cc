@@ -128,7 +128,7 @@ Result<void> check_shape(const ReportShape& shape, const std::string& type) {
   }
   if (!shape.ids.empty() && !id_column(*table)) {
     return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("rows of {} have no number to choose them by", type));
+                   fmt::format("rows of {} have no number by which to choose them", type));
   }
   if (!shape.group.empty() && !column_of(*table, "groupID")) {
     return failure(ErrorCode::kInvalidArgument, fmt::format("rows of {} have no group", type));

@@ -82,8 +82,8 @@ tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
   }
   if (reset->count() > 0) {
     return usage(
-        "-r is not supported: others count on what was counted; print the table twice "
-        "and take the difference");
+        "-r is not supported: other programs rely on the counters; print the table twice and take "
+        "the difference");
   }
   if (const std::vector<std::string> others = app.remaining(); !others.empty()) {
     return usage(fmt::format("'{}' is not supported", others.front()));

@@ -108,7 +108,7 @@ Result<std::int64_t> parse_since(std::string_view text, std::int64_t now_unix_s)
   }
   return failure(ErrorCode::kInvalidArgument,
                  "'" + std::string(text) +
-                     "' is no time; write an age such as 30m, 2h, 7d or 2d5h, or a time such as "
+                     "' is not a time; write an age such as 30m, 2h, 7d or 2d5h, or a time such as "
                      "yesterday, '2025-01-31' or '2025-01-31 13:00'");
 }
 
@@ -121,7 +121,7 @@ Result<std::int64_t> parse_when(std::string_view text) {
   }
   return failure(ErrorCode::kInvalidArgument,
                  "'" + std::string(text) +
-                     "' is no time; write one such as '2025-01-31' or '2025-01-31 13:00'");
+                     "' is not a time; write one such as '2025-01-31' or '2025-01-31 13:00'");
 }
 
 Result<std::int64_t> parse_duration(std::string_view text) {
@@ -129,7 +129,7 @@ Result<std::int64_t> parse_duration(std::string_view text) {
     return *seconds;
   }
   return failure(ErrorCode::kInvalidArgument,
-                 "'" + std::string(text) + "' is not as long as anything; write 30m, 2h or 7d");
+                 "'" + std::string(text) + "' is not a duration; write 30m, 2h or 7d");
 }
 
 }  // namespace vmnuma::tools

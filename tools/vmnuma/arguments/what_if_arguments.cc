@@ -52,7 +52,7 @@ Result<std::int64_t> parse_memory(std::string_view text) {
     return *bytes;
   }
   return bad_argument(
-      fmt::format("'{}' is no size; write a number and MiB, GiB or TiB, such as 8GiB", text));
+      fmt::format("'{}' is not a size; write a number and MiB, GiB or TiB, such as 8GiB", text));
 }
 
 Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text) {
@@ -92,7 +92,7 @@ Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text) {
   }
   if (vm.vcpus == 0 || vm.memory_bytes == 0) {
     return bad_argument(
-        fmt::format("'{}' must say vcpus and memory, such as 'vcpus=32,memory=128GiB'", text));
+        fmt::format("'{}' must have vcpus and memory, such as 'vcpus=32,memory=128GiB'", text));
   }
   return vm;
 }
@@ -110,7 +110,7 @@ Result<balancer::MoveRequest> parse_move(std::string_view text) {
     understood = understood && move.client && *move.client >= 0;
   }
   if (!understood) {
-    return bad_argument(fmt::format("'{}' is no move; write VM=NODE, or VM/CLIENT=NODE", text));
+    return bad_argument(fmt::format("'{}' is not a move; write VM=NODE, or VM/CLIENT=NODE", text));
   }
   return move;
 }
@@ -119,8 +119,8 @@ Result<balancer::WhatIfRequest::OptionValue> parse_option_value(std::string_view
   const auto [name, value] = sides_of(text);
   const auto number = whole_number<std::int64_t>(value);
   if (name.empty() || !number) {
-    return bad_argument(
-        fmt::format("'{}' is no option; write NAME=INTEGER, such as 'Numa.MigThreshold=5'", text));
+    return bad_argument(fmt::format(
+        "'{}' is not an option; write NAME=INTEGER, such as 'Numa.MigThreshold=5'", text));
   }
   return balancer::WhatIfRequest::OptionValue{std::string(name), *number};
 }

@@ -59,8 +59,8 @@ tl::expected<std::optional<balancer::HistoryRowView>, Refusal> follow_action(
       return std::nullopt;
     }
   }
-  return tl::unexpected(refused(
-      fmt::format("action {} is not in the history, so nothing tells when it is done", action)));
+  return tl::unexpected(refused(fmt::format(
+      "action {} is not in the history, so it cannot be seen when it is done", action)));
 }
 
 }  // namespace vmnuma::tools

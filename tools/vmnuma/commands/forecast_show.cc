@@ -81,7 +81,7 @@ Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
   std::optional<stats::VmForecast> forecast = forecaster.forecast(now);
   if (!forecast) {
     return failure(ErrorCode::kNotFound,
-                   fmt::format("nothing is known of VM '{}' to forecast from", asked.vm));
+                   fmt::format("nothing is known about VM '{}' from which to forecast", asked.vm));
   }
   return ForecastShown{std::move(*found), *forecast, std::move(model)};
 }

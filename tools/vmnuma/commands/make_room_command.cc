@@ -296,7 +296,7 @@ class RoomCommand {
 
   [[nodiscard]] std::string became(const StepsTaken& taken, std::size_t steps, bool is_done) const {
     if (taken.steps < steps) {
-      return fmt::format("{} of {} steps are done, the others were left", taken.steps, steps);
+      return fmt::format("{} of {} steps are done, the others were not begun", taken.steps, steps);
     }
     const int node = json_["node"].get<int>();
     return is_done ? fmt::format("Node {} has room now", node)

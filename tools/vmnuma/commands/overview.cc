@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::string_view kCommands = R"(
   vmnuma top              nodes and VMs on a full screen
-  vmnuma list             the VMs, where they live and how they get on
+  vmnuma list             the VMs, where they live and how they run
   vmnuma explain VM       why a VM is where it is
-  vmnuma plan             what the last epoch decided, and what it did not do
-  vmnuma history          past moves, with what they were to save and what they saved
-  vmnuma doctor           what is wrong on this host, and the cure
+  vmnuma plan             what the last epoch decided, and what it rejected
+  vmnuma history          past moves, with their predicted and measured savings
+  vmnuma doctor           what is wrong on this host, and how to fix it
 
-'vmnuma --help' lists all commands, 'vmnuma help COMMAND' tells more of one.
+'vmnuma --help' lists all commands, 'vmnuma help COMMAND' explains one.
 )";
 
 std::string status_line(const balancer::StatusView& status) {

@@ -139,9 +139,9 @@ nlohmann::ordered_json replay_json(const balancer::ReplayReport& report) {
 }
 
 std::string replay_text(const balancer::ReplayReport& report) {
-  std::string out = fmt::format("{} plans were made again, {}\n", report.epochs,
-                                report.differing == 0 ? "all the same to the byte"
-                                                      : fmt::format("{} differ", report.differing));
+  std::string out = fmt::format(
+      "{} plans were recomputed, {}\n", report.epochs,
+      report.differing == 0 ? "all identical" : fmt::format("{} differ", report.differing));
   if (report.version != VMNUMA_VERSION) {
     out += fmt::format("It was recorded by version {}, this is {}.\n", printable(report.version),
                        VMNUMA_VERSION);
@@ -149,7 +149,7 @@ std::string replay_text(const balancer::ReplayReport& report) {
   if (report.first_difference) {
     const auto& first = *report.first_difference;
     out +=
-        fmt::format("\nThe first in line {}, epoch {}\n  recorded: {}\n  replayed: {}\n",
+        fmt::format("\nThe first one in line {}, epoch {}\n  recorded: {}\n  replayed: {}\n",
                     first.line, first.epoch, printable(first.recorded), printable(first.replayed));
   }
   if (report.other) {

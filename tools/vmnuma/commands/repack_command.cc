@@ -75,8 +75,8 @@ class Repacker {
     way_ = std::move(*way);
     if (way_.steps.empty() || way_.gain_ms * 1000 < way_.demand_ms * run_.least_gain) {
       say(
-          fmt::format("nothing moves: {} ms per epoch could be saved of {} ms that VMs want, and "
-                      "less than {}/1000 is not worth it",
+          fmt::format("nothing is moved: moves could save {} ms per epoch of {} ms that VMs want, "
+                      "which is less than {}/1000 of it",
                       way_.gain_ms, way_.demand_ms, run_.least_gain));
       return finished("");
     }
@@ -86,7 +86,7 @@ class Repacker {
                         [this](const std::string& sentence) { say(sentence); });
     if (taken_.refusal) {
       const int code = failed(*taken_.refusal);
-      say(fmt::format("{} of {} steps are done, the others were left", taken_.steps,
+      say(fmt::format("{} of {} steps are done, the others were not begun", taken_.steps,
                       way_.steps.size()));
       return finished(taken_.refusal->error.message) == kExitOk ? code : kExitRefused;
     }

@@ -111,7 +111,8 @@ std::optional<Error> why_it_failed(int status) {
       case kThrew:
         return Error{ErrorCode::kUnavailable, 0, "it failed"};
       default:
-        return Error{ErrorCode::kUnavailable, 0, "it could not be started or heard"};
+        return Error{ErrorCode::kUnavailable, 0,
+                     "it could not be started, or its output could not be read"};
     }
   }
   // Out of memory, libraries written in C tend to end like this.

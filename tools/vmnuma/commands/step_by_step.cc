@@ -67,7 +67,8 @@ StepsTaken take_steps(const Invocation& invocation, Surroundings& surroundings,
   const StepsTaken& taken = taker.taken();
   for (const MoveTogetherRequest& step : steps) {
     if (taken.clients + static_cast<std::int64_t>(step.moves.size()) > at_most) {
-      say(fmt::format("enough: {} clients have moved, and at most {} may", taken.clients, at_most));
+      say(fmt::format("stopping here: {} clients have moved, and at most {} may", taken.clients,
+                      at_most));
       break;
     }
     taker.take(step);

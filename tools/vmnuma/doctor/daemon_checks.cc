@@ -29,14 +29,14 @@ Finding mode_finding(const StatusView& status) {
     return {"daemon",
             Severity::kNote,
             what + ": something that it needs is missing",
-            "What is missing, and what does not work without it, is in:",
+            "To see what is missing, and what does not work without it:",
             {"vmnuma status"}};
   }
   if (status.mode == balancer::Mode::kPaused) {
     return {"daemon",
             Severity::kNote,
             what + ": VMs stay where they are",
-            "Go on with:",
+            "To resume:",
             {"vmnuma resume"}};
   }
   return {"daemon",
@@ -58,7 +58,7 @@ std::vector<Finding> check_socket(const std::string& root, const std::string& so
       {"socket",
        Severity::kNote,
        fmt::format("the daemon's configuration names another socket: '{}'", config->socket_path),
-       "Ask it there:",
+       "Ask the daemon there:",
        {"vmnuma --socket " + text::shell_word(config->socket_path) + " doctor"}}};
 }
 
@@ -67,7 +67,7 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
     const bool is_refused =
         status.error().code == ErrorCode::kPermissionDenied || status.error().errno_value == EACCES;
     return {{"daemon", Severity::kError, status.error().message,
-             is_refused ? "Ask as root or as a member of the group vmnuma."
+             is_refused ? "Run vmnuma as root or as a member of the group vmnuma."
                         : "Start it, or see why it ended:",
              is_refused ? std::vector<std::string>{}
                         : std::vector<std::string>{"systemctl enable --now vmnumad",
@@ -75,13 +75,13 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
   }
   std::vector<Finding> findings = {mode_finding(*status)};
   if (is_about_another_host(*status)) {
-    findings.push_back({"host",
-                        Severity::kOk,
-                        fmt::format("the daemon's host is another one ({}), so nothing of this one "
-                                    "is looked at",
-                                    status->uri),
-                        "",
-                        {}});
+    findings.push_back(
+        {"host",
+         Severity::kOk,
+         fmt::format("the daemon's host is another one ({}), so this host is not checked",
+                     status->uri),
+         "",
+         {}});
   }
   if (!status->nothing_to_balance.empty()) {
     findings.push_back({"balance", Severity::kOk, status->nothing_to_balance, "", {}});
@@ -99,7 +99,7 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
     findings.push_back({"configuration",
                         Severity::kWarning,
                         notice,
-                        "Once that is seen to, read the configuration again:",
+                        "When that is fixed, reload the configuration:",
                         {"systemctl reload vmnumad"}});
   }
   for (const balancer::DegradedView& missing : status->degraded) {
@@ -121,15 +121,15 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
     findings.push_back({"history",
                         Severity::kWarning,
                         fmt::format("{}: {}", status->history.path, status->history.state),
-                        "Nothing is recorded until that is mended.",
+                        "Nothing is recorded until this is fixed.",
                         {}});
   }
   if (status->wants_wakeups && !status->wakeup_pairs) {
     findings.push_back({"wakeups",
                         Severity::kWarning,
                         "Numa.LocalityWeightActionAffinity is set, but nothing counts which VMs "
-                        "wake each other, so declared affinity groups count only",
-                        "Let them be counted (vmnuma-wakeups(8)):",
+                        "wake each other, so only declared affinity groups have an effect",
+                        "To have them counted (vmnuma-wakeups(8)):",
                         {"systemctl enable --now vmnuma-wakeups", "journalctl -u vmnuma-wakeups"}});
   }
   if (status->version != version) {
@@ -137,7 +137,7 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
         {"version",
          Severity::kWarning,
          fmt::format("the daemon is of version {}, this program of {}", status->version, version),
-         "An update was not followed by a new start:",
+         "The daemon was not restarted after an update:",
          {"systemctl restart vmnumad"}});
   }
   return findings;
@@ -147,24 +147,23 @@ Finding check_rights(const files::Directory& root, const Result<Peer>& daemon) {
   const auto status = daemon.and_then(
       [&](const Peer& peer) { return root.read(fmt::format("proc/{}/status", peer.pid)); });
   if (!status) {
-    return {"rights", Severity::kNote, "not looked at: " + status.error().message, "", {}};
+    return {"rights", Severity::kNote, "not checked: " + status.error().message, "", {}};
   }
   const std::string who = fmt::format("vmnumad (pid {}, uid {})", daemon->pid, daemon->uid);
   const Result<std::string> missing = stats::lacking_capabilities(*status);
   if (!missing) {
     return {"rights",
             Severity::kWarning,
-            fmt::format("the kernel does not say what {} may do", who),
+            fmt::format("the capabilities of {} cannot be read", who),
             "",
             {}};
   }
   if (!missing->empty()) {
     return {"rights",
             Severity::kError,
-            fmt::format("{} lacks {}, without which it cannot see where memory of VMs is and move "
-                        "it",
+            fmt::format("{} lacks {}, which it needs to see where VMs' memory is and to move it",
                         who, *missing),
-            "Its unit gives both (AmbientCapabilities=); look for a drop-in that does not:",
+            "Its unit grants both (AmbientCapabilities=); look for a drop-in that does not:",
             {"systemctl cat vmnumad"}};
   }
   return {

@@ -95,8 +95,8 @@ Finding finding_on(const UsedDevice& device, const stats::FiringInterrupts& firi
   return {"interrupts",
           Severity::kNote,
           fmt::format("{}, but its {}", device.what, stats::to_text(firing)),
-          "Run irqbalance, or let them fire there (irqbalance, if it runs, leaves alone what is "
-          "named with --banirq):",
+          "Run irqbalance, or let them fire there (a running irqbalance leaves interrupts alone "
+          "that are named with --banirq):",
           {fmt::format("for irq in {}; do echo {} > /proc/irq/$irq/smp_affinity_list; done",
                        fmt::join(firing.numbers, " "), to_list(cpus))}};
 }
@@ -122,13 +122,13 @@ std::vector<Finding> check_interrupts(const files::Directory& root,
     }
   }
   if (findings.empty()) {
-    findings.push_back({"interrupts",
-                        Severity::kOk,
-                        used.empty()
-                            ? "no device of the host is seen to be used by a VM"
-                            : "those of VMs' devices fire on the VMs' or the devices' nodes",
-                        "",
-                        {}});
+    findings.push_back(
+        {"interrupts",
+         Severity::kOk,
+         used.empty() ? "no VM is seen to use a device of this host"
+                      : "interrupts of VMs' devices fire on the nodes of the VMs or of the devices",
+         "",
+         {}});
   }
   return findings;
 }

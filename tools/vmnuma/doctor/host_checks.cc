@@ -46,7 +46,7 @@ Finding check_nodes(const files::Directory& root) {
   if (!online) {
     return {"nodes",
             Severity::kError,
-            "the kernel tells of no NUMA nodes: " + online.error().message,
+            "the kernel reports no NUMA nodes: " + online.error().message,
             "Use a kernel with CONFIG_NUMA, such as Debian's, and start it without numa=off.",
             {}};
   }
@@ -55,7 +55,7 @@ Finding check_nodes(const files::Directory& root) {
   if (!with_cpus || !with_memory) {
     return {"nodes",
             Severity::kWarning,
-            "which nodes have CPUs and memory cannot be read: " +
+            "cannot read which nodes have CPUs and memory: " +
                 (with_cpus ? with_memory : with_cpus).error().message,
             "",
             {}};
@@ -87,14 +87,15 @@ Finding check_nodes(const files::Directory& root) {
       "nodes",
       is_whole ? Severity::kOk : Severity::kNote,
       what,
-      can_fill ? "If the host should have memory there, look whether its slots are filled." : "",
+      can_fill ? "If the host should have memory there, check whether its slots are filled." : "",
       {}};
 }
 
 Finding check_distances(const files::Directory& root) {
   const auto online = node_list(root, "online");
   if (!online || online->size() < 2) {
-    return {"distances", Severity::kOk, "no two nodes, no distances", "", {}};
+    return {
+        "distances", Severity::kOk, "there are no two nodes, so there are no distances", "", {}};
   }
   bool all_local = true;
   for (const NodeId node : *online) {
@@ -110,13 +111,14 @@ Finding check_distances(const files::Directory& root) {
   if (all_local) {
     return {"distances",
             Severity::kWarning,
-            "every node is told to be as near as itself (10), so locality seems worth nothing",
+            "every other node is reported to be as near as the node itself (10), so locality seems "
+            "worth nothing",
             "The firmware has no SLIT, or the kernel was started with numa=fake; update the "
             "firmware, or give this host distances if it is a VM itself.",
             {}};
   }
   return {
-      "distances", Severity::kOk, "the firmware tells how far nodes are from each other", "", {}};
+      "distances", Severity::kOk, "the firmware reports how far nodes are from each other", "", {}};
 }
 
 Finding check_topology(const files::Directory& root) {
@@ -171,19 +173,19 @@ Finding check_schedstat(const files::Directory& root) {
             "Use a kernel with CONFIG_SCHED_INFO, such as Debian's.",
             {}};
   }
-  return {"schedstat", Severity::kOk, "the kernel tells how long threads ran and waited", "", {}};
+  return {"schedstat", Severity::kOk, "the kernel reports how long threads ran and waited", "", {}};
 }
 
 Finding check_pressure(const files::Directory& root) {
   if (const auto text = root.read("proc/pressure/memory"); !text) {
     return {"pressure",
             Severity::kWarning,
-            "the kernel does not tell which tasks wait for memory, so page migration is not paused "
-            "for them",
+            "the kernel does not report how long tasks wait for memory, so page migration is not "
+            "paused when they do",
             "Start the kernel with psi=1.",
             {}};
   }
-  return {"pressure", Severity::kOk, "the kernel tells how long tasks wait for memory", "", {}};
+  return {"pressure", Severity::kOk, "the kernel reports how long tasks wait for memory", "", {}};
 }
 
 Finding check_counters(const files::Directory& root) {
@@ -204,11 +206,14 @@ Finding check_counters(const files::Directory& root) {
             fmt::format("kernel.perf_event_paranoid is {}, which forbids counting reads from "
                         "memory, {}",
                         *paranoid, kWithout),
-            "If each VM should have a price of its own, where the CPUs count such reads:",
+            "To give each VM a price of its own, if the CPUs can count such reads:",
             {"sysctl kernel.perf_event_paranoid=2"}};
   }
-  return {
-      "counters", Severity::kOk, "reads from memory may be counted, where CPUs count them", "", {}};
+  return {"counters",
+          Severity::kOk,
+          "reads from memory may be counted, if the CPUs can count them",
+          "",
+          {}};
 }
 
 std::vector<Finding> check_host(const files::Directory& root) {

@@ -53,26 +53,25 @@ Finding unreachable(const Directory& root, const LibvirtDaemon& daemon,
     return {"libvirt",
             Severity::kError,
             std::move(what),
-            fmt::format("Look whether {} runs well, and whether polkit lets the user vmnuma in "
-                        "(the rule is 50-vmnuma.rules):",
+            fmt::format("Check whether {} works, and whether polkit allows the user vmnuma to "
+                        "connect (rule 50-vmnuma.rules):",
                         daemon.name),
             {fmt::format("systemctl status {}", daemon.name), "journalctl -u vmnumad -u polkit"}};
   }
   const LibvirtDaemon other = daemon.name == kModular ? whole() : modular();
   if (exists(root, daemon.socket) && is_listened_on(root, other.socket)) {
-    return {
-        "libvirt",
-        Severity::kError,
-        fmt::format("{}; no program listens on {}, but libvirt's programs take it because it is "
-                    "there, although {} runs",
-                    what, daemon.socket, other.name),
-        "Remove what was left behind:",
-        {fmt::format("rm {}", daemon.socket)}};
+    return {"libvirt",
+            Severity::kError,
+            fmt::format("{}; no program listens on {}, but libvirt's programs use that socket "
+                        "because it exists, although {} runs",
+                        what, daemon.socket, other.name),
+            "Remove the stale socket:",
+            {fmt::format("rm {}", daemon.socket)}};
   }
   return {"libvirt",
           Severity::kError,
           fmt::format("{}; no program listens on {}", what, daemon.socket),
-          "Start libvirt, by its socket:",
+          "Start libvirt through its socket:",
           {fmt::format("systemctl enable --now {}.socket", unit_of(root))}};
 }
 
@@ -124,7 +123,7 @@ Finding check_libvirt(const Directory& root, const balancer::StatusView& status)
             fmt::format("the daemon reaches {} ({}), but libvirtd and virtqemud both listen: only "
                         "one of them can manage QEMU's VMs",
                         status.uri, daemon.name),
-            "Keep the modular one, if libvirt was changed over to it:",
+            "If libvirt was switched to the modular daemons, disable the other one:",
             {"systemctl disable --now libvirtd.socket libvirtd-ro.socket libvirtd-admin.socket "
              "libvirtd.service"}};
   }

@@ -92,7 +92,7 @@ Finding check_storage(const files::Directory& root, const std::string& storage,
   if (snippets.empty()) {
     return {kCheck,
             Severity::kNote,
-            fmt::format("not looked at: the directory of the storage '{}' is not known", storage),
+            fmt::format("not checked: the directory of the storage '{}' is not known", storage),
             "",
             {}};
   }
@@ -112,12 +112,12 @@ Finding check_storage(const files::Directory& root, const std::string& storage,
     return {
         kCheck, Severity::kError,
         fmt::format("{} is missing or not executable, so these VMs do not start: {}", path, broken),
-        "Put it in place:", install};
+        "Install it:", install};
   }
   if (!runs) {
     return {kCheck, Severity::kNote,
             "the hookscript is not in place, so no VM is kept from starting where it does not fit",
-            "It is put in place by (vmnuma-hook(8)):", install};
+            "To install it (vmnuma-hook(8)):", install};
   }
   if (script == PveScript::kOther) {
     return {kCheck, Severity::kWarning, path + " is not the one of this version",
@@ -166,7 +166,7 @@ Finding check_affinity(const std::vector<PveVm>& vms) {
   return {"affinity",
           Severity::kNote,
           fmt::format("VMs with an affinity in Proxmox VE are left where they are: {}", pinned),
-          "To have one balanced, take its affinity away, for its next start:",
+          "To have one balanced from its next start on, remove its affinity:",
           {"qm set VMID --delete affinity"}};
 }
 

@@ -74,9 +74,9 @@ Finding check_kernel_balancing(const Directory& root) {
   return {"balancing",
           Severity::kWarning,
           fmt::format("kernel.numa_balancing is {}: memory tiering moves pages between nodes, "
-                      "whatever their home",
+                      "regardless of VMs' homes",
                       value),
-          "Unless that is wanted, set it back:",
+          "Unless this is intended, set it back:",
           {"sysctl kernel.numa_balancing=1"}};
 }
 
@@ -127,15 +127,17 @@ Finding check_isolation(const Directory& root) {
               fmt::format("{} is an isolated cpuset partition, where the kernel does not spread "
                           "threads over CPUs: no VM is pinned there",
                           slice),
-              "For CPUs of its own that are balanced, make it a partition of the type root:",
+              "To have CPUs of its own among which the kernel spreads threads, make it a partition "
+              "of the type root:",
               {fmt::format("echo root >/sys/fs/cgroup/{}/cpuset.cpus.partition", slice)}};
     }
     if (partition.find("invalid") != std::string::npos) {
       return {"isolation",
               Severity::kWarning,
-              fmt::format("{} should be a cpuset partition, but is none: the kernel says '{}'",
+              fmt::format("{} is configured as a cpuset partition, but is not a valid one: the "
+                          "kernel reports '{}'",
                           slice, partition),
-              "VMs share their CPUs with others until that is mended.",
+              "VMs share their CPUs with others until this is fixed.",
               {}};
     }
   }

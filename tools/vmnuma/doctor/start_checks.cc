@@ -65,10 +65,10 @@ Finding check_numad_service(const files::Directory& root) {
     return {"numad",
             Severity::kError,
             fmt::format("the numad service runs (pid {}) and pins the same VMs", pid),
-            "Stop it for good:",
+            "Stop and disable it:",
             {"systemctl disable --now numad"}};
   }
-  return {"numad", Severity::kOk, "no numad service that would pin the same VMs", "", {}};
+  return {"numad", Severity::kOk, "no numad service runs that would pin the same VMs", "", {}};
 }
 
 Finding check_numad_program(const files::Directory& root) {
@@ -76,7 +76,7 @@ Finding check_numad_program(const files::Directory& root) {
   if (!program && program.error().code == ErrorCode::kNotFound) {
     return {"auto", Severity::kNote,
             "there is no /usr/bin/numad, so VMs with placement='auto' do not start",
-            "vmnuma's own answers libvirt (vmnuma-numad(8)):", numad_lines()};
+            "To install vmnuma's, which answers libvirt (vmnuma-numad(8)):", numad_lines()};
   }
   if (!program) {
     return {"auto", Severity::kWarning, program.error().message, "", {}};
@@ -85,12 +85,12 @@ Finding check_numad_program(const files::Directory& root) {
     return {"auto", Severity::kWarning,
             "/usr/bin/numad is not vmnuma's, so VMs with placement='auto' start where the daemon "
             "does not expect them",
-            "vmnuma's own answers libvirt in its place (vmnuma-numad(8)):", numad_lines()};
+            "To replace it by vmnuma's, which answers libvirt (vmnuma-numad(8)):", numad_lines()};
   }
   if (!is_executable(root, kNumad)) {
     return {"auto",
             Severity::kError,
-            "/usr/bin/numad may not be executed, so VMs with placement='auto' do not start",
+            "/usr/bin/numad is not executable, so VMs with placement='auto' do not start",
             "Make it executable:",
             {"chmod 755 /usr/bin/numad"}};
   }
@@ -102,9 +102,9 @@ Finding check_hook(const files::Directory& root) {
   const auto hook = root.read(kHook);
   if (!hook && hook.error().code == ErrorCode::kNotFound) {
     return {"hook", Severity::kNote,
-            "libvirt's hook is not installed, so the daemon does not know which VM starts, and XML "
-            "of arriving VMs is not fitted to this host",
-            "It is put in place by (vmnuma-hook(8)):", hook_lines(root)};
+            "libvirt's hook is not installed, so the daemon does not know which VM starts, and the "
+            "XML of incoming VMs is not adapted to this host",
+            "To install it (vmnuma-hook(8)):", hook_lines(root)};
   }
   if (!hook) {
     return {"hook", Severity::kWarning, hook.error().message, "", {}};
@@ -112,7 +112,7 @@ Finding check_hook(const files::Directory& root) {
   if (!is_executable(root, kHook)) {
     return {"hook",
             Severity::kWarning,
-            fmt::format("/{} may not be executed, so libvirt ignores it", kHook),
+            fmt::format("/{} is not executable, so libvirt ignores it", kHook),
             "Make it executable:",
             {fmt::format("chmod 755 /{}", kHook)}};
   }

@@ -22,7 +22,7 @@ std::vector<Finding> check_definitions(const Result<balancer::HostView>& host) {
   }
   if (findings.empty()) {
     findings.push_back(
-        {"advice", Severity::kOk, "nothing in the definitions of VMs is known to hurt", "", {}});
+        {"advice", Severity::kOk, "the definitions of VMs have no known problems", "", {}});
   }
   return findings;
 }

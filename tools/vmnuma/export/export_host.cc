@@ -20,7 +20,7 @@ int export_host(const ExportRun& run, const Invocation& invocation, Surroundings
   if (invocation.sim) {
     return fail(invocation, surroundings,
                 {ErrorCode::kInvalidArgument, 0,
-                 "the host format describes this host, not the simulated one; leave --sim out"},
+                 "the host format describes this host, not the simulated one; omit --sim"},
                 kExitUsage);
   }
   const auto config = read_host_config(run.root, invocation, surroundings);

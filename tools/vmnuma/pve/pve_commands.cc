@@ -191,7 +191,7 @@ int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings)
     }
   }
   if (!offered.empty()) {
-    text += "VMs get it, for their next start, by\n" + offered;
+    text += "To give it to VMs, from their next start on:\n" + offered;
   }
   text += "Each node that such a VM may start on needs the script, too.\n";
   return print(invocation, surroundings, invocation.json ? text::json_text(json) + "\n" : text);

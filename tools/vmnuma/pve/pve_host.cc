@@ -54,7 +54,7 @@ Result<std::vector<PveVm>> read_pve_vms(const files::Directory& root) {
   const auto here = root.directory(kHere);
   if (!here) {
     return failure(ErrorCode::kNotFound,
-                   fmt::format("this is no node of Proxmox VE: {}", here.error().message));
+                   fmt::format("this is not a node of Proxmox VE: {}", here.error().message));
   }
   std::map<std::int32_t, PveVm> vms;
   add_vms(*here, "", vms);

@@ -15,7 +15,7 @@ std::string candidate_text(const std::string& who, const balancer::CandidateView
   line += fmt::format(", node {} to {}: ", node_text(candidate.from), node_text(candidate.to));
   line += candidate.gain_ms < 0 ? fmt::format("costs {} ms per epoch", -candidate.gain_ms)
                                 : fmt::format("saves {} ms per epoch", candidate.gain_ms);
-  line += candidate.guard.empty() ? ", nothing is against it" : ", stopped by " + candidate.guard;
+  line += candidate.guard.empty() ? ", no rule forbids it" : ", stopped by " + candidate.guard;
   return wrapped(line, /*indent=*/2) + wrapped(candidate.sentence, /*indent=*/4);
 }
 

@@ -38,7 +38,7 @@ Listing listing_of(const balancer::EventsView& view) {
 
 std::string text_of(const balancer::EventsView& view) {
   const std::string more =
-      view.truncated ? "There were more; --limit and --since say which to show.\n" : "";
+      view.truncated ? "There were more; choose which to show with --limit and --since.\n" : "";
   return (view.events.empty() ? "No events.\n" : text_of(listing_of(view), ListFormat::kTable)) +
          more;
 }

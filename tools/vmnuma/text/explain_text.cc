@@ -87,7 +87,7 @@ std::string devices_text(const std::vector<balancer::DeviceView>& devices) {
 std::string policy_text(const balancer::PolicyView& view) {
   std::string out;
   if (!view.refused.empty()) {
-    out += wrapped("what its metadata says is refused: " + view.refused, /*indent=*/2);
+    out += wrapped("the policy in its metadata is refused: " + view.refused, /*indent=*/2);
   }
   for (const auto& key : view.keys) {
     if (key.origin != balancer::Origin::kDefault) {

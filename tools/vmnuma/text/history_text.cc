@@ -110,8 +110,9 @@ std::string text_of(const balancer::HistoryView& view) {
                      /*indent=*/0);
     }
   }
-  return view.truncated ? out + "There are more; --limit, --since and --until say which to show.\n"
-                        : out;
+  return view.truncated
+             ? out + "There are more; choose which to show with --limit, --since and --until.\n"
+             : out;
 }
 
 }  // namespace vmnuma::tools

@@ -106,7 +106,7 @@ std::string text_of(const MemoryView& view) {
   std::string out = fmt::format(
       "Memory QoS is {}, the host has {} of memory and {}\n", view.enabled ? "on" : "off",
       bytes_text(view.memory_bytes),
-      view.swap_bytes ? bytes_text(*view.swap_bytes) + " of swap" : "swap that is not known");
+      view.swap_bytes ? bytes_text(*view.swap_bytes) + " of swap" : "an unknown amount of swap");
   if (!view.enabled) {
     out += "'vmnuma options set Numa.MemQosEnable 1' switches it on, see vmnuma(7)\n";
   }
@@ -134,7 +134,7 @@ std::string text_of(const MemoryView& view) {
   }
   const bool is_known = !view.reclaimed_first.empty();  // else it has all VMs that use memory
   out += "\nWhose memory is taken first\n" + order_text(view.reclaimed_first, is_known);
-  return out + "\nWho is killed first if that is not enough\n" +
+  return out + "\nWhich VM is killed first if that is not enough\n" +
          order_text(view.killed_first, is_known);
 }
 

@@ -120,15 +120,15 @@ std::string text_of(const Repack& repack, const Outlook& outlook) {
     out += "  none: nothing moves\n";
   }
   for (const balancer::Stuck& stuck : repack.sequence.stuck) {
-    out += wrapped(fmt::format("{} client {} finds no way to node {}: {}",
+    out += wrapped(fmt::format("{} client {} cannot be moved to node {}: {}",
                                vm_name(snapshot, stuck.client), stuck.client.index,
                                node_text(node_id(snapshot, stuck.to)), name_of(stuck.because)),
                    /*indent=*/2);
   }
   if (!repack.trouble.empty()) {
     out += "\nNote\n" +
-           wrapped(fmt::format("No solver has found the optimum: {}. What is shown as such is the "
-                               "better of now and what the planner comes to.",
+           wrapped(fmt::format("The solver did not find the optimum: {}. Shown instead is the "
+                               "better of the present homes and those that the planner finds.",
                                repack.trouble),
                    /*indent=*/2);
   }

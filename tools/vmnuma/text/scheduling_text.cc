@@ -15,9 +15,9 @@ std::string sched_ext_text(const SchedExt& scheduler) {
         scheduler.name);
   }
   return fmt::format(
-      "the sched_ext scheduler '{}' runs all threads: pins hold, weights and quotas of VMs only if "
-      "it heeds them; the kernel's NUMA balancing and cache-aware scheduling rest meanwhile, so "
-      "that switching them off changes nothing",
+      "the sched_ext scheduler '{}' runs all threads: it respects pins, but weights and quotas of "
+      "VMs only if it implements them; the kernel's NUMA balancing and cache-aware scheduling are "
+      "inactive meanwhile, so switching them off changes nothing",
       scheduler.name);
 }
 
@@ -34,9 +34,9 @@ std::string cache_scheduling_text(CacheScheduling state, bool is_numa_balancing)
       "its cache-aware scheduling {}: within its pins, a VM with few busy threads is drawn to one "
       "last-level cache, {}",
       state == CacheScheduling::kOn ? "is on" : "is built in, and on unless root switched it off",
-      is_numa_balancing
-          ? "if its memory fits there"
-          : "even if its memory is far larger, which is not seen while NUMA balancing is off");
+      is_numa_balancing ? "if its memory fits there"
+                        : "even if its memory is far larger, which the kernel does not see while "
+                          "NUMA balancing is off");
 }
 
 }  // namespace vmnuma::tools

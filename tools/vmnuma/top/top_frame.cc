@@ -56,7 +56,7 @@ std::vector<Line> head(const TopData& data) {
     lines.push_back(plain(status.nothing_to_balance, Style::kDim));
   }
   if (!data.problem.empty()) {
-    lines.push_back(plain("not of now: " + data.problem, Style::kBad));
+    lines.push_back(plain("out of date: " + data.problem, Style::kBad));
   }
   return lines;
 }
@@ -258,13 +258,13 @@ std::vector<Line> help_text() {
       "Up Down PgUp PgDn Home End   choose a client, or scroll a page of text\n"
       "Enter                        why the VM lives where it does, and its moves\n"
       "Esc Backspace                back; on the page of the host: all VMs again\n"
-      "/                            only VMs with something in their name\n"
+      "/                            only VMs whose name contains a text\n"
       "x                            which client has how much memory on which node\n"
       "v                            move the chosen client to a node\n"
-      "R                            balance the chosen VM no more (see vmnuma manage)\n"
-      "p                            begin no more moves, or go on; all three ask first\n"
+      "R                            stop balancing the chosen VM (see vmnuma manage)\n"
+      "p                            pause or resume moves; v, R and p ask first\n"
       "r                            reverse the order\n"
-      "Space                        hold what is shown, and go on\n"
+      "Space                        hold what is shown, or go on\n"
       "q                            back, or quit\n"
       "click, wheel                 choose a client; a second click does what Enter does\n");
   std::string keys;

@@ -278,16 +278,16 @@ std::string entry_text(const TopHost& host, const TopState& state) {
     case TopEntry::kNone:
       return "";
     case TopEntry::kFilter:
-      return fmt::format("Show VMs with in their name: {}_", state.filter);
+      return fmt::format("Show VMs whose name contains: {}_", state.filter);
     case TopEntry::kMove:
       return fmt::format("Move VM {}, client {}, to node (Enter does, Esc does not): {}_", vm,
                          state.client, state.typed);
     case TopEntry::kRelease:
       return fmt::format(
-          "Release VM {}: restore its original affinity and balance it no more (y/n)?", vm);
+          "Release VM {}: restore its original affinity and stop balancing it (y/n)?", vm);
     case TopEntry::kPause:
-      return host.status.mode == balancer::Mode::kPaused ? "Move VMs again (y/n)?"
-                                                         : "Begin no more moves (y/n)?";
+      return host.status.mode == balancer::Mode::kPaused ? "Resume moves (y/n)?"
+                                                         : "Pause, and start no more moves (y/n)?";
   }
   return "";
 }
