@@ -21,7 +21,7 @@ Bytes memory_of_parts(pugi::xml_node domain, const VmDescription& vm, XmlFields&
   Bytes sum;
   const auto add = [&](Bytes part) {
     if (part.value > std::numeric_limits<std::int64_t>::max() - sum.value) {
-      fields.complain("its cells have more memory than there can be");
+      fields.complain("the memory of its cells is too large");
     } else {
       sum += part;
     }

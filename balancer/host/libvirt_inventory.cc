@@ -68,7 +68,7 @@ Result<std::vector<VmDescription>> LibvirtInventory::refresh() {
       dirty_->put_back({.all = false, .domains = {vm}});
       const std::string problem =
           description.error().message +
-          (known_.contains(vm) ? "; its last description counts" : "; it is not managed");
+          (known_.contains(vm) ? "; its last description is used" : "; it is not managed");
       if (problems_.insert(problem).second && !known_problems.contains(problem)) {
         notices_.push_back(problem);
       }

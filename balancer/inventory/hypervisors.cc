@@ -34,7 +34,7 @@ Result<std::vector<VmDescription>> Hypervisors::refresh() {
       if (!member.source.is_optional || member.has_answered) {
         missing = missing ? missing : std::move(listed).error();
       } else if (std::exchange(member.said, listed.error().message) != listed.error().message) {
-        notices_.push_back(listed.error().message + "; going on without its VMs");
+        notices_.push_back(listed.error().message + "; continuing without its VMs");
       }
       continue;
     }

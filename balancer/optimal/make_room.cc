@@ -75,8 +75,8 @@ class RoomMaker {
     if (best.node == kNoNode) {
       best.refused = why_hopeless();
       if (best.refused.empty()) {
-        best.refused = all_known ? "the VMs that may move are not enough"
-                                 : "none were found in the time that the search had";
+        best.refused = all_known ? "moving all VMs that may move would not be enough"
+                                 : "the search found none within its time limit";
         best.in_the_way = in_the_way();
       }
     }

@@ -114,7 +114,7 @@ void add_config_file(std::string_view text, std::string_view path, CommandLine& 
   std::erase(line.config_files, path);
   if (file.not_understood > 0) {
     line.notes.push_back(
-        fmt::format("{} lines of '{}' were not understood", file.not_understood, path));
+        fmt::format("{} lines of '{}' could not be interpreted", file.not_understood, path));
   }
   std::move(file.groups.begin(), file.groups.end(), std::back_inserter(line.options));
 }

@@ -301,7 +301,7 @@ Result<HeaderFrame> read_header(const Json& header) {
   if (format < kOldestRecordingFormat || format > kRecordingFormat) {
     return failure(ErrorCode::kUnsupported,
                    format == 0
-                       ? std::string("this is no recording: it does not begin with its format")
+                       ? std::string("this is not a recording: it does not begin with its format")
                        : fmt::format("the recording has format {}; this vmnuma reads {} to {}",
                                      format, kOldestRecordingFormat, kRecordingFormat));
   }
@@ -394,7 +394,7 @@ Result<Frame> read_frame(std::string_view line) {
   }
   const std::size_t around = kFrameBegin.size() + kChecksumKey.size() + kDigits + kFrameEnd.size();
   if (line.size() < around || !line.starts_with(kFrameBegin) || !line.ends_with(kFrameEnd)) {
-    return failure(ErrorCode::kCorrupt, "the line is cut off or no frame");
+    return failure(ErrorCode::kCorrupt, "the line is truncated, or not a frame");
   }
   const std::string_view text = line.substr(kFrameBegin.size(), line.size() - around);
   const std::string_view rest = line.substr(kFrameBegin.size() + text.size());

@@ -47,10 +47,10 @@ void Recorder::add(std::string line) {
   bytes_ += line.size();
   lines_.push_back(std::move(line));
   if (bytes_ > kMostBytes) {
-    end("its lines were not taken fast enough");
+    end("its client did not read fast enough");
   } else if (anonymizer_ && !anonymizer_->order_is_kept()) {
     lines_.pop_back();
-    end("too many VMs came to keep their order without their UUIDs");
+    end("too many VMs were started to keep their order without their UUIDs");
   }
 }
 
@@ -64,7 +64,7 @@ Effects Recorder::pass(Controller& controller, const Event& event) {
     add(plan_line(next_number_++, controller.plan(), anonymizer));
     complete_ = ++epochs_ == most_epochs_;
     if (complete_) {
-      end("it has as many epochs as were asked for");
+      end("it has the requested number of epochs");
     } else if (++epochs_alone_ > kPatience) {
       end(fmt::format("no request for it came for {} epochs", kPatience));
       lines_.clear();

@@ -29,7 +29,7 @@ Result<Bytes> kilobytes_of(std::string_view text, std::string_view key) {
   const auto number = stats::take_number<std::int64_t>(fields);
   if (!number || *number > kMostKilobytes || fields != " kB") {
     return failure(ErrorCode::kCorrupt,
-                   fmt::format("a node's meminfo has a strange line '{}: {}'", key,
+                   fmt::format("a node's meminfo has an invalid line '{}: {}'", key,
                                line.substr(std::min(line.find_first_not_of(' '), line.size()))));
   }
   return kKiB * *number;

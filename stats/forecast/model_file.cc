@@ -105,7 +105,7 @@ Result<TreeModel> parse_model(std::string_view text) {
   const auto trees = model->find("trees");
   if (until == model->end() || !text::integer_of(*until) || trees == model->end() ||
       !read_trees(*trees, read.trees) || !is_sound(read)) {
-    return failure(ErrorCode::kCorrupt, "its trees make no sense");
+    return failure(ErrorCode::kCorrupt, "its trees are invalid");
   }
   read.trained_until = *text::integer_of(*until);
   return read;

@@ -46,7 +46,7 @@ Result<Matrix> matrix_of(const std::vector<Example>& examples) {
   DMatrixHandle handle = nullptr;
   if (XGDMatrixCreateFromMat(figures.data(), examples.size(), kFeatures, std::nanf(""), &handle) !=
       0) {
-    return xgboost_failure("take the examples");
+    return xgboost_failure("load the examples");
   }
   return Matrix(handle);
 }
@@ -76,7 +76,7 @@ Result<Tree> grow(void* matrix, std::vector<float>& gradients, std::vector<float
                   const TrainerOptions& options) {
   BoosterHandle handle = nullptr;
   if (XGBoosterCreate(&matrix, 1, &handle) != 0) {
-    return xgboost_failure("begin a tree");
+    return xgboost_failure("start a tree");
   }
   const Booster booster(handle);
   const std::pair<const char*, std::string> parameters[] = {

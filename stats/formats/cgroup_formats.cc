@@ -177,7 +177,7 @@ Result<std::vector<NodeBytes>> parse_memory_numa_stat(std::string_view text) {
   }
   if (lines != 2 || memory.empty()) {
     return failure(ErrorCode::kCorrupt,
-                   "there is not one line 'anon' and one 'shmem' in memory.numa_stat");
+                   "memory.numa_stat does not have exactly one line 'anon' and one line 'shmem'");
   }
   std::vector<NodeBytes> by_node;
   by_node.reserve(memory.size());

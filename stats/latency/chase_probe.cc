@@ -173,7 +173,8 @@ ChaseProbe::~ChaseProbe() = default;
 
 Result<void> ChaseProbe::prepare(const Node& cpus, NodeId memory) {
 #if !defined(__x86_64__) && !defined(__aarch64__)
-  return failure(ErrorCode::kUnsupported, "reading past the caches is not known for this machine");
+  return failure(ErrorCode::kUnsupported,
+                 "reading without the caches is not supported on this machine");
 #endif
   lines_.reset();
   if (Result<void> running = run_on(cpus); !running) {

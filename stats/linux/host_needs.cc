@@ -41,7 +41,7 @@ std::optional<std::string> why_no_cgroup(const files::Directory& root) {
 
 std::optional<std::string> why_no_schedstat(const files::Directory& root) {
   if (const auto text = root.read("proc/self/schedstat"); !text) {
-    return "the kernel does not tell how long threads ran and waited: " + text.error().message;
+    return "the kernel does not report how long threads ran and waited: " + text.error().message;
   }
   return std::nullopt;
 }

@@ -128,13 +128,14 @@ Result<PerfEvents> find_perf_events(const files::Directory& root) {
   }
   if (counter.error().code == ErrorCode::kPermissionDenied) {
     const std::string paranoid = root.read("proc/sys/kernel/perf_event_paranoid").value_or("?");
-    return failure(ErrorCode::kPermissionDenied,
-                   fmt::format("counting takes CAP_PERFMON and a kernel.perf_event_paranoid of 2 "
-                               "at most, which is {}",
-                               paranoid.substr(0, paranoid.find('\n'))));
+    return failure(
+        ErrorCode::kPermissionDenied,
+        fmt::format(
+            "counting requires CAP_PERFMON and kernel.perf_event_paranoid of at most 2; it is {}",
+            paranoid.substr(0, paranoid.find('\n'))));
   }
   return failure(ErrorCode::kUnsupported,
-                 "the CPUs do not count reads from memory by an event that the kernel knows");
+                 "the kernel knows no event by which these CPUs count reads from memory");
 }
 
 }  // namespace vmnuma::stats

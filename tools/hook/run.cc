@@ -342,7 +342,7 @@ int run_hook(std::span<const std::string> arguments, const HookSurroundings& sur
         fmt::format("VM '{}' may not start: {}", read->vm, handled.error().message));
     return kHookRefused;
   }
-  surroundings.report(fmt::format("at '{}' of VM '{}': {}, going on without", read->operation,
+  surroundings.report(fmt::format("at '{}' of VM '{}': {}, continuing without it", read->operation,
                                   read->vm, handled.error().message));
   return kHookDone;
 }

@@ -323,9 +323,11 @@ TEST_F(RoomMakingTest, MovesThatWereNotEnoughLeadToAnotherSearchAndThenToAnAnswe
 
 TEST_F(RoomMakingTest, WithoutAWayItIsAnsweredAtOnce) {
   EXPECT_TRUE(waits(wants_one_node(5)));
-  (void)take(RoomSearched{vm_id(5), NodeId{}, {}, "the VMs that may move are not enough"});
-  EXPECT_THAT(refusal(wants_one_node(5)),
-              HasSubstr("Room was to be made for it: the VMs that may move are not enough"));
+  (void)take(
+      RoomSearched{vm_id(5), NodeId{}, {}, "moving all VMs that may move would not be enough"});
+  EXPECT_THAT(
+      refusal(wants_one_node(5)),
+      HasSubstr("Room was to be made for it: moving all VMs that may move would not be enough"));
   EXPECT_THAT(reservations(), IsEmpty());
 }
 

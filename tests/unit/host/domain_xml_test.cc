@@ -204,7 +204,7 @@ TEST(DomainXmlTest, CellsWithMoreMemoryThanANumberHoldsAreRefused) {
                          "<uuid>3f2504e0-4f89-41d3-9a0c-0305e82c3301</uuid><cpu><numa>"
                          "<cell memory='5' unit='EiB'/><cell memory='5' unit='EiB'/></numa></cpu>"
                          "</domain>"),
-              HasSubstr("more memory than"));
+              HasSubstr("is too large"));
 }
 
 TEST(DomainXmlTest, EachCellHasItsOwnPageSize) {

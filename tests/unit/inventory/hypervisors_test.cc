@@ -114,7 +114,7 @@ TEST_F(HypervisorsTest, ThatAnOptionalOneIsLeftOutIsSaidOnce) {
   (void)names();
   (void)names();
   EXPECT_THAT(both_->take_notices(),
-              ElementsAre("nobody answers; going on without its VMs", "a says so", "b says so"));
+              ElementsAre("nobody answers; continuing without its VMs", "a says so", "b says so"));
   (void)names();
   EXPECT_THAT(both_->take_notices(), ElementsAre("a says so", "b says so"));
 }

@@ -41,7 +41,7 @@ TEST(NodeMeminfoTest, RefusesMissingAndStrangeLines) {
   std::string text(kMeminfo);
   text.replace(text.find("4366532"), 7, "43665xx");
   EXPECT_THAT(parse_node_meminfo(text).error().message,
-              HasSubstr("strange line 'MemFree: 43665xx"));
+              HasSubstr("invalid line 'MemFree: 43665xx"));
 }
 
 class NodeFilesTest : public testing::Test {

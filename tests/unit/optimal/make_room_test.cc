@@ -199,7 +199,7 @@ TEST(MakeRoomTest, WithoutTimeItSaysSoAndNotThatThereIsNoWay) {
   const Snapshot snapshot = two_nodes().build();
   const RoomMade room = made(snapshot, free_gib(snapshot)[0] + 3, {0, 1}, 1, /*seconds=*/0);
   EXPECT_EQ(room.node, kNoNode);
-  EXPECT_THAT(room.refused, HasSubstr("in the time"));
+  EXPECT_THAT(room.refused, HasSubstr("within its time limit"));
   EXPECT_FALSE(room.is_cheapest);
 }
 

@@ -19,7 +19,7 @@ class ChaseProbeTest : public testing::Test {
  protected:
   void SetUp() override {
 #if !defined(__x86_64__) && !defined(__aarch64__)
-    GTEST_SKIP() << "reading past the caches is not known for this machine";
+    GTEST_SKIP() << "reading without the caches is not supported on this machine";
 #endif
     auto reading = read_topology(files::Directory::open("/").value());
     ASSERT_TRUE(reading) << reading.error().message;
