@@ -237,7 +237,8 @@ class Advisor {
               ? "max_per_node and max_per_client of its policy, as numa.vcpu.maxPerVirtualNode"
               : "the fewest nodes that hold it, vCPUs spread evenly: as numa.autosize");
     } else {
-      say(AdviceAbout::kCells, what, "memory can be plugged, which libvirt allows with a cell only",
+      say(AdviceAbout::kCells, what,
+          "memory can be plugged in, which libvirt allows only with a cell",
           "<maxMemory> needs <numa>");
     }
   }
@@ -363,12 +364,12 @@ class Advisor {
       say(AdviceAbout::kThreads, counted(advice_.threads, "thread") + " a core",
           is_pinned_ ? "its vCPUs are pinned to the threads of the same cores"
                      : "it has whole cores of its own (FullPCPUs)",
-          "threads are shown to the guest where they are true");
+          "threads are shown to the guest only if they are real");
       if (request_.is_x86) {
         // no_autoenable_flags of FEAT_8000_0001_ECX, target/i386/cpu.c, QEMU 7.2.
         say(AdviceAbout::kFeatures, "the CPU feature topoext, if the host's processors are AMD's",
-            "without it an AMD guest takes the threads for cores, and QEMU gives it only to "
-            "models of EPYC by itself",
+            "without it an AMD guest sees the threads as cores, and by default QEMU gives it only "
+            "to EPYC models",
             "<feature policy='require' name='topoext'/>");
       }
     } else {
@@ -376,8 +377,8 @@ class Advisor {
           has_whole_cores_ || is_pinned_
               ? "its vCPUs, or those of a cell, are not those of whole cores"
               : "its vCPUs run on any CPU of a node, so no two of them are siblings",
-          counts_threads() ? "preferHT counts threads when it sizes, and shows the guest cores"
-                           : "threads are shown to the guest where they are true");
+          counts_threads() ? "preferHT counts threads to size the VM, but shows the guest cores"
+                           : "threads are shown to the guest only if they are real");
     }
   }
 
@@ -404,7 +405,7 @@ class Advisor {
       ids.push_back(host_.topology.nodes[node].id);
     }
     say(AdviceAbout::kDistances, "those of " + node_list_text(ids),
-        "guests take 20 between all nodes for granted, which is not so here",
+        "guests assume 20 between all nodes, which is not true here",
         "the nearest nodes that have room; Linux reclaims and balances by distance");
   }
 
@@ -431,8 +432,8 @@ class Advisor {
     if (!dies_) {
       say(AdviceAbout::kCache, "left as it is",
           "nodes here have several last-level caches, and its vCPUs are not bound to them in equal "
-          "groups, so that no word on what they share is true",
-          "caches are shown to the guest where they are true");
+          "groups, so nothing that the guest could be told about shared caches is true",
+          "caches are shown to the guest only if they are real");
       return;
     }
     advice_.shows_cache = true;
@@ -472,8 +473,8 @@ class Advisor {
         "vmnuma-numad(8)");
     say(AdviceAbout::kMemory, "restrictive, placement auto",
         held ? *held + ", so it should start where it will live"
-             : "it starts there and can follow its vCPUs; strict would bind it for good",
-        "vmnuma-numad(8): memory is led, not bound");
+             : "it starts there and can follow its vCPUs; strict would bind it permanently",
+        "vmnuma-numad(8): memory is guided, not bound");
   }
 
   void decide_pages() {

@@ -113,8 +113,8 @@ class Warner {
       warn(AdviceWarning::kOddSplit,
            "its cells have " + std::to_string(fewest) + " to " +
                counted(static_cast<std::int64_t>(most), "vCPU") +
-               ", so that no socket larger than a core fits all; a number of vCPUs that " +
-               std::to_string(vm_.cells.size()) + " divides would be even");
+               ", so that no socket larger than a core fits all; a number of vCPUs divisible by " +
+               std::to_string(vm_.cells.size()) + " would make them equal");
     }
   }
 
@@ -158,8 +158,8 @@ class Warner {
     if (threads > 1 && !has_smt_) {
       warn(AdviceWarning::kThreadsWithoutSmt,
            "it has " + std::to_string(threads) +
-               " threads a core, which the host has not: the guest leaves half of its vCPUs idle "
-               "as long as it can");
+               " threads a core, which the host does not have: the guest leaves half of its vCPUs "
+               "idle as long as it can");
     }
   }
 
@@ -191,7 +191,7 @@ class Warner {
       return;
     }
     std::string text = std::to_string(vm_.vcpus.size()) + " of " + counted(vm_.max_vcpus, "vCPU") +
-                       " are plugged, and the cell of each is settled at the start";
+                       " are plugged in, and the cell of each is fixed at the start";
     for (const GuestCell& cell : vm_.cells) {
       if (!cell.vcpus.empty() &&
           std::none_of(cell.vcpus.begin(), cell.vcpus.end(), [this](std::int32_t vcpu) {
@@ -355,7 +355,7 @@ class Warner {
     constexpr std::string_view kEncryption = "memory encryption";
     if (vm_.memory_pinned_by.starts_with(kEncryption)) {
       warn(AdviceWarning::kOnlyStartCounts,
-           *held + ": its start is the only chance to have it on the right nodes");
+           *held + ": it can be put on the right nodes only when it starts");
     } else {
       warn(AdviceWarning::kMemoryStays, *held + ": it stays where it starts");
     }
