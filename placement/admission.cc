@@ -437,9 +437,10 @@ std::string shortage_text(const Topology& topology, const AdmissionRequest& requ
     asked += (asked.empty() ? "" : ", ") + std::string("devices of node ") +
              kernel_numbers(topology, request.devices);
   }
-  std::string text = request.policy == TopologyPolicy::kSingleNumaNode
-                         ? "no single node has all that is asked for: "
-                         : "what is asked for is not free on as few nodes as it could be: ";
+  std::string text =
+      request.policy == TopologyPolicy::kSingleNumaNode
+          ? "no single node has all that the VM needs: "
+          : "what the VM needs is not free on as few nodes as this host could give it: ";
   text += asked + ". Free were";
   for (std::size_t i = 0; i < request.allowed.size(); ++i) {
     const NodeIndex node = request.allowed[i];

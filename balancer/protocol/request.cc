@@ -228,9 +228,10 @@ Result<Command> command_of(const ReadJson& line) {
     return refuse("the request has no 'version'");
   }
   if (text::integer_of(*version) != kProtocolVersion) {
-    return failure(ErrorCode::kUnsupported,
-                   fmt::format("the request is of version {}, but only version {} is spoken here",
-                               version->dump(), kProtocolVersion));
+    return failure(
+        ErrorCode::kUnsupported,
+        fmt::format("the request is of version {}, but only version {} is supported here",
+                    version->dump(), kProtocolVersion));
   }
   const auto name = line.find("command");
   if (name == line.end() || !name->is_string()) {

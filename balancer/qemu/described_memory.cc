@@ -104,7 +104,7 @@ class Memory {
       return NumatuneMode::kPreferred;
     }
     if (policy != "interleave") {
-      complain(fmt::format("memory policy '{}' is taken as bind", policy));
+      complain(fmt::format("memory policy '{}' is treated as bind", policy));
       return NumatuneMode::kStrict;
     }
     return NumatuneMode::kInterleave;
@@ -126,8 +126,8 @@ class Memory {
     } else if (kind == "shm" || kind == "epc") {
       backend.shared = true;
     } else if (kind != "ram") {
-      complain(fmt::format("object '{}' of type memory-backend-{} is taken as ordinary memory", id,
-                           kind));
+      complain(fmt::format("object '{}' of type memory-backend-{} is treated as ordinary memory",
+                           id, kind));
     }
     backend.mode = mode_of(object);
     for (const std::string_view nodes : object.values("host-nodes")) {

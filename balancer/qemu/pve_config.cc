@@ -155,8 +155,8 @@ void add_pve_policy(const files::Directory& root, std::string_view cgroup, Descr
   const auto config = read_pve_config(root, *vmid);
   if (!config) {
     if (config.error().code != ErrorCode::kNotFound) {
-      note(vm, fmt::format("its configuration in Proxmox VE cannot be read, so it has no policy "
-                           "from there: {}",
+      note(vm, fmt::format("its configuration in Proxmox VE cannot be read, so the policy there "
+                           "has no effect: {}",
                            config.error().message));
     }
     return;

@@ -244,8 +244,8 @@ void QemuInventory::wait_for(const FoundProcess& found, const Threads& threads, 
   }
   table_->ignore(found.process.pid);
   notice(
-      fmt::format("{} has no threads named as vCPUs, so it is left alone; QEMU names them with "
-                  "-name NAME,debug-threads=on",
+      fmt::format("{} has no threads with names of vCPUs, so it is left alone; QEMU names them if "
+                  "it is started with -name NAME,debug-threads=on",
                   process_text(found)));
 }
 

@@ -204,8 +204,8 @@ Result<std::string> vm_name(const std::string& name_or_uuid, const std::vector<s
     names.push_back(vm.name);
   }
   return failure(ErrorCode::kNotFound,
-                 fmt::format("there is no VM '{}', running or in the history{}", name_or_uuid,
-                             did_you_mean(name_or_uuid, names)));
+                 fmt::format("there is no VM '{}', neither running nor in the history{}",
+                             name_or_uuid, did_you_mean(name_or_uuid, names)));
 }
 
 Result<void> check_node_is_known(NodeId node, const Topology& topology) {

@@ -54,10 +54,9 @@ Questions::Questions(TaskBoard& board, std::string name, boost::asio::io_context
 
 void Questions::ask(std::int64_t token, const Peer& peer, Request question) {
   if (waiting_count_ >= kMostWaiting) {
-    reply_(token, encode_response(
-                      question.id,
-                      Result<Answer>(failure(
-                          ErrorCode::kBusy, "too many questions wait to be answered, try again"))));
+    reply_(token, encode_response(question.id, Result<Answer>(failure(
+                                                   ErrorCode::kBusy,
+                                                   "too many requests are waiting, try again"))));
     return;
   }
   waiting_[{!peer.is_administrator, peer.uid}].push_back({token, std::move(question)});

@@ -86,10 +86,11 @@ TEST(HistoryRowsTest, WhatWasNotKnownIsNotZero) {
 
 TEST(HistoryRowsTest, SuggestsTheNameThatAnUnknownOneIsMostLike) {
   EXPECT_EQ(told_of("web2"),
-            "there is no VM 'web2', running or in the history; did you mean 'web1'?");
+            "there is no VM 'web2', neither running nor in the history; did you mean 'web1'?");
   EXPECT_EQ(told_of("mail"),
-            "there is no VM 'mail', running or in the history; did you mean 'mail1'?");
-  EXPECT_EQ(told_of("xxxxxxxxxxxx"), "there is no VM 'xxxxxxxxxxxx', running or in the history");
+            "there is no VM 'mail', neither running nor in the history; did you mean 'mail1'?");
+  EXPECT_EQ(told_of("xxxxxxxxxxxx"),
+            "there is no VM 'xxxxxxxxxxxx', neither running nor in the history");
   EXPECT_EQ(vm_name("web1", {}, {}).error().code, ErrorCode::kNotFound);
 }
 

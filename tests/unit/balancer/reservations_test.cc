@@ -201,7 +201,7 @@ TEST_F(ReservingTest, AnotherVmDoesNotEndIt) {
 TEST_F(ReservingTest, WhatDoesNotFitNowIsRefusedWithWhatThereIs) {
   measure();
   EXPECT_THAT(refusal(request("db", kRoomMib + 1)),
-              testing::AllOf(HasSubstr("nothing is reserved, what is asked for is not free"),
+              testing::AllOf(HasSubstr("nothing is reserved, what the VM needs is not free"),
                              HasSubstr("on node 1 2 CPUs, 491 MiB of memory"),
                              HasSubstr("'vmnuma make-room --vcpus 2 --memory 492MiB' shows")));
   EXPECT_THAT(refusal(request("db", 2000)), Not(HasSubstr("make-room")));

@@ -197,7 +197,7 @@ TEST(AdmissionTest, ARefusalNamesThePolicyWhatWasAskedForAndWhatEachNodeHad) {
       request_of(topology, vm, {{kGiB, kGiB}, {{NodeId{0}, 5000, 6000}, {NodeId{4}, 10, 6000}}});
   EXPECT_FALSE(admit(topology, asked).admitted);
   EXPECT_EQ(refusal_text(topology, asked),
-            "topology_policy is 'single-numa-node', but no single node has all that is asked for: "
+            "topology_policy is 'single-numa-node', but no single node has all that the VM needs: "
             "4 CPUs, 4096 huge pages of 2048 KiB, devices of node 4. Free were on node 0 16 "
             "CPUs, 5000 huge pages of 2048 KiB; on node 4 16 CPUs, 10 huge pages of 2048 KiB");
   vm.policy.device_locality = DeviceLocality::kNone;

@@ -331,7 +331,7 @@ TEST(RequestTest, OtherVersionIsUnsupported) {
   ASSERT_FALSE(request);
   EXPECT_EQ(request.error().error.code, ErrorCode::kUnsupported);
   EXPECT_EQ(request.error().error.message,
-            "the request is of version 2, but only version 1 is spoken here");
+            "the request is of version 2, but only version 1 is supported here");
   EXPECT_EQ(request.error().id, 9);
 }
 

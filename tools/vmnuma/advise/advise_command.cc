@@ -154,7 +154,7 @@ Result<void> read_pools(const AdviseRun& run, const balancer::Config& config,
   }
   const auto definitions = Virsh(run.uri).all();
   if (!definitions) {
-    return failure(definitions.error(), "it is not known which VM has which device of the pools");
+    return failure(definitions.error(), "it is not known which VMs have the devices of the pools");
   }
   for (const std::string& xml : *definitions) {
     auto held = balancer::held_devices(xml);

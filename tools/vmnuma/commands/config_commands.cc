@@ -77,7 +77,7 @@ std::string shown_text(const ShownConfig& shown, ListFormat format) {
       shown.source == "daemon"
           ? fmt::format("Configuration in effect, from the daemon at {}", shown.path)
           : fmt::format("Configuration that a starting daemon would read from {}{}{}", shown.path,
-                        shown.why.empty() ? "" : "; no daemon could be asked: ", shown.why),
+                        shown.why.empty() ? "" : "; the daemon could not be asked: ", shown.why),
       /*indent=*/0);
   for (const std::string& notice : shown.view.notices) {
     head += wrapped(notice, /*indent=*/0);
