@@ -127,7 +127,7 @@ std::vector<MediatedDevice> mediated_devices_of(pugi::xml_node domain, XmlFields
     }
     const std::string_view uuid = device.child("source").child("address").attribute("uuid").value();
     if (!parse_vm_id(uuid)) {  // it becomes part of a path
-      fields.complain(fmt::format("<hostdev> of a mediated device has no UUID, but '{}'", uuid));
+      fields.complain(fmt::format("<hostdev> of a mediated device has no UUID but '{}'", uuid));
       continue;
     }
     found.push_back({std::string(uuid), {}});
