@@ -31,8 +31,9 @@ constexpr std::string_view kHadSettings = "had-settings";
 constexpr std::string_view kHadNone = "had-none";
 constexpr std::string_view kNoLimit = "max";
 
-/// Returns orders as texts: first those that sum up earlier ones, which the history may have deleted
-/// since, then all that were carried out, oldest first. Noting an order twice changes nothing.
+/// Returns orders as texts: first those that sum up earlier ones, which the history may have
+/// deleted since, then all that were carried out, oldest first. Noting an order twice changes
+/// nothing.
 Result<std::vector<std::string>> orders_of(stats::History& history) {
   const Result<std::optional<std::string>> kept = history.meta(kOriginals);
   if (!kept) {
