@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The port that tells the service which VMs run. Implemented by balancer/host over libvirt and by
-/// the simulated host; both pass the same contract tests.
+/// The port through which the service learns which VMs run. Implemented by balancer/host over
+/// libvirt and by the simulated host; both pass the same contract tests.
 #pragma once
 
 #include <vector>
@@ -16,9 +16,9 @@ class DomainInventory {
 
   /// Re-reads every domain that an event marked dirty since the last call (all of them at the first
   /// call and after a reconnect) and returns all running domains, ascending by id. Domains that end
-  /// meanwhile are left out. May block as long as libvirt does: to be called from the inventory
-  /// worker only, never within an epoch. Errors: unavailable (no connection now; the next call
-  /// tries again), permission-denied.
+  /// during the call are left out. May block as long as libvirt does, so call it from the inventory
+  /// worker only, never within an epoch. Errors: unavailable (currently no connection; the next
+  /// call tries again), permission-denied.
   [[nodiscard]] virtual Result<std::vector<VmDescription>> refresh() = 0;
 };
 

@@ -28,9 +28,9 @@ std::set<VmId> ids_of(const std::map<VmId, const VmDescription*>& running) {
   return ids;
 }
 
-/// Not every kernel has the file: one without pressure stall information (psi=0) has an unreadable
-/// one or none, one built without NUMA balancing has none. That is not a fault; something else in
-/// its place is.
+/// Reads a file that not every kernel has: without pressure stall information (psi=0) it is
+/// unreadable or missing, without NUMA balancing it is missing. That is not a fault, but malformed
+/// contents are.
 template <class Value>
 void read_optional(const files::Directory& root, std::string_view path,
                    Result<Value> (*parse)(std::string_view), std::optional<Value>& value,
@@ -84,7 +84,7 @@ Sample Sampler::sample(const SampleRequest& request) {
   return sample;
 }
 
-/// The next `slow_vms_per_epoch` VMs after the last one that had its turn, wrapping around.
+/// Returns the next `slow_vms_per_epoch` VMs after the last one that had its turn, wrapping around.
 std::set<VmId> Sampler::whose_turn(const std::map<VmId, const VmDescription*>& running) {
   std::set<VmId> turn;
   auto next = running.upper_bound(last_turn_);
@@ -125,13 +125,14 @@ void Sampler::read_nodes(Sample& sample) {
   }
 }
 
-/// The sizes are fixed at boot; the number of pages of each may change at any time.
+/// Reads the huge page pools. Their page sizes are fixed at boot; the number of pages may change at
+/// any time.
 void Sampler::read_huge_pages(NodeSample& node) {
   auto known = pools_.find(node.id);
   if (known == pools_.end()) {
     auto files = open_pools(node.id);
     if (!files) {
-      return;  // what was known of its pools stays
+      return;  // the pools stay as they were
     }
     known = pools_.emplace(node.id, std::move(*files)).first;
   }
@@ -151,7 +152,7 @@ void Sampler::read_huge_pages(NodeSample& node) {
   }
 }
 
-/// By page size; none on a kernel without hugetlbfs.
+/// Opens the pools, by page size; none on a kernel without hugetlbfs.
 Result<std::vector<Sampler::PoolFile>> Sampler::open_pools(NodeId node) const {
   const auto directory =
       root_.directory("sys/devices/system/node/node" + std::to_string(node.value));
@@ -218,7 +219,8 @@ void Sampler::read_protection_inherited(Sample& sample) {
   }
 }
 
-/// The slices that VMs are in. An unreadable one is left out; what needs it reports that.
+/// Reads the slices that contain VMs. An unreadable slice is left out; the code that needs it
+/// reports that.
 void Sampler::read_slices(Sample& sample) {
   std::set<std::string> paths;
   for (const VmSample& vm : sample.vms) {
@@ -236,8 +238,8 @@ void Sampler::read_slices(Sample& sample) {
   }
 }
 
-/// If the file cannot be opened, or is no longer written, nothing counts. That is not a fault;
-/// something else in its place is.
+/// Reads the wake-up counts. If the file cannot be opened or is stale, no program counts wake-ups.
+/// That is not a fault, but malformed contents are.
 void Sampler::read_wakeups(Sample& sample) {
   const auto text = root_.read(kWakeupCountsFile);
   if (!text && text.error().code != ErrorCode::kInvalidArgument) {
@@ -252,12 +254,13 @@ void Sampler::read_wakeups(Sample& sample) {
   }
 }
 
-/// The kernel counts busy time by the tick and misses what ends before one, and what runs while
-/// ticks are late; idle time it takes from the clock. Time that a hypervisor below us takes from a
-/// CPU counts as busy, as it should: the CPU could not run anything of ours.
+/// Computes busy time from idle time. The kernel's own busy time is sampled by ticks, so it misses
+/// what ends before a tick and what runs while ticks are late; its idle time is taken from the
+/// clock. Time that an underlying hypervisor steals from a CPU counts as busy, which is right: the
+/// CPU was not available to us.
 std::int64_t Sampler::busy_time(const CpuIdleTime& cpu, Microseconds now) {
   const std::int64_t busy_us = now.value - cpu.idle_us;
-  // Idle time is in ticks of 10 ms, so the difference may go back by one.
+  // Idle time is in ticks of 10 ms, so the busy time may decrease by one tick.
   const auto last = busy_us_.try_emplace(cpu.id, busy_us).first;
   last->second = std::max(last->second, busy_us);
   return last->second;
@@ -281,7 +284,7 @@ void Sampler::read_vm(const VmDescription& vm, Extent extent, bool last_cpus, Sa
       return named(reading.error().message);
     }
   }
-  // New, restarted, or in another cgroup than before.
+  // The VM is new, was restarted, or is in another cgroup than before.
   if (known != vms_.end()) {
     vms_.erase(known);
   }

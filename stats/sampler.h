@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One epoch's raw readings of the host and its VMs.
+/// Takes one epoch's raw readings of the host and its VMs.
 ///
-/// Problem: 4000 vCPU threads must be read every two seconds for less than a hundredth of a core,
-/// while VMs and vCPUs come and go, files fail, and a number of the wrong process would move the
-/// wrong VM. Approach: a reader per VM keeps its descriptors open across epochs
-/// (linux/vm_reader.h). Counters are read every epoch; slow sources are read in turn:
-/// `slow_vms_per_epoch` VMs an epoch, plus new ones and those with memory on the move. Between its
-/// turns a VM's weight, quota and memory are repeated, so they are at most ceil(VMs /
+/// Problem: 4000 vCPU threads must be read every two seconds at a cost of less than a hundredth of
+/// a core, while VMs and vCPUs come and go and files become unreadable; and a number taken from the
+/// wrong process would move the wrong VM. Approach: a reader per VM keeps its descriptors open
+/// across epochs (linux/vm_reader.h). Counters are read every epoch; slow sources are read in turn:
+/// `slow_vms_per_epoch` VMs per epoch, plus new VMs and those whose memory is being moved. Between
+/// its turns a VM's last weight, quota and memory are repeated, so they are at most ceil(VMs /
 /// slow_vms_per_epoch) epochs old.
 ///
 /// Properties:
-///  - no throw, no abort, whatever the host's files contain;
-///  - what could not be read is absent and named in `missing` with the reason;
+///  - nothing throws or aborts, whatever the host's files contain;
+///  - a value that could not be read is absent, and its source is named in `missing` with the
+///    reason;
 ///  - a VM has no numbers at all if its process cannot be verified;
 ///  - a restarted VM and a plugged vCPU are seen in the same epoch;
-///  - VMs that are no longer requested cost no descriptor.
+///  - no descriptors are kept for VMs that are no longer requested.
 #pragma once
 
 #include <cstddef>
@@ -44,13 +45,13 @@ struct SampleRequest {
   std::int64_t sequence = 0;
   Microseconds now;                           ///< monotonic
   const std::vector<VmDescription>& running;  ///< any order
-  const std::set<VmId>& moving;               ///< these get a full reading in every epoch
-  const std::set<VmId>& spilling;             ///< for these also the last CPUs
+  const std::set<VmId>& moving;               ///< these get a full reading every epoch
+  const std::set<VmId>& spilling;             ///< for these the last CPUs are read, too
 };
 
 /// One thread at a time; reading blocks for as long as the kernel takes to produce the files. Needs
-/// one descriptor for each vCPU and about five for each VM: beyond RLIMIT_NOFILE, readings are
-/// missing. Needs CAP_SYS_PTRACE for VMs on hugetlbfs pages only.
+/// one descriptor for each vCPU and about five for each VM: if that exceeds RLIMIT_NOFILE, readings
+/// are missing. Needs CAP_SYS_PTRACE only for VMs on hugetlbfs pages.
 class Sampler {
  public:
   /// `root` is the host's root directory.
@@ -58,7 +59,7 @@ class Sampler {
       : root_(std::move(root)), topology_(std::move(topology)), options_(options) {}
 
   [[nodiscard]] Sample sample(const SampleRequest& request);
-  /// The host has changed: everything is read anew from now on, in the order of these nodes.
+  /// Adopts a changed topology: from now on everything is read afresh, in the order of its nodes.
   void set_topology(Topology topology);
 
  private:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Converts wake-ups between processes, which restart from zero with the program that counts them,
-/// to wake-ups between VMs, which never decrease.
+/// Converts wake-ups between processes, whose counts restart from zero with the program that counts
+/// them, to wake-ups between VMs, whose counts never decrease.
 ///
-/// Properties: only processes known to be VMs' own count; a restart of vmnuma-wakeups loses only
-/// what was not yet reported; a restarted VM starts its own count.
+/// Properties:
+///  - only processes that are known to belong to VMs count;
+///  - a restart of vmnuma-wakeups loses only what it had not reported yet;
+///  - the count of a restarted VM starts from zero.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,7 @@ namespace vmnuma::stats {
 
 class WakeupTotals {
  public:
-  /// Adds a reading. Returns, by a, b, what is known about the VMs that were read this epoch.
+  /// Adds a reading. Returns the totals of the VMs that were read this epoch, ordered by a, b.
   [[nodiscard]] std::vector<WakeupSample> advance(const WakeupCounts& counts,
                                                   const std::vector<VmSample>& vms);
 

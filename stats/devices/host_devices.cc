@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::string_view kOvsDatabase = "run/openvswitch/db.sock";
 constexpr std::string_view kLower = "lower_";
-// A bridge over a VLAN over a bond is three steps; the kernel allows eight (MAX_NEST_DEV). Block
+// A bridge on a VLAN on a bond is three steps; the kernel allows eight (MAX_NEST_DEV). Block
 // devices are not stacked higher either.
 constexpr int kMostSteps = 8;
-// A disk behind two SAS expanders is nine devices below its controller.
+// A disk behind two SAS expanders is nine levels below its controller.
 constexpr int kMostAncestors = 12;
 
-/// The carrier of a device in sysfs; virtio, USB and similar devices have no numa_node of their
-/// own, their carrier has one.
+/// Returns the carrier of a device in sysfs: the device itself or, for virtio, USB and similar
+/// devices without a numa_node of their own, the nearest ancestor that has one.
 Carrier carrier_at(const files::Directory& root, const std::string& device) {
   std::string ancestor = device;
   for (int i = 0; i < kMostAncestors; ++i, ancestor += "/..") {
@@ -36,7 +36,8 @@ std::vector<Carrier> carrier_of(const files::Directory& root, const std::string&
   return root.directory(device) ? std::vector{carrier_at(root, device)} : std::vector<Carrier>{};
 }
 
-/// The carriers of devices stacked on others of their kind; each is visited once.
+/// Collects the carriers of devices that are stacked on others of their kind. Visits each device
+/// once.
 class Walk {
  public:
   explicit Walk(const files::Directory& root) : root_(root) {}
@@ -97,7 +98,7 @@ class Walk {
   std::vector<Carrier> carriers_;
 };
 
-/// The bus device that owns the character device of this name; empty if there is none.
+/// Returns the bus device that owns the character device of this name; empty if there is none.
 std::string vdpa_device(const files::Directory& root, const std::string& name) {
   const std::string bus = "sys/bus/vdpa/devices";
   for (const std::string& device : names_in(root, bus)) {
@@ -109,7 +110,7 @@ std::string vdpa_device(const files::Directory& root, const std::string& name) {
   return {};
 }
 
-/// "259:0" without the end of the line; empty if the device is gone.
+/// Returns "259:0", without the line end; empty if the device is gone.
 std::string number_of_block_device(const files::Directory& root, const std::string& name) {
   std::string number = root.read("sys/class/block/" + name + "/dev").value_or("");
   number.erase(std::find(number.begin(), number.end(), '\n'), number.end());

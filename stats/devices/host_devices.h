@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the host's devices are attached: the only place that maps what a VM's definition names to
-/// a node.
+/// Finds the node to which each host device of a VM is attached. This is the only place that maps a
+/// name in a VM's definition to a node.
 ///
-/// Problem: a device that a VM uses sits on a node, but what its definition names is often not the
-/// device: a bridge, a bond, a VLAN, a logical volume, a mediated device. Approach: resolve each of
-/// them to its *carriers*, the bus devices that have a node. Passed-through PCI devices are looked
-/// up by address, mediated ones by UUID; a network interface is followed along the kernel's lower_*
-/// links down to adapters, or through the ports of its Open vSwitch bridge; a vDPA device to its
-/// parent; a block device through slaves/ to its controllers. If a carrier's directory has no node,
-/// the nearest device above it does: virtio, USB and SCSI devices have no node of their own. Term:
-/// an adapter is an interface with a device of its own.
+/// Problem: a device that a VM uses is attached to a node, but the VM's definition often names
+/// something built on top of the device: a bridge, a bond, a VLAN, a logical volume, a mediated
+/// device. Approach: resolve each name to its *carriers*, the bus devices that have a node.
+/// Passed-through PCI devices are looked up by address, mediated ones by UUID; a network interface
+/// is followed down the kernel's lower_* links to adapters, or through the ports of its Open
+/// vSwitch bridge; a vDPA device is resolved to its parent, a block device through slaves/ to its
+/// controllers. If a carrier's directory names no node, the nearest ancestor that names one is
+/// used: virtio, USB and SCSI devices have no node of their own. Term: an adapter is an interface
+/// with a device of its own.
 ///
 /// Properties:
 ///  - a device above carriers of several nodes has no node;
-///  - following links always terminates, even if they are circular or endless;
+///  - following links always terminates, even if they form a cycle or an endless chain;
 ///  - bridges with hundreds of taps are read once for all VMs;
 ///  - Open vSwitch is queried only for interfaces declared as its own, once for all VMs;
-///  - nothing is logged, and what cannot be found out is unknown.
+///  - nothing is logged; a node that cannot be determined is unknown.
 #pragma once
 
 #include <chrono>
@@ -36,8 +37,9 @@
 
 namespace vmnuma::stats {
 
-/// The file numa_node of a device in sysfs: a number and a newline, -1 where the firmware does not
-/// say (numa_node_show, drivers/pci/pci-sysfs.c, Linux 6.1). Error: corrupt, quoting the text.
+/// Parses the file numa_node of a device in sysfs: a number and a newline, -1 if the firmware does
+/// not name a node (numa_node_show, drivers/pci/pci-sysfs.c, Linux 6.1). Error: corrupt, quoting
+/// the text.
 [[nodiscard]] Result<NodeId> parse_numa_node(std::string_view text);
 
 struct Carrier {
@@ -46,33 +48,36 @@ struct Carrier {
   bool operator==(const Carrier&) const = default;
 };
 
-/// Their common node. Negative if there are none, or they are on several nodes or an unknown one.
+/// Returns the node that all carriers share. Negative if there are no carriers, or if they are on
+/// several nodes or on an unknown one.
 [[nodiscard]] NodeId common_node(std::span<const Carrier> carriers);
 
-/// One look at the host's devices; nothing is read twice. `root` must outlive it: "/" on a live
-/// host. Names must have passed placement/model/device_names.h, as they become parts of paths.
-/// Blocks, for Open vSwitch as long as `patience`.
+/// A view of the host's devices at one point in time; nothing is read twice. `root` must outlive
+/// it: "/" on a live host. Names must have passed placement/model/device_names.h, as they become
+/// parts of paths. Blocks; for Open vSwitch for at most `patience`.
 class HostDevices {
  public:
-  /// For callers that nothing waits for.
+  /// For callers that keep nothing else waiting.
   static constexpr std::chrono::milliseconds kPatience{1000};
 
   explicit HostDevices(const files::Directory& root, std::chrono::milliseconds patience = kPatience)
       : root_(root), patience_(patience) {}
 
   [[nodiscard]] std::vector<Carrier> of(const PciDevice& device) const;
-  /// The parent that sys/bus/mdev/devices/UUID hangs below
+  /// Returns the parent device, below which sys/bus/mdev/devices/UUID is found
   /// (Documentation/driver-api/vfio-mediated-device.rst, Linux 6.1).
   [[nodiscard]] std::vector<Carrier> of(const MediatedDevice& device) const;
-  /// The adapter named or all adapters below it (sys/class/net/NAME/lower_*, Linux 6.1,
-  /// Documentation/ABI/testing/sysfs-class-net), the parent of a vDPA device ("vhost-vdpa-0"), or
-  /// the adapters of an Open vSwitch bridge. If its database does not answer (by default it lets
-  /// only root query it), these are all adapters of the kernel's datapath (ovs-system).
+  /// Returns the named adapter itself or all adapters below the named interface
+  /// (sys/class/net/NAME/lower_*, Linux 6.1, Documentation/ABI/testing/sysfs-class-net), the parent
+  /// of a vDPA device ("vhost-vdpa-0"), or the adapters of an Open vSwitch bridge. If Open
+  /// vSwitch's database does not answer (by default only root may query it), all adapters of the
+  /// kernel's datapath (ovs-system) are returned.
   [[nodiscard]] std::vector<Carrier> of(const HostInterface& interface);
-  /// The controllers below a disk, partition, device-mapper or md device: sys/class/block/NAME with
-  /// device, slaves/ (block/holder.c) and partition (block/partitions/core.c, Linux 6.1). Other
-  /// names that udev has assigned are looked up in its database: run/udev/data/bMAJOR:MINOR, lines
-  /// "S:NAME" (systemd 252, src/libsystemd/sd-device/sd-device.c).
+  /// Returns the controllers below a disk, partition, device-mapper or md device:
+  /// sys/class/block/NAME with device, slaves/ (block/holder.c) and partition
+  /// (block/partitions/core.c, Linux 6.1). Names assigned by udev are looked up in its database:
+  /// run/udev/data/bMAJOR:MINOR, lines "S:NAME" (systemd 252,
+  /// src/libsystemd/sd-device/sd-device.c).
   [[nodiscard]] std::vector<Carrier> of(const HostDisk& disk);
 
  private:
@@ -88,7 +93,7 @@ class HostDevices {
 };
 
 /// Fills in the nodes of all host devices that the VMs use. A device that is gone or cannot be
-/// resolved has none: it then affects no decision.
+/// resolved has no node, and then affects no decision.
 void read_device_nodes(const files::Directory& root, std::span<VmDescription> vms,
                        std::chrono::milliseconds patience = HostDevices::kPatience);
 

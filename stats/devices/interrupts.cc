@@ -16,7 +16,7 @@
 namespace vmnuma::stats {
 namespace {
 
-/// All of the text, or what precedes the end of its line.
+/// Parses the text up to its first line end, or all of it.
 std::optional<std::int32_t> number_in(std::string_view text) {
   const auto number = whole_number<std::int32_t>(text.substr(0, text.find('\n')));
   return number.value_or(-1) >= 0 ? number : std::nullopt;
@@ -39,20 +39,20 @@ std::set<std::int32_t> numbers_of(const files::Directory& root, const std::strin
   return numbers;
 }
 
-/// The interrupt's handler, "" if there is none. Several sharing a line are "a,b".
+/// Returns the interrupt's handler, "" if there is none; "a,b" if several share the line.
 std::string handler_of(const files::Directory& root, const std::string& number) {
   std::string handler = root.read("sys/kernel/irq/" + number + "/actions").value_or("");
   handler.erase(std::find(handler.begin(), handler.end(), '\n'), handler.end());
   return handler;
 }
 
-/// "0,12,0\n": a count per possible CPU. Without the file it may have.
+/// "0,12,0\n": a count per possible CPU. True if the file cannot be read.
 bool has_fired(const files::Directory& root, std::int32_t number) {
   const auto counts = root.read(fmt::format("sys/kernel/irq/{}/per_cpu_count", number));
   return !counts || counts->find_first_of("123456789") != std::string::npos;
 }
 
-/// Negative if they are on several nodes.
+/// Returns the node of these CPUs; negative if they are on several nodes.
 NodeId node_of(const std::vector<CpuId>& cpus, const std::map<CpuId, NodeId>& cpu_nodes) {
   std::set<NodeId> nodes;
   for (const CpuId cpu : cpus) {
@@ -63,7 +63,7 @@ NodeId node_of(const std::vector<CpuId>& cpus, const std::map<CpuId, NodeId>& cp
 }
 
 std::string list_of(const std::vector<std::int32_t>& numbers) {
-  std::vector<CpuId> as_cpus;  // which are written the same way
+  std::vector<CpuId> as_cpus;  // because CPU lists have the same format
   as_cpus.reserve(numbers.size());
   for (const std::int32_t number : numbers) {
     as_cpus.push_back(CpuId{number});

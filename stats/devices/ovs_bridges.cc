@@ -19,7 +19,7 @@ tl::unexpected<Error> not_understood(const std::string& why) {
   return failure(ErrorCode::kCorrupt, std::string(kWhat) + " is not understood: " + why);
 }
 
-/// Null if it has none, or is not an object.
+/// Returns a member; null if there is none, or `object` is not an object.
 const Json* member(const Json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
   return found == object.end() ? nullptr : &*found;
@@ -30,22 +30,22 @@ std::string text_in(const Json& object, const char* name) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-/// The elements of ["map", [["peer", "patch-tun"]]] or ["set", [...]]; null if it is neither (RFC
-/// 7047, section 5.1).
+/// Returns the elements of ["map", [["peer", "patch-tun"]]] or ["set", [...]]; null if it is
+/// neither (RFC 7047, section 5.1).
 const Json* elements_of(const Json* value, std::string_view what) {
   const bool is_it = value != nullptr && value->is_array() && value->size() == 2 &&
                      (*value)[0] == what && (*value)[1].is_array();
   return is_it ? &(*value)[1] : nullptr;
 }
 
-/// ["uuid", "550e..."]; empty if it is not one.
+/// Returns the UUID of ["uuid", "550e..."]; empty for anything else.
 std::string uuid_of(const Json* value) {
   const bool is_uuid = value != nullptr && value->is_array() && value->size() == 2 &&
                        (*value)[0] == "uuid" && (*value)[1].is_string();
   return is_uuid ? (*value)[1].get<std::string>() : std::string();
 }
 
-/// A <set> with one element is written as that element.
+/// Returns the UUIDs of a <set>; one with a single element is written as that element.
 std::vector<std::string> uuids_in(const Json& object, const char* name) {
   const Json* value = member(object, name);
   const Json* set = elements_of(value, "set");
@@ -59,7 +59,7 @@ std::vector<std::string> uuids_in(const Json& object, const char* name) {
   return uuids;
 }
 
-/// The name of the patch port at the other end; empty if it is not a patch port.
+/// Returns the name of the patch port at the other end; empty if the interface is not a patch port.
 std::string peer_in(const Json& interface) {
   if (const Json* options = elements_of(member(interface, "options"), "map")) {
     for (const Json& pair : *options) {
@@ -71,7 +71,7 @@ std::string peer_in(const Json& interface) {
   return {};
 }
 
-/// The name becomes part of a path.
+/// Checks a name that will become part of a path.
 bool is_file_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
 }

@@ -27,7 +27,8 @@ class Objects {
   /// Returns a whole object if `byte` was its last.
   [[nodiscard]] std::optional<std::string> take(char byte) {
     if (depth_ == 0 && byte != '{') {
-      return std::nullopt;  // white space between texts; anything but an object has no id either
+      return std::nullopt;  // white space between texts, or a text that is not an object and
+                            // therefore has no id
     }
     text_ += byte;
     if (is_escaped_) {
@@ -64,7 +65,7 @@ class Connection {
       : fd_(std::move(fd)), deadline_(deadline) {}
 
   [[nodiscard]] Result<void> connect(const sockaddr_un& address) {
-    // sockaddr is how the call takes any kind of address. It does not block: EAGAIN means that the
+    // sockaddr stands for any kind of address. The call does not block: EAGAIN means that the
     // server's backlog is full.
     if (files::uninterrupted([&] {
           return ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));

@@ -27,7 +27,7 @@ tl::unexpected<Error> too_large(const std::string& path) {
 
 struct CloseDirectoryStream {
   void operator()(DIR* stream) const {
-    (void)::closedir(stream);  // only read from; nothing to lose
+    (void)::closedir(stream);  // only read from, so nothing can be lost
   }
 };
 
@@ -47,7 +47,7 @@ Result<std::string_view> KeptFile::read(std::string& scratch) const {
     if (bytes < scratch.size()) {
       return std::string_view(scratch.data(), bytes);
     }
-    // The buffer was filled, so there may be more. Reread all of it: two halves could be from
+    // The buffer is full, so there may be more. Reread everything: two halves could be from
     // different moments.
     if (scratch.size() >= kMostBytesOfAFile) {
       return too_large(path_);

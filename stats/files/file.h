@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whole small files: bounded reading, and writing that leaves the old or the new file after a
-/// crash.
+/// Reads and writes whole small files: reads are bounded, and after a crash during a write either
+/// the old or the new file is there.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace vmnuma::files {
 /// invalid-argument (too large, or not a regular file), io.
 [[nodiscard]] Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
-/// Replaces the file at `path` by `text`, through a new file of that mode in the same directory; on
-/// disk when it returns. Errors: permission-denied, no-space, io; the old file is then untouched,
-/// unless only its directory could not be synced.
+/// Replaces the contents of `path` with `text`, through a new file with that mode in the same
+/// directory. The new file is on disk when the function returns. Errors: permission-denied,
+/// no-space, io; the old file is then unchanged, unless only syncing its directory failed.
 [[nodiscard]] Result<void> replace_file(const std::string& path, std::string_view text,
                                         unsigned int mode = 0644);
 

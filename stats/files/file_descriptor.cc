@@ -9,7 +9,8 @@ namespace vmnuma::files {
 
 FileDescriptor::~FileDescriptor() {
   if (fd_ >= 0) {
-    // What had to reach the disk was synced before; and Linux closes it even on EINTR.
+    // Errors do not matter: data that must be on disk was synced before, and Linux closes the
+    // descriptor even on EINTR.
     (void)::close(fd_);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An open file descriptor that closes itself, and the two rules that every system call here
+/// An open file descriptor that closes itself, and two rules that every system call in this folder
 /// follows.
 #pragma once
 
@@ -42,10 +42,11 @@ template <class Call>
 
 /// Maps an errno value: ENOENT and ENOTDIR are not-found; ESRCH (a thread that exited) and ENODEV
 /// (a removed cgroup or node) vanished; EACCES, EPERM and EROFS permission-denied; ENOSPC and
-/// EDQUOT no-space; EEXIST invalid-argument; everything else, a full descriptor table included, io.
+/// EDQUOT no-space; EEXIST invalid-argument; everything else, including a full descriptor table,
+/// io.
 [[nodiscard]] ErrorCode code_of_errno(int errno_value);
 
-/// The Error of a system call that just failed: "cannot open '/proc/stat': No such file or
+/// Returns the error of a system call that just failed: "cannot open '/proc/stat': No such file or
 /// directory".
 [[nodiscard]] Error system_error(int errno_value, std::string attempt);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The lines of a regular file that may be larger than memory.
+/// Reads the lines of a regular file that may be larger than memory.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace vmnuma::files {
 
 class LineReader {
  public:
-  /// `longest`: bytes of the longest line that is returned whole. Errors: as open_to_read()
-  /// (open.h).
+  /// `longest` is the length in bytes of the longest line that is returned whole. Errors: as
+  /// open_to_read() (open.h).
   [[nodiscard]] static Result<LineReader> open(const std::string& path, std::size_t longest);
 
-  /// The next line without its '\n', or nothing at the end, also if the file cannot be read any
-  /// further. An overlong line comes as `longest` + 1 bytes, followed by the rest of it.
+  /// Returns the next line without its '\n', or nothing at the end or if the file cannot be read
+  /// any further. A longer line is returned in pieces: `longest` + 1 bytes, then the rest.
   [[nodiscard]] std::optional<std::string> next();
 
  private:
@@ -31,7 +31,7 @@ class LineReader {
   FileDescriptor file_;
   std::size_t longest_;
   std::string buffer_;
-  std::size_t at_ = 0;  ///< the first byte of the buffer not returned yet
+  std::size_t at_ = 0;  ///< the first byte of the buffer that was not returned yet
 };
 
 }  // namespace vmnuma::files

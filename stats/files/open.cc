@@ -8,7 +8,7 @@ namespace vmnuma::files {
 
 namespace {
 
-/// `fd` is what open() just returned.
+/// Returns `fd`, which open() just returned, if it is a regular file.
 Result<FileDescriptor> only_regular(FileDescriptor fd, const std::string& shown) {
   if (fd.get() < 0) {
     return tl::unexpected(system_error(errno, "cannot open '" + shown + "'"));

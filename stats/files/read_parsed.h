@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reading a kernel file and parsing it, in one step with errors that name the file.
+/// Reads and parses a kernel file in one step, with errors that name the file.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@
 
 namespace vmnuma::files {
 
-/// `parse` takes the text and returns a Result. Errors: those of KeptFile::read and of `parse`.
+/// Reads the file and passes its text to `parse`, which returns a Result. Errors: those of
+/// KeptFile::read and of `parse`.
 template <class Parse>
 [[nodiscard]] auto read_parsed(const KeptFile& file, std::string& scratch, Parse parse)
     -> decltype(parse(std::string_view{})) {
@@ -27,7 +28,7 @@ template <class Parse>
   return parsed;
 }
 
-/// The same for a file that is opened, read once and closed.
+/// Likewise, for a file that is opened, read once and closed.
 template <class Parse>
 [[nodiscard]] auto read_parsed(const Directory& directory, std::string_view relative, Parse parse)
     -> decltype(parse(std::string_view{})) {
@@ -43,7 +44,7 @@ template <class Parse>
   return parsed;
 }
 
-/// The names in a directory, sorted; none if it cannot be read.
+/// Returns the names in a directory, sorted; empty if it cannot be read.
 [[nodiscard]] inline std::vector<std::string> names_in(const Directory& directory,
                                                        std::string_view relative) {
   const auto found = directory.directory(relative);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A VM's forecast, and how good its past forecasts were.
+/// Forecasts a VM's load and keeps a record of how good its past forecasts were.
 ///
-/// Problem: whether a forecast can be trusted is known only once its time has passed, but it is
-/// needed at once. Approach: all forecasts are recomputed from the minutes in the history. Every
-/// ten minutes each predictor forecasts, whether it is believed or not, and is scored by what
-/// happens then. The first predictor of the chain that can make a forecast is believed.
+/// Problem: whether a forecast was right is known only once its time has passed, but whether to
+/// trust it must be known now. Approach: all forecasts are recomputed from the minutes in the
+/// history. Every ten minutes each predictor makes a forecast, whether it is believed or not, and
+/// is scored by the load that follows. The forecast of the first predictor in the chain that can
+/// make one is believed.
 ///
-/// Terms: *minute* - since 1970 (UTC); something is known at its end.
+/// Terms: *minute* - minutes since 1970 (UTC); a minute's load is known at its end.
 ///
 /// Properties:
 ///  - equal minutes give equal forecasts and scores;
-///  - a forecast is scored only by minutes that came after it, within ten;
-///  - scores are those of the last eight days.
+///  - a forecast is scored only by the ten minutes after it;
+///  - scores cover the last eight days.
 #pragma once
 
 #include <array>
@@ -26,10 +27,10 @@
 
 namespace vmnuma::stats {
 
-/// One predictor's record in the last eight days.
+/// One predictor's record over the last eight days.
 struct PredictorRecord {
   ForecastScore score;
-  std::int64_t believed = 0;  ///< forecasts that were its own, one every ten minutes
+  std::int64_t believed = 0;  ///< forecasts by it that were believed, one every ten minutes
   bool operator==(const PredictorRecord&) const = default;
 };
 /// By PredictorKind.
@@ -37,7 +38,7 @@ using PredictorRecords = std::array<PredictorRecord, kPredictorKinds>;
 
 /// The forecast for a VM.
 struct VmForecast {
-  std::int64_t minute = 0;  ///< it is made at the end of this one
+  std::int64_t minute = 0;  ///< made at the end of this minute
   Permille p5;              ///< from the histogram
   Permille p95;
   PredictorKind by{};
@@ -46,14 +47,14 @@ struct VmForecast {
 
 class Forecaster {
  public:
-  /// The chain in the order of trust; all predictors must outlive the forecaster.
+  /// `predictors` is the chain, the most trusted first; all of them must outlive the forecaster.
   Forecaster(VmFacts vm, std::vector<const Predictor*> predictors);
 
-  /// Minutes must ascend; an earlier one is ignored.
+  /// Adds a minute. Minutes must ascend; an earlier one is ignored.
   void learn(const MinuteLoad& load);
 
-  /// As of the end of `minute`, which must not precede the last one learnt. Nothing if no predictor
-  /// can make one.
+  /// Returns the forecast as of the end of `minute`, which must not precede the last minute learnt.
+  /// Nothing if no predictor can make one.
   [[nodiscard]] std::optional<VmForecast> forecast(std::int64_t minute) const;
 
  private:
@@ -63,10 +64,10 @@ class Forecaster {
   VmFacts vm_;
   std::vector<const Predictor*> predictors_;
   KnownLoad load_;
-  /// By PredictorKind, and the minute in which they were made.
+  /// Forecasts to be scored, by PredictorKind, and the minute in which they were made.
   std::array<std::optional<Permille>, kPredictorKinds> pending_;
   std::int64_t pending_since_ = 0;
-  /// A ring of days.
+  /// Records by day, as a ring.
   std::array<PredictorRecords, static_cast<std::size_t>(LoadPast::kDays)> by_day_{};
   std::int64_t scored_day_ = 0;
 };

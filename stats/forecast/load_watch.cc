@@ -12,11 +12,12 @@ namespace {
 constexpr std::int64_t kMinuteS = 60;
 constexpr CpuTime kHalfMinute{30'000'000};
 constexpr std::int64_t kKnownMinutes = LoadPast::kDays * LoadPast::kDay;
-/// Minutes count again once they are later than the last known one. If the clock was ahead by more
-/// than this, a VM is known sooner when it is learnt anew.
+/// Minutes are ignored until they are later than the last known one. If the clock was ahead by more
+/// than this many minutes, forgetting the VM and learning it from scratch is faster than waiting.
 constexpr std::int64_t kMostAhead = KnownLoad::kLeastMinutes;
 
-/// False if nothing is known of it, nothing in eight days, or only from while the clock was ahead.
+/// Returns false if nothing is known about the VM, nothing from the last eight days, or only
+/// minutes recorded while the clock was ahead.
 bool is_of_use(const KnownLoad& load, std::int64_t minute) {
   const std::int64_t last = load.past().last_minute();
   return load.minutes() > 0 && last >= minute - kKnownMinutes && last <= minute + kMostAhead;

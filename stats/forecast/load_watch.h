@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Forecasts for all VMs, kept up to date from what is measured.
+/// Keeps forecasts for all VMs up to date as loads are measured.
 ///
 /// Problem: decisions are made every two seconds and depend on what the next ten minutes will
 /// bring; predictors learn from whole minutes over weeks. Approach: each VM's minutes are learnt
 /// from the history once, then from the epochs as they end; at the end of each minute all forecasts
 /// are recomputed.
 ///
-/// Terms: *minute* - since 1970 (UTC).
+/// Terms: *minute* - minutes since 1970 (UTC).
 ///
 /// Properties:
 ///  - equal epochs give equal forecasts;
 ///  - a minute is ignored if less than half of it was measured;
-///  - a VM not seen for eight days is forgotten, one of which no minute was learnt at the next one;
-///  - what was learnt while the clock was ahead by more than an hour is forgotten once it is right.
+///  - a VM that was not seen for eight days is forgotten; one without any learnt minute is
+///    forgotten at the end of the minute;
+///  - what was learnt while the clock was ahead by more than an hour is forgotten once the clock is
+///    right.
 #pragma once
 
 #include <cstdint>
@@ -30,24 +32,25 @@ namespace vmnuma::stats {
 
 class LoadWatch {
  public:
-  /// The chain in the order of trust; all predictors must outlive their use.
+  /// Sets the chain of predictors, the most trusted first; all of them must outlive their use.
   void set_predictors(std::vector<const Predictor*> predictors);
 
-  /// What the history knows of a VM from the last eight days. Minutes no later than what is known
-  /// change nothing.
+  /// Learns a VM's last eight days from the history. Minutes no later than the last known one are
+  /// ignored.
   void learn(const VmLoads& loads);
 
   /// Takes in an epoch that has ended. Returns all VMs' forecasts if a minute ended with it.
   [[nodiscard]] std::optional<LoadForecasts> epoch(const Snapshot& snapshot,
                                                    std::int64_t wall_unix_s);
 
-  /// As of the end of that minute. VMs about which nothing is known are left out.
+  /// Returns all forecasts as of the end of that minute. VMs about which nothing is known are left
+  /// out.
   [[nodiscard]] LoadForecasts forecasts(std::int64_t minute) const;
 
  private:
   struct Sums {
     CpuTime demand;
-    CpuTime full;  ///< of its vCPUs
+    CpuTime full;  ///< all of its vCPUs' time
   };
   struct Watched {
     VmFacts facts;
@@ -57,7 +60,7 @@ class LoadWatch {
 
   std::vector<const Predictor*> predictors_;
   std::map<VmId, Watched> vms_;
-  std::optional<std::int64_t> minute_;  ///< the one containing the epochs
+  std::optional<std::int64_t> minute_;  ///< the one in which the last epoch ended
   CpuTime measured_;                    ///< of one CPU, in this minute
 };
 

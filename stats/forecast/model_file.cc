@@ -32,7 +32,7 @@ std::string checksum_of(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
-/// -1 for anything but a number that fits: no field may be that large or that small.
+/// Converts a number; anything else gives -1 and clears `fits`.
 std::int32_t number_of(const Json& json, bool& fits) {
   const std::optional<std::int64_t> value = text::integer_of(json);
   if (value && std::in_range<std::int32_t>(*value)) {

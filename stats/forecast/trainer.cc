@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Corrections are in thousandths of a thousandth.
+/// Corrections are in millionths: thousandths of a Permille.
 constexpr std::int64_t kScale = 1000;
 
 tl::unexpected<Error> xgboost_failure(std::string_view doing) {
@@ -71,7 +71,7 @@ std::int32_t append(const Json& json, Tree& tree) {
   return at;
 }
 
-/// Where to split, for these gradients; leaves have no values yet.
+/// Grows a tree for these gradients; its leaves have no values yet.
 Result<Tree> grow(void* matrix, std::vector<float>& gradients, std::vector<float>& curvatures,
                   const TrainerOptions& options) {
   BoosterHandle handle = nullptr;
@@ -117,7 +117,7 @@ Result<Tree> grow(void* matrix, std::vector<float>& gradients, std::vector<float
   }
 }
 
-/// The 95th percentile, nearest rank.
+/// Returns the 95th percentile (nearest rank).
 std::int64_t percentile(std::vector<std::int64_t>& values) {
   const auto rank = static_cast<std::ptrdiff_t>(
       (values.size() * static_cast<std::size_t>(kForecastShare.value) + 999) / 1000 - 1);
@@ -137,7 +137,7 @@ Result<std::vector<Tree>> train_trees(const std::vector<Example>& examples,
   if (!matrix) {
     return tl::unexpected(matrix.error());
   }
-  std::vector<std::int64_t> forecasts;  // scaled, per example
+  std::vector<std::int64_t> forecasts;  // by example, in units of 1/kScale
   forecasts.reserve(examples.size());
   for (const Example& example : examples) {
     forecasts.push_back(example.at.usual.value * kScale);

@@ -15,7 +15,7 @@ void TrainingSet::add(const VmFacts& vm, KnownLoad& load, std::int64_t minute, P
     }
   }
   load.add(minute, value);
-  // After half a day the histograms are meaningful.
+  // The histograms are meaningful only after half a day.
   if (!open_ && minute % kStride == 0 && load.minutes() >= DecayingHistogram::kHalfLifeMinutes) {
     if (const auto at = features_at(vm, load, minute)) {
       open_ = Open{minute, 0, {minute, *at, {}}};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Training examples from a VM's minutes.
+/// Makes training examples from a VM's minutes.
 ///
-/// Problem: a trained predictor must learn from the same inputs that it will get when it forecasts.
-/// Approach: go through the minutes in order with the state that the daemon itself keeps; now and
-/// then start an example, which is complete ten minutes later.
+/// Problem: a trained predictor must learn from the same inputs that it gets when it forecasts.
+/// Approach: go through the minutes in order, with the same state that the daemon keeps. Every
+/// kStride minutes start an example, which is complete ten minutes later.
 ///
 /// Properties:
-///  - an example contains minutes after its own only as its result;
+///  - an example uses later minutes only as its result;
 ///  - a gap discards an example.
 #pragma once
 
@@ -22,12 +22,12 @@ namespace vmnuma::stats {
 
 class TrainingSet {
  public:
-  /// An example every so many minutes. More than kForecastMinutes, so that at most one is open.
+  /// Minutes between two examples. More than kForecastMinutes, so that at most one is open.
   static constexpr std::int64_t kStride = 17;
 
-  /// Adds the next minute of this VM. Ascending.
+  /// Adds the next minute of this VM. Minutes must ascend.
   void add(const VmFacts& vm, KnownLoad& load, std::int64_t minute, Permille value);
-  /// Ends a VM.
+  /// Ends the current VM.
   void next_vm() { open_.reset(); }
   [[nodiscard]] const std::vector<Example>& examples() const { return examples_; }
 

@@ -14,7 +14,7 @@ namespace {
 
 /// Adds the "N0=123 N1=456" of one line to `memory`; false if the format is different.
 bool add_nodes(std::string_view fields, std::map<NodeId, Bytes>& memory) {
-  // Two lines of at most this much are added.
+  // Two such values can be added without overflow.
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
   while (const auto word = take_word(fields)) {
     const std::size_t equals = word->find('=');
@@ -74,7 +74,7 @@ Result<std::vector<std::int64_t>> parse_cgroup_threads(std::string_view text) {
   }
   while (const auto line = take_line(text)) {
     const auto thread = to_number<std::int64_t>(*line);
-    if (!thread || *thread == 0) {  // 0 is a thread of another PID namespace
+    if (!thread || *thread == 0) {  // 0 is a thread in another PID namespace
       return bad_line(kFormat, *line);
     }
     threads.push_back(*thread);
@@ -84,7 +84,7 @@ Result<std::vector<std::int64_t>> parse_cgroup_threads(std::string_view text) {
 
 namespace {
 
-/// The number in the line that begins with `key`, which ends with a space.
+/// Returns the number in the line that begins with `key`, which ends with a space.
 Result<std::int64_t> number_in_cpu_stat(std::string_view cpu_stat, std::string_view key) {
   constexpr std::string_view kFormat = "cpu.stat";
   if (const auto complete = check_complete(cpu_stat, kFormat); !complete) {

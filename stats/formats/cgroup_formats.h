@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The formats of the cgroup v2 files of a VM (Linux 6.1, Documentation/admin-guide/cgroup-v2.rst),
-/// and where libvirt 9.0 and other managers put a VM. Pure functions of the text.
+/// Parses the cgroup v2 files of a VM (Linux 6.1, Documentation/admin-guide/cgroup-v2.rst) and the
+/// paths where libvirt 9.0 and other managers put a VM. Pure functions of the text.
 ///
 /// Terms. scope: the cgroup of one VM, "/machine.slice/machine-qemu\x2d3\x2dweb1.scope". thread
 /// group: the cgroup with its threads in emulator/, vcpu0/, vcpu1/ and iothread1/; with systemd
@@ -28,23 +28,23 @@ struct VmCgroup {
   std::string thread_group;
   bool operator==(const VmCgroup&) const = default;
 };
-/// From the cgroup of QEMU's main thread (parse_process_cgroup), which libvirt keeps in emulator/.
-/// Starting from the process avoids guessing how the partition and the VM's name are escaped and
-/// truncated. Nothing if the path does not end in "/emulator".
+/// Derives a VM's cgroups from that of QEMU's main thread (parse_process_cgroup), which libvirt
+/// keeps in emulator/. Starting from the process avoids having to guess how the partition and the
+/// VM's name are escaped and truncated. Nothing if the path does not end in "/emulator".
 [[nodiscard]] std::optional<VmCgroup> vm_cgroup_of(std::string_view emulator_path);
 
-/// For a process that libvirt did not start, its cgroup is the VM's scope, however deep:
-/// "qemu.slice/100.scope" below the mount point. Nothing for the root.
+/// Returns the scope of a process that libvirt did not start: its whole cgroup, however deep, such
+/// as "qemu.slice/100.scope" below the mount point. Nothing for the root.
 [[nodiscard]] std::optional<std::string> scope_of_process(std::string_view path);
 
-/// The number in a directory name "vcpuN", nothing for other names.
+/// Returns the number in a directory name "vcpuN"; nothing for other names.
 [[nodiscard]] std::optional<std::int32_t> vcpu_of_cgroup_name(std::string_view name);
 
-/// cgroup.threads: one thread id a line, possibly none.
+/// cgroup.threads: one thread id per line, possibly none.
 [[nodiscard]] Result<std::vector<std::int64_t>> parse_cgroup_threads(std::string_view text);
 
-/// cpu.stat: throttled_usec, the time in which the group could have run but had used up its quota,
-/// in microseconds. Error: corrupt also if there is no such line (the cpu controller is off).
+/// cpu.stat: throttled_usec, the time for which the group was runnable but had used up its quota,
+/// in microseconds. Error: corrupt, even if only this line is missing (the cpu controller is off).
 [[nodiscard]] Result<std::int64_t> parse_throttled_us(std::string_view cpu_stat);
 
 /// cpu.stat: usage_usec, the CPU time of the group and those below it, in microseconds. Error:
@@ -54,19 +54,20 @@ struct VmCgroup {
 /// pids.current: the number of threads in the group and those below it.
 [[nodiscard]] Result<std::int64_t> parse_thread_count(std::string_view text);
 
-/// cpu.weight: 1..10000. The 0 of a group that only runs when no other does (cpu.idle) counts as 1.
+/// cpu.weight: 1 to 10000. 0, the weight of a group that runs only when no other does (cpu.idle),
+/// counts as 1.
 [[nodiscard]] Result<std::int32_t> parse_cpu_weight(std::string_view text);
 
-/// cpu.max, "max 100000" or "50000 100000": in thousandths of one CPU, rounded down; nothing
-/// without a limit.
+/// cpu.max, "max 100000" or "50000 100000": the quota in thousandths of one CPU, rounded down;
+/// nothing if there is no limit.
 [[nodiscard]] Result<std::optional<std::int64_t>> parse_cpu_max(std::string_view text);
 
 /// memory.numa_stat: the VM's memory by node, ascending; the sum of the lines `anon` and `shmem`.
 ///
 /// anon is private RAM (and QEMU's own heap); shmem is shared RAM (memfd, /dev/shm), which is also
 /// included in the line `file`. The rest of `file` is page cache of disk images, which is not the
-/// guest's memory. Huge pages of hugetlbfs are in no line of this file: see numa_maps.h. Figures
-/// are up to about 2 s old.
+/// guest's memory. hugetlbfs pages are in none of this file's lines: see numa_maps.h. Figures are
+/// up to about 2 s old.
 [[nodiscard]] Result<std::vector<NodeBytes>> parse_memory_numa_stat(std::string_view text);
 
 }  // namespace vmnuma::stats

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// /proc/PID/maps (Linux 6.1, fs/proc/task_mmu.c, show_map_vma()): what each mapping of a process
-/// is. Pure functions of the text.
+/// /proc/PID/maps (Linux 6.1, fs/proc/task_mmu.c, show_map_vma()): the mappings of a process. Pure
+/// functions of the text.
 ///
-/// Properties: as in proc_formats.h, except that the file may be empty: that of an exiting process
-/// is.
+/// Properties: as in proc_formats.h, except that the text may be empty, as it is for an exiting
+/// process.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Mapping {
 };
 [[nodiscard]] Result<std::vector<Mapping>> parse_maps(std::string_view text);
 
-/// /proc/PID/status: whether the line "VmSwap:            0 kB" has a value above zero. False
-/// without such a line (a kernel without swap).
+/// Returns whether /proc/PID/status has swapped pages: whether the line "VmSwap: 0 kB" has a value
+/// above zero. False if there is no such line (a kernel without swap).
 [[nodiscard]] bool has_swapped_pages(std::string_view status);
 
 }  // namespace vmnuma::stats

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kBytesOfAKilobyte = 1024;
 
-/// The only line of a file, without its newline.
+/// Returns the only line of a file, without its newline.
 Result<std::string_view> only_line(std::string_view text, std::string_view format) {
   if (const auto complete = check_complete(text, format); !complete) {
     return tl::unexpected(complete.error());
@@ -24,7 +24,7 @@ Result<std::string_view> only_line(std::string_view text, std::string_view forma
   return *line;
 }
 
-/// "avg10=12.34" in thousandths, rounded down.
+/// Converts "avg10=12.34" (per cent) to thousandths, rounded down.
 std::optional<Permille> average_of(std::string_view word) {
   const auto average = after(word, "avg10=");
   const std::size_t point = average ? average->find('.') : std::string_view::npos;

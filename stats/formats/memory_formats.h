@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The formats of the files about the state of a cgroup's memory and what its tasks wait for (Linux
-/// 6.1, mm/memcontrol.c, kernel/sched/psi.c, fs/proc/base.c). Pure functions of the text.
+/// Parses the files about the state of a cgroup's memory and what its tasks wait for (Linux 6.1,
+/// mm/memcontrol.c, kernel/sched/psi.c, fs/proc/base.c). Pure functions of the text.
 ///
 /// Properties: as in proc_formats.h.
 #pragma once
@@ -31,10 +31,10 @@ struct MemoryStat {
   std::optional<Bytes> huge = {};
   bool operator==(const MemoryStat&) const = default;
 };
-/// Error: corrupt, also if one of the others is missing.
+/// Error: corrupt, even if only one of the other lines is missing.
 [[nodiscard]] Result<MemoryStat> parse_memory_stat(std::string_view text);
 
-/// The averages over 10 s of memory.pressure.
+/// The 10 s averages of memory.pressure.
 struct MemoryWaits {
   Permille some;
   Permille full;
@@ -43,11 +43,11 @@ struct MemoryWaits {
 /// Rounded down to thousandths. Error: corrupt.
 [[nodiscard]] Result<MemoryWaits> parse_memory_waits(std::string_view text);
 
-/// The same of /proc/pressure/memory, which is about all tasks of the host: `some` only. Error:
+/// The same for /proc/pressure/memory, which covers all tasks of the host; only `some`. Error:
 /// corrupt.
 [[nodiscard]] Result<Permille> parse_memory_pressure(std::string_view text);
 
-/// The average over 10 s of cpu.pressure: the share of the time in which some task was runnable and
+/// The 10 s average of cpu.pressure: the share of the time in which some task was runnable and
 /// waited for a CPU. The line `full` exists since Linux 5.13. Rounded down to thousandths. Error:
 /// corrupt.
 [[nodiscard]] Result<Permille> parse_cpu_waits(std::string_view text);
@@ -58,8 +58,8 @@ struct MemoryWaits {
 /// /proc/meminfo, line "SwapTotal:        999420 kB". Error: corrupt.
 [[nodiscard]] Result<Bytes> parse_swap_total(std::string_view meminfo);
 
-/// /proc/self/mountinfo (proc(5)): whether the cgroup2 file system that is mounted at
-/// /sys/fs/cgroup has the option memory_recursiveprot. Nothing if none is mounted there.
+/// /proc/self/mountinfo (proc(5)): whether the cgroup2 file system mounted at /sys/fs/cgroup has
+/// the option memory_recursiveprot. Nothing if none is mounted there.
 [[nodiscard]] std::optional<bool> has_recursive_protection(std::string_view mountinfo);
 
 }  // namespace vmnuma::stats

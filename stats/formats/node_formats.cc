@@ -9,7 +9,7 @@
 namespace vmnuma::stats {
 namespace {
 
-/// "1234 kB" or "1234kB" as bytes.
+/// Converts "1234 kB" or "1234kB" to bytes.
 std::optional<Bytes> kibibytes(std::string_view text) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / kKiB.value;
   if (!text.ends_with("kB")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The formats of the files in /sys/devices/system/node (Linux 6.1, drivers/base/node.c). Pure
-/// functions of the text.
+/// Parses the files in /sys/devices/system/node (Linux 6.1, drivers/base/node.c). Pure functions of
+/// the text.
 ///
 /// Properties: as in proc_formats.h.
 #pragma once
@@ -17,29 +17,29 @@
 
 namespace vmnuma::stats {
 
-/// nodeN/meminfo, lines "Node N MemTotal:  4679884 kB": total and free memory of `node`. A
-/// memoryless node has zeros. Pages of a hugetlb pool are in the total and, used or not, not in the
-/// free part. Old kernels begin with an empty line. Error: corrupt also if the file is about
-/// another node.
+/// nodeN/meminfo, lines "Node N MemTotal: 4679884 kB": total and free memory of `node`. A
+/// memoryless node has zeros. Pages of a hugetlb pool count in the total but never as free, whether
+/// used or not. On old kernels the file begins with an empty line. Error: corrupt, also if the file
+/// is about another node.
 [[nodiscard]] Result<NodeSample> parse_node_meminfo(NodeId node, std::string_view text);
-/// The total alone. Error: corrupt.
+/// Likewise, but only the total. Error: corrupt.
 [[nodiscard]] Result<Bytes> parse_node_memory(NodeId node, std::string_view text);
 
-/// nodeN/cpumap, "0000,00000000,0000000c\n": the CPUs of a node as a mask, words of 32 bits with
-/// the highest first (lib/bitmap.c). Old kernels have this and no cpulist. At most 65536 CPUs.
-/// Error: corrupt.
+/// nodeN/cpumap, "0000,00000000,0000000c\n": the CPUs of a node as a mask in 32-bit words, the
+/// highest word first (lib/bitmap.c). Old kernels have this file instead of cpulist. At most 65536
+/// CPUs. Error: corrupt.
 [[nodiscard]] Result<std::vector<CpuId>> parse_cpu_map(std::string_view text);
 
 /// nodeN/distance, "10 21\n": one number per *online* node in the order of their ids.
 [[nodiscard]] Result<std::vector<std::int32_t>> parse_node_distances(std::string_view text);
 
-/// The page size in the name of a directory "hugepages-2048kB"; nothing for other names.
+/// Returns the page size in the name of a directory "hugepages-2048kB"; nothing for other names.
 [[nodiscard]] std::optional<Bytes> page_size_of_pool_name(std::string_view name);
 
 /// nr_hugepages and free_hugepages of such a directory.
 [[nodiscard]] Result<std::int64_t> parse_page_count(std::string_view text);
 
-/// A file that holds one number and a newline. `format` names it in the error.
+/// Parses a file that holds one number and a newline. `format` names the file in the error.
 [[nodiscard]] Result<std::int64_t> parse_single_number(std::string_view format,
                                                        std::string_view text);
 

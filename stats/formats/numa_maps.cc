@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kNumaMapsLine = "a line of numa_maps";
 
-/// The policy is one word, except "prefer (many):NODES" (Linux 5.15, mm/mempolicy.c).
+/// Takes the policy, which is one word, except "prefer (many):NODES" (Linux 5.15, mm/mempolicy.c).
 std::string_view take_policy(std::string_view& fields) {
   const auto first = take_word(fields).value_or("");
   const std::string_view here = fields;
@@ -45,10 +45,10 @@ bool names_a_node(std::string_view word) {
   return word.size() > 1 && word[0] == 'N' && word[1] >= '0' && word[1] <= '9';
 }
 
-/// That many pages as bytes; nothing if the page size is missing or no address space is that large.
+/// Converts pages to bytes; nothing if the page size is missing or no address space is that large.
 std::optional<Bytes> bytes_of(std::int64_t pages, Bytes page_size) {
-  // 128 TiB: no mapping is larger, and a process has at most 65,530 of them (vm.max_map_count), so
-  // sums fit.
+  // 128 TiB: no mapping is larger than that, and a process has at most 65,530 mappings
+  // (vm.max_map_count), so sums fit.
   constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max() >> 16;
   if (page_size == Bytes{} || pages > kMostBytes / page_size.value) {
     return std::nullopt;
@@ -72,7 +72,7 @@ Result<NumaMapping> parse_numa_map(std::string_view line) {
     return bad_line(kNumaMapsLine, line);
   }
   mapping.start = *start;
-  // The page size comes last, so counts are converted to bytes after all words.
+  // The page size comes last, so counts are converted to bytes after all words were read.
   std::int64_t anonymous = 0;
   std::vector<NodePages> counts;
   while (const auto word = take_word(fields)) {
@@ -99,7 +99,7 @@ Result<NumaMapping> parse_numa_map(std::string_view line) {
       }
       counts.push_back(*pages);
     }
-    // Others (heap, stack, dirty=, mapped=, active=, ...) do not say where pages are.
+    // Other words (heap, stack, dirty=, mapped=, active=, ...) do not affect where pages are.
   }
   if (anonymous > 0) {
     const auto bytes = bytes_of(anonymous, mapping.page_size);

@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::int64_t kMicrosecondsPerTick = 1'000'000 / 100;  // USER_HZ
 
-/// The fields after "cpuN" as idle time; nothing if they are not those of proc(5).
+/// Returns the idle time from the fields after "cpuN"; nothing if they are not as in proc(5).
 std::optional<std::int64_t> idle_ticks(std::string_view fields) {
   constexpr std::array kIsIdle = {false, false, false, true,  true,
                                   false, false, false, false, false};
   // Ten numbers below this bound can be added and converted without overflow. It is 29,000 years of
-  // one CPU.
+  // one CPU's time.
   constexpr std::int64_t kMost =
       std::numeric_limits<std::int64_t>::max() / kMicrosecondsPerTick / 10;
   std::int64_t idle = 0;
@@ -68,12 +68,12 @@ namespace {
 
 constexpr std::string_view kProcessStat = "a process's stat";
 
-/// A stat file split into its parts. Field 2 is the name in brackets. It may contain anything,
-/// including brackets, so its end is the last one.
+/// The parts of a stat file. Field 2 is the name in parentheses. The name may contain any
+/// character, including parentheses, so it ends at the last closing one.
 struct StatParts {
   std::string_view pid;
   std::string_view name;
-  std::string_view rest;  ///< from the state on, field 3
+  std::string_view rest;  ///< from field 3, the state, on
 };
 
 std::optional<StatParts> parts_of_stat(std::string_view text) {
@@ -87,7 +87,7 @@ std::optional<StatParts> parts_of_stat(std::string_view text) {
                    text.substr(close + 2, text.size() - close - 3)};
 }
 
-/// False if there are fewer.
+/// Returns false if there are fewer words.
 bool skip_words(std::string_view& rest, int count) {
   bool good = true;
   for (int i = 0; good && i < count; ++i) {

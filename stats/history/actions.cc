@@ -147,7 +147,7 @@ tl::unexpected<Error> no_open_action(std::int64_t action) {
 
 constexpr const char* kIsOpen = "SELECT 1 FROM action WHERE id = ? AND state = 'open'";
 
-/// Inside the caller's transaction.
+/// Call within a transaction.
 Result<void> insert_action(SQLite::Database& database, const ActionRow& action) {
   if (exists(database, "SELECT 1 FROM action WHERE id = ?", action.id)) {
     return failure(ErrorCode::kInvalidArgument,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tables action, relocation and step: intents, their fate and their effects. Internal to
-/// stats/history; History documents each function. All of them may throw SQLite::Exception.
+/// The tables action, relocation and step: what was intended, how it ended and its effects.
+/// Internal to stats/history; History documents each function. All of them may throw
+/// SQLite::Exception.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ namespace vmnuma::stats {
 [[nodiscard]] std::vector<std::string> orders_carried_out(SQLite::Database& database);
 [[nodiscard]] Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,
                                                              const ActionFilter& filter);
-/// Includes those of table vm.
+/// Returns the VMs that have actions, and all those of table vm.
 [[nodiscard]] std::vector<PastVm> past_vms(SQLite::Database& database);
 
 }  // namespace vmnuma::stats

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The columns of the tables of samples, each listed once for writing, averaging and reading.
-/// Internal to stats/history. The tables themselves are made in schema.cc.
+/// Internal to stats/history. The tables themselves are created in schema.cc.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace vmnuma::stats {
 
-/// Memory is stored in KiB, rounded down; no node is stored as NULL.
+/// Memory is stored in KiB, rounded down; the absence of a node is stored as NULL.
 template <class Unit>
 [[nodiscard]] constexpr std::optional<std::int64_t> to_column(Amount<Unit> amount) {
   return amount.value;
@@ -56,9 +56,9 @@ constexpr void from_column(std::optional<T>& optional, std::int64_t value) {
 template <class Row>
 struct Column {
   std::string_view name;
-  std::optional<std::int64_t> (*get)(const Row&) = nullptr;  ///< nothing is NULL
+  std::optional<std::int64_t> (*get)(const Row&) = nullptr;  ///< nothing is stored as NULL
   void (*set)(Row&, std::int64_t) = nullptr;                 ///< not called for NULL
-  bool latest = false;  ///< when rows are averaged, the last one's value counts
+  bool latest = false;  ///< an average takes the value of the last row
 };
 
 template <class Row, auto kMember>
@@ -136,7 +136,7 @@ struct SampleTable<VmSampleRow> {
   static constexpr auto kColumns = figure_columns(std::make_index_sequence<kVmFigures.size()>());
 };
 
-/// `each` turns a column into text; the texts are joined with ", ".
+/// Converts each column to text with `each` and joins the texts with ", ".
 template <class Row, class Each>
 [[nodiscard]] std::string column_list(const Each& each) {
   std::string list;

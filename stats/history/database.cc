@@ -22,16 +22,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How long a call waits for another program's lock. The daemon's own calls never wait for each
-// other here.
+// How long a call waits for another program's lock. The daemon's own calls do not wait for each
+// other here, because they share one connection.
 constexpr int kBusyTimeoutMs = 250;
 constexpr int kSetAsideKept = 3;
 constexpr std::int64_t kPageBytes = 4096;
-// After a checkpoint the log is cut back to this.
+// The log is truncated to this size after a checkpoint.
 constexpr std::int64_t kLogBytesKept = std::int64_t{16} << 20;
 
-// Creates the file if there is none. SQLite would do that, too, but reports only "unable to open
-// database file" on failure, and makes it readable for all users. Nor does it check what it opens.
+// Creates the file if necessary. SQLite would do that, too, but it reports only "unable to open
+// database file" on failure, makes the file readable for all users, and does not check what it
+// opens.
 Result<void> ensure_file(const fs::path& path) {
   const files::FileDescriptor file(
       ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640));
@@ -42,15 +43,15 @@ Result<void> ensure_file(const fs::path& path) {
   return check_files(path);
 }
 
-// Makes a file's name as durable as its content.
+// Flushes the directory, so that a file's name is as durable as its content.
 void flush_directory(const fs::path& directory) {
   const files::FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() >= 0) {
-    (void)::fsync(fd.get());  // a file system that cannot do this has nothing better to offer
+    (void)::fsync(fd.get());  // if the file system does not support this, nothing else would help
   }
 }
 
-// How the file begins. Throws SQLite::Exception, also SQLITE_NOTADB.
+// What the file contains. judge() throws SQLite::Exception, also with SQLITE_NOTADB.
 enum class Content { kNothing, kHistory, kUnusable };
 struct Judgement {
   Content content{};
@@ -71,7 +72,8 @@ Judgement judge(SQLite::Database& database) {
     return {Content::kUnusable, fmt::format("has version {}, newer than {}, the newest known here",
                                             version, newest_version())};
   }
-  // The structure of the file, without our own constraints, which would take three times as long.
+  // Check only the structure of the file: checking our own constraints, too, would take three times
+  // as long.
   database.exec("PRAGMA ignore_check_constraints=ON");
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   database.exec("PRAGMA ignore_check_constraints=OFF");
@@ -85,12 +87,12 @@ bool means_unusable(const SQLite::Exception& exception) {
   return exception.getErrorCode() == SQLITE_NOTADB || exception.getErrorCode() == SQLITE_CORRUPT;
 }
 
-// The numbers n of the files "<path>.damaged-<n>", ascending.
+// Returns the numbers n of the files "<path>.damaged-<n>", ascending.
 std::vector<int> numbers_set_aside(const fs::path& path) {
   const std::string prefix = path.filename().string() + ".damaged-";
   std::vector<int> numbers;
   std::error_code
-      ignored;  // an unreadable directory has no such files for us; the rename will tell
+      ignored;  // an unreadable directory counts as empty; the rename then reports the error
   for (fs::directory_iterator entry(path.parent_path(), ignored), end; entry != end;
        entry.increment(ignored)) {
     const std::string name = entry->path().filename().string();
@@ -109,8 +111,9 @@ fs::path with_suffix(const fs::path& path, std::string_view suffix) {
   return fs::path(path.string().append(suffix));
 }
 
-// Renames the file and its log out of the way and returns the new name. The main file goes last:
-// until it is gone, another attempt finds it unusable again and continues.
+// Renames the file and its log out of the way and returns the new name. The main file is renamed
+// last: if this is interrupted before, the next attempt finds the file unusable again and
+// continues.
 Result<fs::path> set_aside(const fs::path& path) {
   std::vector<int> numbers = numbers_set_aside(path);
   const int number = numbers.empty() ? 1 : numbers.back() + 1;
@@ -136,14 +139,14 @@ Result<fs::path> set_aside(const fs::path& path) {
   for (std::size_t i = 0; i + kSetAsideKept < numbers.size(); ++i) {
     const fs::path old = with_suffix(path, fmt::format(".damaged-{}", numbers[i]));
     for (const char* part : {"", "-wal", "-journal"}) {
-      fs::remove(with_suffix(old, part), error);  // best effort: it only takes up space
+      fs::remove(with_suffix(old, part), error);  // best effort: the file only takes up space
     }
   }
   return target;
 }
 
-// Whether closing the file folds its log into it. Off until the file is known to be good, so that
-// one that is set aside stays as found.
+// Sets whether closing the file merges its log into it. Off until the file is known to be good, so
+// that a file that is set aside stays as it was found.
 void fold_log_at_close(SQLite::Database& database, bool fold) {
   (void)sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, fold ? 0 : 1,
                           nullptr);
@@ -178,7 +181,7 @@ Result<void> check_files(const fs::path& path) {
 
 Result<OpenedDatabase> open_database(const fs::path& path, bool is_damaged) {
   std::string notice;
-  // A second round only after an unusable file was set aside; what is found then is new and empty.
+  // There is a second round only if an unusable file was set aside; the file is then new and empty.
   for (bool retried = false;; retried = true) {
     if (auto file = ensure_file(path); !file) {
       return tl::unexpected<Error>(std::move(file).error());
@@ -232,8 +235,8 @@ SQLite::Transaction begin_write(SQLite::Database& database, Outlive outlive) {
 
 tl::unexpected<Error> sqlite_failure(const SQLite::Exception& exception, std::string_view doing,
                                      const fs::path& path, sqlite3* handle) {
-  // SQLite remembers the errno of the last failed system call; it belongs to this failure only if
-  // this is a system failure.
+  // SQLite remembers the errno of the last system call that failed, which concerns this failure
+  // only if this is a system failure.
   const bool from_system =
       exception.getErrorCode() == SQLITE_IOERR || exception.getErrorCode() == SQLITE_CANTOPEN;
   const int errno_value = from_system && handle != nullptr ? sqlite3_system_errno(handle) : 0;

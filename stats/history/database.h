@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Opens the history's file, and has what every access to it shares: transactions and the
+/// Opens the history's file, and provides what all accesses to it share: transactions and the
 /// translation of SQLite's exceptions into errors. Internal to stats/history.
 #pragma once
 
@@ -22,37 +22,38 @@ struct OpenedDatabase {
   std::string notice;  ///< what was set aside and why; empty if nothing was
 };
 
-/// Opens or creates the file, sets an unusable one aside, and one that is known to be damaged,
-/// applies migrations and settings. Errors: as History::open().
+/// Opens or creates the file and applies migrations and settings. A file that is unusable, or known
+/// to be damaged, is set aside. Errors: as History::open().
 [[nodiscard]] Result<OpenedDatabase> open_database(const std::filesystem::path& path,
                                                    bool is_damaged);
 
-/// Whether the file and those that SQLite keeps next to it are regular files, as far as they exist:
-/// SQLite opens them unchecked, and a named pipe would block it for ever. Error: invalid-argument.
+/// Checks that the file and those that SQLite keeps next to it are regular files or do not exist:
+/// SQLite opens them unchecked, and a named pipe would block it forever. Error: invalid-argument.
 [[nodiscard]] Result<void> check_files(const std::filesystem::path& path);
 
-/// What a commit must survive. A crash of the process never undoes a commit; the kernel has it.
+/// What a commit must survive. A crash of the process never undoes a commit, because the kernel
+/// already has it.
 enum class Outlive {
   kProcess,
   kHost,  ///< the commit, and all before it, are flushed to disk
 };
 
-/// Begins a writing transaction. Commit it, or it is rolled back at the end of its scope.
+/// Begins a write transaction, which is rolled back at the end of its scope unless committed.
 [[nodiscard]] SQLite::Transaction begin_write(SQLite::Database& database, Outlive outlive);
 
-/// "cannot <do this> in '/var/lib/.../history.sqlite': database or disk is full". `handle` may be
-/// null; the errno comes from it.
+/// Returns the error "cannot <do this> in '/var/lib/.../history.sqlite': database or disk is full".
+/// `handle` may be null; it provides the errno.
 [[nodiscard]] tl::unexpected<Error> sqlite_failure(const SQLite::Exception& exception,
                                                    std::string_view doing,
                                                    const std::filesystem::path& path,
                                                    sqlite3* handle);
 
-/// A time as stored.
+/// Converts a time to its stored form.
 [[nodiscard]] inline std::int64_t to_ms(WallTime time) {
   return time.time_since_epoch().count();
 }
 
-/// SQL NULL if not `present`.
+/// Binds `value`, or SQL NULL if not `present`.
 template <class T>
 void bind_or_null(SQLite::Statement& statement, int index, bool present, T value) {
   if (present) {

@@ -20,7 +20,7 @@ namespace vmnuma::stats {
 namespace {
 
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
-// The log stays near 4 MiB unless a long read keeps it from being folded into the file.
+// The log stays near 4 MiB unless a long read keeps it from being merged into the file.
 constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
 
 template <class T>
@@ -37,7 +37,8 @@ struct History::Store {
   SQLite::Database database;  // under `mutex`
   std::atomic<bool> is_damaged = false;
 
-  // Where SQLite's exceptions end. `doing` completes "cannot ... in 'file'".
+  // Runs a function and converts SQLite's exceptions to errors. `doing` completes "cannot ... in
+  // 'file'".
   template <class Function>
   auto run(std::string_view doing, Function function) {
     using Value = std::invoke_result_t<Function, SQLite::Database&>;

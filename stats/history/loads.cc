@@ -41,7 +41,7 @@ Result<std::vector<Known>> read_known_vms(SQLite::Database& database, std::strin
   return vms;
 }
 
-/// From an index alone, as samples.h explains.
+/// Reads from an index alone, as samples.h explains.
 void read_minutes(SQLite::Database& database, std::int64_t until_ms, Known& vm) {
   SQLite::Statement select(
       database,
@@ -66,7 +66,7 @@ void read_minutes(SQLite::Database& database, std::int64_t until_ms, Known& vm) 
 Result<std::int64_t> read_vm_loads(const std::filesystem::path& path, std::string_view vm,
                                    const std::function<bool(VmLoads)>& take) {
   return read_from(path, [&](SQLite::Database& database) -> Result<std::int64_t> {
-    SQLite::Transaction transaction(database);  // one state of the file for all
+    SQLite::Transaction transaction(database);  // so that all reads see the same state of the file
     Result<std::vector<Known>> vms = read_known_vms(database, vm);
     if (!vms) {
       return tl::unexpected(std::move(vms).error());

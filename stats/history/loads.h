@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What VMs wanted in each minute, for forecasting.
+/// Reads the CPU demand of VMs in each minute, for forecasting.
 ///
 /// Reads the file that History writes; never changes it.
 #pragma once
@@ -26,14 +26,14 @@ struct MinuteLoad {
 struct VmLoads {
   VmId vm;
   VmFacts facts;                    ///< as of the last row
-  std::vector<MinuteLoad> minutes;  ///< all that are kept and over, ascending
+  std::vector<MinuteLoad> minutes;  ///< all complete ones that are kept, ascending
   bool operator==(const VmLoads&) const = default;
 };
 
-/// Passes every VM of that name or UUID (all if empty) that was seen for a whole minute to `take`,
-/// in the order they were first seen, until it returns false. Returns the first minute that is not
-/// complete. Minutes from then on, recorded while the clock was ahead, are left out. Errors: as
-/// read_past().
+/// Passes every VM with that name or UUID (all VMs if empty) that was seen for a whole minute to
+/// `take`, in the order in which they were first seen, until `take` returns false. Returns the
+/// first minute that is not complete. Later minutes, recorded while the clock was ahead, are left
+/// out. Errors: as read_past().
 [[nodiscard]] Result<std::int64_t> read_vm_loads(const std::filesystem::path& path,
                                                  std::string_view vm,
                                                  const std::function<bool(VmLoads)>& take);

@@ -38,7 +38,7 @@ std::vector<LocalityPoint> read_locality(SQLite::Database& database, const Sampl
   return points;
 }
 
-/// An older daemon than this program has made no column for what it does not know.
+/// Returns false for a column that the daemon lacks because it is older than this program.
 bool has_column(SQLite::Database& database, std::string_view table, std::string_view name) {
   SQLite::Statement select(database, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
   select.bind(1, std::string(table));
@@ -80,7 +80,7 @@ std::vector<VmPast> read_vms(SQLite::Database& database, const SampleFilter& fil
 }
 
 Result<Past> read(SQLite::Database& database, WallTime since, WallTime until) {
-  // One state of the file for everything.
+  // All reads see the same state of the file.
   SQLite::Transaction transaction(database);
   const SampleFilter filter{
       .span = span_for(until - since), .since = since, .until = until, .node = {}, .vm = {}};

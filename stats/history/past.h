@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The history for looking back over hours or days, also while no daemon runs.
+/// Reads the history of the last hours or days, even while no daemon runs.
 ///
 /// Reads the file that History writes; never changes it.
 #pragma once
@@ -21,7 +21,7 @@ struct LocalityPoint {
   bool operator==(const LocalityPoint&) const = default;
 };
 
-/// The figures of a VM, each averaged over the rows that have it.
+/// A VM's figures, each averaged over the rows in which it is known.
 struct VmPast {
   std::string name;
   std::string uuid;
@@ -30,7 +30,7 @@ struct VmPast {
 };
 
 struct Past {
-  SampleSpan span{};                       ///< of the samples: as fine as the period allows
+  SampleSpan span{};  ///< the samples' resolution, as fine as the period allows
   std::vector<Kept<NodeSampleRow>> nodes;  ///< ascending time, then node
   std::vector<LocalityPoint> locality;     ///< ascending time
   std::vector<PastAction> actions;         ///< newest first, at most kMostPastActions
@@ -39,9 +39,9 @@ struct Past {
 
 inline constexpr std::int64_t kMostPastActions = 1000;
 
-/// Up to an hour back in epochs, up to two days in minutes, further in hours. Errors: not-found,
-/// permission-denied, busy, unsupported (a file of another version), corrupt, io; all name the
-/// file.
+/// Reads the history since that time: in epochs for up to an hour, in minutes for up to two days,
+/// in hours beyond that. Errors: not-found, permission-denied, busy, unsupported (a file of another
+/// version), corrupt, io; all name the file.
 [[nodiscard]] Result<Past> read_past(const std::filesystem::path& path, WallTime since,
                                      WallTime until);
 

@@ -16,7 +16,7 @@
 
 namespace vmnuma::stats {
 
-/// Opens the file, checks that it is a history, and calls `read` on it, which returns a Result.
+/// Opens the file, checks that it is a history, and passes it to `read`, which returns a Result.
 /// Errors: those of `read`; not-found, permission-denied, invalid-argument (not a regular file),
 /// busy, unsupported (a file of another version), corrupt, io. All name the file.
 template <class Read>

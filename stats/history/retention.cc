@@ -14,8 +14,8 @@
 namespace vmnuma::stats {
 namespace {
 
-// A slice. An epoch adds one epoch's rows and at most one minute's and one hour's, so these stay
-// well ahead.
+// The sizes of a slice. An epoch adds the rows of one epoch and at most those of one minute and one
+// hour, so these limits delete faster than rows are added.
 constexpr int kTimesPerSlice = 4;
 constexpr int kActionsPerSlice = 16;
 constexpr int kVmsPerSlice = 16;
@@ -26,7 +26,7 @@ std::int64_t pragma(SQLite::Database& database, const char* query) {
   return database.execAndGet(query).getInt64();
 }
 
-// The first or last time of a span in either table.
+// Returns the first or last time of a span in either table.
 std::optional<std::int64_t> extreme(SQLite::Database& database, const char* which,
                                     std::int64_t span) {
   SQLite::Statement select(
@@ -62,8 +62,8 @@ void prune_samples_by_age(SQLite::Database& database, std::int64_t span, std::in
   }
 }
 
-// Whether what is recorded reaches back from `now_ms` without a gap that only a changed clock or a
-// long absence of the daemon can cause.
+// Returns whether there are records from kClockHoldsMs before `now_ms`, or up to kLongestGapMs
+// earlier. If not, the clock was changed or the daemon was stopped for long.
 bool clock_has_held(SQLite::Database& database, std::int64_t now_ms) {
   SQLite::Statement select(database,
                            "SELECT 1 FROM node_sample WHERE span IN (?, ?, ?) AND time_ms BETWEEN ?"
@@ -84,8 +84,8 @@ void prune_rows_by_age(SQLite::Database& database, const char* query, std::int64
   remove.exec();
 }
 
-// Which time of a span may be deleted for lack of space: the oldest that has been averaged, or else
-// one that lies in the future because the clock went back.
+// Returns the time of a span that may be deleted for lack of space: the oldest one that has been
+// averaged, or else one that lies in the future because the clock was set back.
 std::optional<std::int64_t> dispensable(SQLite::Database& database, std::int64_t span,
                                         std::int64_t now_ms) {
   const auto oldest = extreme(database, "min", span);
@@ -131,7 +131,7 @@ void delete_one(SQLite::Database& database, const char* query, std::int64_t key)
   remove.exec();
 }
 
-// Deletes the oldest piece of detail; false if nothing is left that may be deleted.
+// Deletes the oldest detail; returns false if nothing is left that may be deleted.
 bool give_up_oldest(SQLite::Database& database, std::int64_t now_ms) {
   const auto epoch = dispensable(database, kEpochSpan, now_ms);
   const auto minute = dispensable(database, kMinuteSpan, now_ms);
@@ -173,8 +173,8 @@ void keep_below(SQLite::Database& database, std::int64_t now_ms, std::int64_t ma
       break;
     }
   }
-  // Free pages are reused; they are returned only if the file is larger than it may become, because
-  // the limit has changed.
+  // Free pages are reused. They are returned to the file system only if the file is larger than
+  // allowed because the limit was lowered.
   if (pragma(database, "PRAGMA page_count") * page_bytes > max_bytes) {
     database.exec(fmt::format("PRAGMA incremental_vacuum({})", kPagesPerVacuum));
   }
@@ -197,8 +197,9 @@ void prune_by_age(SQLite::Database& database, std::int64_t now_ms, const KeptFor
       "DELETE FROM reservation_event WHERE number IN (SELECT number FROM reservation_event WHERE"
       " time_ms < ? ORDER BY time_ms LIMIT ?)",
       before_ms(kept.actions), kActionsPerSlice);
-  // A day longer than the rest, so that no sample is left without its VM. A VM with an open action
-  // keeps its homes, and stays known for as long: nothing else would find them later.
+  // VMs are kept a day longer than everything else, so that no sample is left without its VM. A VM
+  // with an action keeps its homes, and a VM with homes stays in the table, because otherwise
+  // nothing would delete the homes later.
   const std::int64_t vms_before_ms = before_ms(
       std::max<std::chrono::milliseconds>({kept.epochs, kept.minutes, kept.hours, kept.actions}) +
       std::chrono::days(1));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What goes into the history and comes out of it, as plain values.
+/// The history's inputs and outputs, as plain values.
 ///
-/// Times are wall-clock (UTC), so that they are meaningful to people and after a restart. CPU times
-/// are core-microseconds per epoch at every resolution: a minute's or hour's row is the average of
-/// its epochs, and its `epoch_length` is their average length, so the quotient is always a share of
-/// CPUs.
+/// Times are wall-clock (UTC), so that people understand them and they stay valid after a restart.
+/// CPU times are core-microseconds per epoch at every resolution: a minute's or hour's row is the
+/// average of its epochs, and its `epoch_length` is their average length, so the quotient of the
+/// two is always a share of CPUs.
 #pragma once
 
 #include <chrono>
@@ -30,8 +30,8 @@ using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;
 enum class ActionState {
   kOpen,     ///< begun; after a crash the executor finishes or undoes it
   kDone,     ///< carried out
-  kUndone,   ///< begun, failed and taken back
-  kDropped,  ///< not begun, or given up without anything to take back
+  kUndone,   ///< begun, failed and undone
+  kDropped,  ///< not begun, or given up with nothing to undo
 };
 /// "open", "done", "undone", "dropped".
 [[nodiscard]] constexpr auto names(ActionState) {
@@ -45,12 +45,12 @@ struct RelocationRow {
   std::int32_t client = 0;
   NodeId from;            ///< negative at the first placement
   NodeId to;              ///< equals `from` if only memory is pulled
-  Bytes memory;           ///< what has to be moved
-  NodeId spills_to = {};  ///< negative unless it may use that node's CPUs as well
+  Bytes memory;           ///< memory to be moved
+  NodeId spills_to = {};  ///< second node whose CPUs it may use, too; negative if none
   bool operator==(const RelocationRow&) const = default;
 };
 
-/// An action at its beginning.
+/// An action as recorded when it begins.
 struct ActionRow {
   std::int64_t id = 0;  ///< unique in the history; see History::last_action_id()
   WallTime time;
@@ -58,14 +58,14 @@ struct ActionRow {
   std::string reason;  ///< name_of(Reason) of the version that wrote it
   std::vector<RelocationRow> relocations;
   Prediction predicted;
-  std::string order_text;  ///< the whole order, for finishing or undoing it; opaque here
+  std::string order_text;  ///< the whole order, used to finish or undo it; opaque here
   bool operator==(const ActionRow&) const = default;
 };
 
 struct StepRow {
   std::int32_t number = 0;
   std::string text;
-  std::optional<std::string> outcome;  ///< absent if the step was begun and never ended
+  std::optional<std::string> outcome;  ///< absent if the step has not ended
   bool operator==(const StepRow&) const = default;
 };
 
@@ -89,11 +89,11 @@ struct OpenAction {
   bool operator==(const OpenAction&) const = default;
 };
 
-/// An action in retrospect.
+/// A past action, with its result.
 struct PastAction {
   ActionRow action;
   ActionState state{};
-  std::string detail;  ///< why it was undone or dropped
+  std::string detail;  ///< why the action was undone or dropped
   std::optional<ActionOutcome> outcome;
   bool operator==(const PastAction&) const = default;
 };
@@ -105,23 +105,23 @@ struct PastVm {
   bool operator==(const PastVm&) const = default;
 };
 
-/// Which actions; an unset criterion matches all.
+/// Selects actions; an unset criterion matches all.
 struct ActionFilter {
   std::optional<WallTime> since;
   std::optional<WallTime> until;  ///< before it
   std::string vm;                 ///< a VM's name or UUID; any of its relocations counts
-  std::optional<NodeId> node;     ///< left or reached
+  std::optional<NodeId> node;     ///< that a client left or reached
   std::string reason;
   std::int64_t limit = 100;
 };
 
 // ---- reservations ----
 
-/// Something that happened to a reservation: room of a node that is kept for future VMs.
+/// An event of a reservation, which is room of a node that is kept for future VMs.
 struct ReservationEventRow {
   WallTime time;
   std::string reservation;  ///< its name
-  std::string what;         ///< its name in the version that wrote it
+  std::string what;         ///< the event's name in the version that wrote it
   std::string vm_uuid;      ///< of the VM concerned; empty: none
   std::string vm_name;
   Bytes memory;        ///< the memory concerned
@@ -129,7 +129,7 @@ struct ReservationEventRow {
   bool operator==(const ReservationEventRow&) const = default;
 };
 
-/// Which of them; an unset criterion matches all.
+/// Selects events; an unset criterion matches all.
 struct ReservationEventFilter {
   std::optional<WallTime> since;
   std::string reservation;
@@ -171,19 +171,19 @@ struct ClientSampleRow {
   std::int64_t vm_shares = 100;  ///< cpu.weight
   std::string guest_os;          ///< libosinfo's id; may be empty
   std::int32_t client = 0;
-  NodeId home;  ///< of an average: the last one; negative if it had none
+  NodeId home;  ///< of an average: the last home; negative if there was none
   std::int32_t vcpus = 0;
   CpuTime used;
   CpuTime ready;
   CpuTime demand;
   CpuTime entitled;
   CpuTime owed;
-  std::optional<MemorySplit> memory;  ///< absent if not known, or without a home
+  std::optional<MemorySplit> memory;  ///< absent if unknown or if the client has no home
   bool operator==(const ClientSampleRow&) const = default;
 };
 
 struct VmSampleRow {
-  VmId vm;  ///< one that has a client row, too
+  VmId vm;  ///< must have a client row, too
   VmFigures figures;
   bool operator==(const VmSampleRow&) const = default;
 };
@@ -197,17 +197,17 @@ struct EpochRows {
   std::vector<VmSampleRow> vms = {};
 };
 
-/// A stored row: one epoch's, or the average of `epochs` of them.
+/// A stored row: that of one epoch, or the average of `epochs` rows.
 template <class Row>
 struct Kept {
-  WallTime time;  ///< an epoch's end; a minute's or hour's beginning
+  WallTime time;  ///< the end of an epoch; the beginning of a minute or hour
   std::int64_t epochs = 1;
   Microseconds epoch_length;
   Row row;
   bool operator==(const Kept&) const = default;
 };
 
-/// Which samples: `since` <= time < `until`.
+/// Selects samples: `since` <= time < `until`.
 struct SampleFilter {
   SampleSpan span = SampleSpan::kEpoch;
   WallTime since;

@@ -28,8 +28,8 @@ struct Level {
 constexpr Level kLevels[] = {{kMinuteSpan, kEpochSpan, 60'000},
                              {kHourSpan, kMinuteSpan, 3'600'000}};
 
-/// An epoch's row. The first parameters are the time, the epoch's length and the columns, the next
-/// one is used by `key` and `from`.
+/// Returns the statement that inserts an epoch's row. The first parameters are the time, the
+/// epoch's length and the columns; the next one is used by `key` and `from`.
 template <class Row>
 std::string insert_text(std::string_view key, std::string_view from) {
   return fmt::format(
@@ -39,7 +39,7 @@ std::string insert_text(std::string_view key, std::string_view from) {
       column_list<Row>([](const auto& /*any*/) { return "?"; }), key, from);
 }
 
-/// Binds everything except what identifies the row, and returns the index for that.
+/// Binds everything except the row's key, and returns the index of the key's parameter.
 template <class Row>
 int bind_row(SQLite::Statement& insert, const EpochRows& epoch, const Row& row) {
   insert.bind(1, to_ms(epoch.time));
@@ -103,7 +103,8 @@ void insert_vms(SQLite::Database& database, const EpochRows& epoch) {
   }
 }
 
-// The earliest row of `span` at or after `since_ms`. Whenever VMs have rows, so do clients.
+// Returns the time of the earliest row of `span` at or after `since_ms`. The table of VMs need not
+// be searched: whenever VMs have rows, clients do, too.
 std::optional<std::int64_t> first_at_or_after(SQLite::Database& database, std::int64_t span,
                                               std::int64_t since_ms) {
   std::optional<std::int64_t> first;
@@ -121,9 +122,10 @@ std::optional<std::int64_t> first_at_or_after(SQLite::Database& database, std::i
   return first;
 }
 
-/// A row is weighted by its epochs, and its unknown values do not count (NULL if none is known: x /
-/// 0 is NULL). An existing average is kept: it was made from more. The latest value is that of the
-/// row with max(time_ms): SQLite's rule for bare columns next to a single max(), lang_select.html.
+/// Computes averages. A row is weighted by its epochs, and unknown values do not count; if none is
+/// known, the average is NULL, because x / 0 is NULL. An existing average is kept, because it was
+/// computed from more rows. The latest value is taken from the row with max(time_ms), by SQLite's
+/// rule for bare columns next to a single max() (lang_select.html).
 template <class Row>
 std::string average_text() {
   using Table = SampleTable<Row>;
@@ -154,7 +156,7 @@ void average(SQLite::Database& database, const Level& level, std::int64_t begin_
   }
 }
 
-// Once an hour is enough: a VM's name is needed as long as its hours are kept.
+// Called once an hour, which is sufficient: a VM's name is needed as long as its hours are kept.
 void note_vms_seen(SQLite::Database& database, std::int64_t begin_ms, std::int64_t end_ms) {
   SQLite::Statement update(
       database,
@@ -173,8 +175,9 @@ void set_averaged_until(SQLite::Database& database, const Level& level, std::int
   update.exec();
 }
 
-/// Rows of the filter's span and time, further selected by `is_wanted` with the parameter bound
-/// next: the columns of `before`, the time, epochs and their length, then those of the table.
+/// Returns the query for the rows of the filter's span and time that fulfil `is_wanted`, whose
+/// parameter is bound next. Its columns are those of `before`, the time, the number of epochs and
+/// their length, then those of the table.
 template <class Row>
 SQLite::Statement select_rows(SQLite::Database& database, const SampleFilter& filter,
                               std::string_view before, std::string_view from,
@@ -193,7 +196,7 @@ SQLite::Statement select_rows(SQLite::Database& database, const SampleFilter& fi
   return select;
 }
 
-/// `index`: of the first column after those of `before`.
+/// Reads a row. `index` is the first column after those of `before`.
 template <class Row>
 Kept<Row> kept_row(SQLite::Statement& select, int index) {
   Kept<Row> kept;
@@ -241,11 +244,11 @@ std::int64_t averaged_until_ms(SQLite::Database& database, std::int64_t span) {
 }
 
 void make_averages(SQLite::Database& database, std::int64_t now_ms) {
-  std::int64_t complete_ms = now_ms;  // all finer rows before this exist
+  std::int64_t complete_ms = now_ms;  // all finer rows before this time exist
   for (const Level& level : kLevels) {
     const std::int64_t stored_ms = averaged_until_ms(database, level.finer);
     std::int64_t until_ms = stored_ms;
-    if (until_ms > complete_ms) {  // the clock went back; this time is lived through again
+    if (until_ms > complete_ms) {  // the clock was set back; this time is repeated
       until_ms = complete_ms - complete_ms % level.length_ms;
     }
     if (const auto first = first_at_or_after(database, level.finer, until_ms)) {
@@ -302,7 +305,7 @@ Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(SQLite::Database&
 }
 
 std::string demand_query(std::int64_t span) {
-  // `span > 0` lets SQLite use the partial index; by itself it would prefer the primary key.
+  // `span > 0` lets SQLite use the partial index; without it SQLite would prefer the primary key.
   return fmt::format(
       "SELECT SUM(demand_us) * 1000 / SUM(vcpus * epoch_us) FROM client_sample INDEXED BY "
       "demand_by_vm"

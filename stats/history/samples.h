@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tables node_sample, client_sample, vm_sample and vm: appending epochs, averaging them,
-/// reading them. Internal to stats/history; History documents each function. All of them may throw
+/// The tables node_sample, client_sample, vm_sample and vm: appends, averages and reads epochs.
+/// Internal to stats/history; History documents each function. All of them may throw
 /// SQLite::Exception.
 #pragma once
 
@@ -25,25 +25,25 @@ inline constexpr std::int64_t kHourSpan = 3600;
 
 [[nodiscard]] std::int64_t span_of(SampleSpan span);
 
-/// Within the caller's transaction: adds one epoch. A row of the same time is replaced.
+/// Within the caller's transaction, adds one epoch. Replaces rows with the same time.
 void insert_epoch(SQLite::Database& database, const EpochRows& epoch);
 
-/// Within the caller's transaction: computes at most one minute and one hour of averages that are
-/// due at `now_ms`. A backlog from a stop or a clock jump is worked off one by one, so no call
-/// takes long.
+/// Within the caller's transaction, computes the averages that are due at `now_ms`, for at most one
+/// minute and one hour. A backlog after a stop or a clock jump is reduced by that much per call, so
+/// no call takes long.
 void make_averages(SQLite::Database& database, std::int64_t now_ms);
 
-/// The time up to which rows of `span` are averaged into the next one, and may be deleted; without
-/// limit for hours.
+/// Returns the time up to which rows of `span` have been averaged into the next longer span, and
+/// may be deleted; for hours there is no limit.
 [[nodiscard]] std::int64_t averaged_until_ms(SQLite::Database& database, std::int64_t span);
 
 [[nodiscard]] std::vector<Kept<NodeSampleRow>> read_node_samples(SQLite::Database& database,
                                                                  const SampleFilter& filter);
 [[nodiscard]] Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(
     SQLite::Database& database, const SampleFilter& filter);
-/// The demand of the VM with the UUID `?` in each average of `span`, in thousandths. A VM's start
-/// waits for it, over up to 43 200 minutes among the rows of hundreds of VMs, so an index alone
-/// must answer it.
+/// Returns the query for the demand of the VM with the UUID `?` in each average of `span`, in
+/// thousandths. A VM's start waits for the answer, which covers up to 43,200 minutes among the rows
+/// of hundreds of VMs, so the query must be answered from an index alone.
 [[nodiscard]] std::string demand_query(std::int64_t span);
 [[nodiscard]] std::optional<Permille> read_cpu_p95(SQLite::Database& database, const VmId& vm);
 

@@ -147,8 +147,8 @@ ALTER TABLE vm ADD COLUMN shares     INTEGER NOT NULL DEFAULT 100;
 ALTER TABLE vm ADD COLUMN guest_os   TEXT    NOT NULL DEFAULT '';
 )sql";
 
-// Version 3: how long a VM's tasks waited, in thousandths of the time, NULL if unknown; and the CPU
-// time that a node has, of which `non_vm_us` and clients' use are shares.
+// Version 3: how long a VM's tasks waited, in thousandths of the time, NULL if unknown; and a
+// node's total CPU time, of which `non_vm_us` and the clients' use are shares.
 constexpr const char* kVersion3 = R"sql(
 ALTER TABLE node_sample ADD COLUMN threads_us INTEGER;
 CREATE TABLE vm_sample (
@@ -164,12 +164,13 @@ CREATE TABLE vm_sample (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-// Version 4: writers name the columns, so that vm_sample may have more of them than a program
+// Version 4: writers name the columns, so that vm_sample may have more columns than a program
 // knows: one per figure of a VM, added by add_vm_figures().
 constexpr const char* kVersion4 = "";
 
-// Version 5: what was not predicted is NULL, for example for a home chosen before anything had been
-// measured, or a start that was not admitted. NOT NULL columns cannot be altered, only replaced.
+// Version 5: values that were not predicted are NULL, for example if a home was chosen before
+// anything had been measured, or if a start was not admitted. NOT NULL columns cannot be altered,
+// only replaced.
 constexpr const char* kVersion5 = R"sql(
 ALTER TABLE action RENAME COLUMN predicted_lost_before_us   TO former_lost_before;
 ALTER TABLE action RENAME COLUMN predicted_lost_after_us    TO former_lost_after;
@@ -202,7 +203,7 @@ ALTER TABLE action DROP COLUMN former_locality_before;
 ALTER TABLE action DROP COLUMN former_locality_after;
 )sql";
 
-// Version 6: what happened to reservations.
+// Version 6: events of reservations.
 constexpr const char* kVersion6 = R"sql(
 CREATE TABLE reservation_event (
   number       INTEGER PRIMARY KEY,
@@ -222,8 +223,8 @@ constexpr const char* kVersion7 = R"sql(
 ALTER TABLE relocation ADD COLUMN spill_node INTEGER;
 )sql";
 
-// Version 8: the actions of a VM are found without reading those of all others. Homes go of VMs
-// that programs before it forgot without their homes.
+// Version 8: the actions of a VM are found without reading those of all others. Deletes the homes
+// that earlier versions left behind when they deleted VMs.
 constexpr const char* kVersion8 = R"sql(
 CREATE INDEX relocation_by_vm      ON relocation (vm, vm_name, action);
 CREATE INDEX relocation_by_vm_name ON relocation (vm_name, action);

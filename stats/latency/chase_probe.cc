@@ -49,12 +49,14 @@ Result<void> run_on(const Node& node) {
     return tl::unexpected(files::system_error(
         errno, fmt::format("cannot run on the CPUs of node {}", node.id.value)));
   }
-  // For this thread only (setpriority(2), "C library/kernel differences"). Lowering needs no right.
+  // For this thread only (setpriority(2), "C library/kernel differences"). Lowering the priority
+  // needs no privilege.
   (void)::setpriority(PRIO_PROCESS, 0, kLowestPriority);
   return {};
 }
 
-/// An order that a prefetcher cannot guess and that is always the same: xorshift64, Marsaglia 2003.
+/// Returns an order that no prefetcher can guess and that is always the same (xorshift64, Marsaglia
+/// 2003).
 std::vector<std::uint32_t> shuffled() {
   std::vector<std::uint32_t> order(kLines);
   for (std::uint32_t i = 0; i < order.size(); ++i) {
@@ -76,7 +78,7 @@ std::vector<std::uint32_t> shuffled() {
 class ChaseProbe::Lines {
  public:
   static Result<std::unique_ptr<Lines>> on(NodeId node) {
-    // One huge page more, so that whole ones fit in it wherever it begins.
+    // One huge page more, so that aligned huge pages fit wherever the mapping begins.
     void* mapping = ::mmap(nullptr, kBytes + kHugePage, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
@@ -100,7 +102,7 @@ class ChaseProbe::Lines {
     }
     _mm_mfence();
 #elif defined(__aarch64__)
-    // Linux lets processes do that (SCTLR_EL1_UCI in arch/arm64/include/asm/sysreg.h, 6.1).
+    // Linux allows processes to do that (SCTLR_EL1_UCI in arch/arm64/include/asm/sysreg.h, 6.1).
     for (std::size_t line = 0; line < kLines; ++line) {
       asm volatile("dc civac, %0" : : "r"(begin_ + line * kLine) : "memory");
     }
@@ -131,12 +133,12 @@ class ChaseProbe::Lines {
     const auto number = static_cast<std::size_t>(node.value);
     std::vector<unsigned long> mask(number / kBits + 1);
     mask[number / kBits] |= 1UL << (number % kBits);
-    // The kernel uses one bit less than it is told (mbind, Linux 6.1, get_nodes()).
+    // The kernel uses one bit less than `maxnode` says (mbind, Linux 6.1, get_nodes()).
     if (::mbind(begin_, kBytes, MPOL_PREFERRED, mask.data(), mask.size() * kBits + 1, 0) != 0) {
       return tl::unexpected(
           files::system_error(errno, fmt::format("cannot ask for memory of node {}", node.value)));
     }
-    (void)::madvise(begin_, kBytes, MADV_HUGEPAGE);  // if there are none, small pages will do
+    (void)::madvise(begin_, kBytes, MADV_HUGEPAGE);  // without huge pages, small ones will do
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     std::vector<void*> pages;
     for (std::size_t offset = 0; offset < kBytes; offset += page) {
@@ -195,7 +197,7 @@ LatencyRound ChaseProbe::round() {
   const void* end = lines_->follow();
   const std::int64_t ended = nanoseconds(CLOCK_MONOTONIC);
   const std::int64_t ran = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-  // A cycle leads back to its beginning.
+  // A complete round ends where it began.
   const bool whole = end == lines_->begin();
   return {whole ? static_cast<std::int64_t>(kLines) : 0, ended - begun, ran - running};
 }

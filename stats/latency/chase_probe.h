@@ -2,12 +2,16 @@
 /// Reads memory by following pointers: each line points to the next, so no read can begin before
 /// the previous one has ended, and no prefetcher can guess the path.
 ///
-/// Approach: a few MiB on the node, in huge pages if available, linked into one cycle in shuffled
-/// order. Before a round every line is flushed from all caches (CLFLUSH), so a small amount is
-/// enough whatever the cache size. The calling thread is bound to the CPUs of the node and has the
-/// lowest priority (nice 19). The node is only preferred for the memory, never forced: if it has
-/// none, the kernel allocates elsewhere and this reports it; no process is killed for it.
-/// Properties: a round reads every line once; memory is where it was requested, or prepare() fails.
+/// Approach: a few MiB of the node's memory, in huge pages if available, are linked into one cycle
+/// in shuffled order. Before a round every line is flushed from all caches (CLFLUSH), so a small
+/// amount of memory is enough for any cache size. The calling thread is bound to the CPUs of the
+/// node and has the lowest priority (nice 19). The memory policy is "preferred", not "bind": if the
+/// node has no free memory, the kernel allocates elsewhere, which is detected and reported, and no
+/// process is killed.
+///
+/// Properties:
+///  - a round reads every line once;
+///  - the memory is on the requested node, or prepare() fails.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Read latencies from ACPI's HMAT, as far as the kernel exposes them.
+/// Reads the read latencies of ACPI's HMAT, to the extent that the kernel exposes them.
 ///
 /// /sys/devices/system/node/nodeN/access0/initiators (Linux 6.1, drivers/base/node.c and
 /// Documentation/admin-guide/mm/numaperf.rst): nodeN is the memory; the links "nodeM" in it are its
@@ -16,8 +16,8 @@
 
 namespace vmnuma::stats {
 
-/// Empty on a host without HMAT. `root` is the host's root directory. Errors: corrupt, io,
-/// permission-denied.
+/// Returns the latencies; none on a host without HMAT. `root` is the host's root directory. Errors:
+/// corrupt, io, permission-denied.
 [[nodiscard]] Result<std::vector<FirmwareLatency>> read_hmat(const files::Directory& root,
                                                              const Topology& topology);
 

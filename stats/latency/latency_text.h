@@ -14,7 +14,7 @@
 
 namespace vmnuma::stats {
 
-/// /proc/sys/kernel/random/boot_id (random(4)) at the time of measurement.
+/// `boot_id` is /proc/sys/kernel/random/boot_id (random(4)) at the time of measurement.
 struct KeptLatencies {
   std::string boot_id;
   std::vector<MeasuredLatency> latencies;  ///< all of them measured
@@ -23,10 +23,10 @@ struct KeptLatencies {
 
 [[nodiscard]] std::string text_of(const KeptLatencies& kept);
 
-/// Error: corrupt.
+/// Parses such a text. Error: corrupt.
 [[nodiscard]] Result<KeptLatencies> parse_latencies(std::string_view text);
 
-/// Whether they are from this boot and cover exactly the present nodes.
+/// Returns whether the latencies were measured since this boot and cover exactly the present nodes.
 [[nodiscard]] bool still_hold(const KeptLatencies& kept, const std::string& boot_id,
                               const Topology& topology);
 

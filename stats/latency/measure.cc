@@ -11,7 +11,7 @@
 namespace vmnuma::stats {
 namespace {
 
-/// An undisturbed thread is charged for all but an occasional timer interrupt.
+/// An undisturbed thread is on its CPU all the time except for an occasional timer interrupt.
 constexpr std::int64_t kLeastRunningPct = 98;
 
 bool counts(const LatencyRound& round) {
@@ -19,7 +19,8 @@ bool counts(const LatencyRound& round) {
          round.running_ns * 100 >= round.passed_ns * kLeastRunningPct;
 }
 
-/// In picoseconds, so that short reads keep their precision; nothing if the rounds do not agree.
+/// Returns the result in picoseconds, so that short reads keep their precision; nothing if the
+/// rounds do not agree.
 std::optional<std::int64_t> agreed(std::vector<std::int64_t> reads_ps) {
   if (reads_ps.size() < kRoundsNeeded) {
     return std::nullopt;
@@ -33,7 +34,7 @@ std::optional<std::int64_t> agreed(std::vector<std::int64_t> reads_ps) {
   return reads_ps[kRoundsNeeded / 2];
 }
 
-/// One pair; nothing if it was too busy.
+/// Measures one pair; nothing if it was too busy.
 std::optional<std::int64_t> read_time_ns(LatencyProbe& probe, const std::atomic<bool>& stop) {
   std::vector<std::int64_t> reads_ps;
   for (int round = 0; round < kMostRounds && !stop; ++round) {
@@ -84,7 +85,7 @@ LatencyMeasurement measure_latencies(const Topology& topology,
         add(*earlier, "");
       } else if (busy_pairs == kMostBusyPairs) {
         latency.state = LatencyState::kBusy;
-        add(latency, "");  // the first one has the reason
+        add(latency, "");  // only the first one gets the reason
       } else if (const Result<void> prepared = probe.prepare(cpus, memory.id); !prepared) {
         latency.state = prepared.error().code == ErrorCode::kNoSpace ? LatencyState::kNoMemory
                                                                      : LatencyState::kNotMeasured;

@@ -52,8 +52,8 @@ std::optional<std::int64_t> local_read_ns(const Topology& topology,
 }
 
 std::int64_t stall_pct(std::int64_t typical_pct, std::int64_t local_read_ns) {
-  // At the typical latency there are 100 - typical parts of work between reads per `typical` parts
-  // of waiting.
+  // At the typical latency there are 100 - `typical_pct` parts of work for `typical_pct` parts of
+  // waiting.
   const std::int64_t waits = typical_pct * usable_read_ns(local_read_ns);
   const std::int64_t all = waits + (100 - typical_pct) * kTypicalReadNs;
   return all <= 0 ? 0 : (waits * 100 + all / 2) / all;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Measured latencies in place of the firmware's distances, for decisions. Pure.
+/// Replaces the firmware's distances by measured latencies, for decisions. Pure.
 ///
 /// Problem: the cost of memory on another node, the next best node, and the number of nodes a wide
 /// VM should span depend on SLIT, which is often flat or wrong. Approach: a measured latency
 /// relative to that of the node's own memory is a distance on SLIT's scale (10 = local). It
-/// replaces the firmware's if both latencies were measured and the distances differ by more than
-/// kAgreement per cent: less is within the measuring error.
+/// replaces the firmware's distance if both latencies were measured and the distances differ by
+/// more than kAgreement per cent: a smaller difference is within the measurement error.
 ///
-/// The share of its run time that a VM waits for memory grows with the time a read takes:
-/// Numa.MemStallPct, by default 30 %, holds for a host with local reads of
-/// kTypicalReadNs. At the same number of reads a VM waits longer if every read takes
-/// longer, and does the same work between reads.
+/// The longer a read takes, the larger the share of its run time that a VM waits for memory.
+/// Numa.MemStallPct, by default 30 %, applies to a host whose local reads take kTypicalReadNs. On a
+/// host with slower reads, a VM waits longer for the same number of reads and does the same work
+/// between them.
 ///
 /// Properties:
 ///  - what was not measured keeps the firmware's value;
@@ -27,16 +27,16 @@
 
 namespace vmnuma::stats {
 
-/// The topology with the distances that decisions should use.
+/// Returns the topology with the distances that decisions should use.
 [[nodiscard]] Topology with_measured_distances(Topology firmware, const HostLatencies& latencies);
 
-/// The mean read time of a node's own memory; nothing unless all nodes that can be a home were
-/// measured.
+/// Returns the mean time in nanoseconds to read a node's own memory; nothing unless all nodes that
+/// can be a home were measured.
 [[nodiscard]] std::optional<std::int64_t> local_read_ns(const Topology& topology,
                                                         const HostLatencies& latencies);
 
-/// The share of its run time that a VM waits for local memory, in per cent, if it is `typical_pct`
-/// at kTypicalReadNs.
+/// Returns the share of its run time that a VM waits for local memory, in per cent, given that it
+/// is `typical_pct` if a read takes kTypicalReadNs.
 [[nodiscard]] std::int64_t stall_pct(std::int64_t typical_pct, std::int64_t local_read_ns);
 
 }  // namespace vmnuma::stats

@@ -9,8 +9,9 @@
 
 namespace vmnuma::stats {
 
-/// "CAP_SYS_PTRACE and CAP_SYS_NICE", or the part of it that a process lacks; empty: nothing.
-/// `status` is its /proc/PID/status (proc(5): CapEff; linux/capability.h). Error: corrupt.
+/// Returns which of the two a process lacks: "CAP_SYS_PTRACE and CAP_SYS_NICE" or one of them;
+/// empty if neither. `status` is the text of /proc/PID/status (proc(5): CapEff;
+/// linux/capability.h). Error: corrupt.
 [[nodiscard]] Result<std::string> lacking_capabilities(std::string_view status);
 
 }  // namespace vmnuma::stats

@@ -12,7 +12,7 @@
 namespace vmnuma::stats {
 namespace {
 
-/// The writable ones.
+/// Returns the writable mappings.
 Result<std::vector<MappedMemory>> writable_mappings(std::string_view maps) {
   if (const auto complete = check_complete(maps, "maps"); !complete) {
     return tl::unexpected(complete.error());

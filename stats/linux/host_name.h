@@ -5,7 +5,7 @@
 
 namespace vmnuma::stats {
 
-/// As the kernel knows it (gethostname(2)); "this host" if unavailable.
+/// Returns the host's name as known to the kernel (gethostname(2)); "this host" if unavailable.
 [[nodiscard]] std::string host_name();
 
 }  // namespace vmnuma::stats

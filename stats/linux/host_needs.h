@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the kernel must offer for measuring and pinning VMs, apart from NUMA nodes.
+/// Checks for the kernel features, other than NUMA nodes, that measuring and pinning VMs require.
 ///
-/// Defined in one place, so that the daemon, which is degraded without it, and `vmnuma doctor`,
-/// which says how to fix it, agree.
+/// They are defined in one place so that the daemon, which runs degraded without them, and `vmnuma
+/// doctor`, which explains how to fix that, agree.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,13 @@
 
 namespace vmnuma::stats {
 
-/// `root` is the host's root directory. Why cgroup v2 is missing or lacks controllers that libvirt
-/// and the readers of VMs need (Linux 6.1, kernel/cgroup/cgroup.c); nothing if all are there. A
-/// sentence without its full stop.
+/// Returns why cgroup v2 is missing or lacks controllers that libvirt and the readers of VMs need
+/// (Linux 6.1, kernel/cgroup/cgroup.c), as a sentence without its full stop; nothing if all are
+/// available. `root` is the host's root directory.
 [[nodiscard]] std::optional<std::string> why_no_cgroup(const files::Directory& root);
 
-/// Likewise for threads' CPU and waiting time (Linux 6.1, fs/proc/base.c: CONFIG_SCHED_INFO).
+/// Likewise for the CPU and waiting times of threads (Linux 6.1, fs/proc/base.c:
+/// CONFIG_SCHED_INFO).
 [[nodiscard]] std::optional<std::string> why_no_schedstat(const files::Directory& root);
 
 struct HostLack {
@@ -27,7 +28,7 @@ struct HostLack {
   std::string reason;
 };
 
-/// Everything that is missing. None of it changes while a kernel runs.
+/// Returns everything that is missing. None of it changes while a kernel runs.
 [[nodiscard]] std::vector<HostLack> host_lacks(const files::Directory& root);
 
 }  // namespace vmnuma::stats

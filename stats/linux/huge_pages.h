@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The pools of hugetlb pages of a node: nodeN/hugepages in /sys/devices/system/node (Linux 6.1,
-/// Documentation/admin-guide/mm/hugetlbpage.rst).
+/// Opens the pools of hugetlb pages of a node: nodeN/hugepages in /sys/devices/system/node (Linux
+/// 6.1, Documentation/admin-guide/mm/hugetlbpage.rst).
 #pragma once
 
 #include <vector>
@@ -13,11 +13,11 @@ namespace vmnuma::stats {
 
 struct HugePagePoolFiles {
   Bytes page_size;
-  files::Directory directory;  ///< with nr_hugepages and free_hugepages (parse_page_count())
+  files::Directory directory;  ///< contains nr_hugepages and free_hugepages (parse_page_count())
 };
 
-/// The pools of the node with this directory, by page size; none on a kernel without hugetlbfs.
-/// Errors: those of Directory.
+/// Returns the pools of the node that has this directory, by page size; none on a kernel without
+/// hugetlbfs. Errors: those of Directory.
 [[nodiscard]] Result<std::vector<HugePagePoolFiles>> huge_page_pools(const files::Directory& node);
 
 }  // namespace vmnuma::stats

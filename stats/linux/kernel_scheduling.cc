@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kCacheSwitch = "sys/kernel/debug/sched/llc_balancing/enabled";
 
-/// The only line of a file; empty if there is none.
+/// Returns the only line of a file; empty if there is no such file.
 std::string line_of(const files::Directory& root, std::string_view path) {
   const std::string text = root.read(path).value_or("");
   return text.substr(0, text.find('\n'));

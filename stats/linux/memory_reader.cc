@@ -12,10 +12,10 @@
 namespace vmnuma::stats {
 namespace {
 
-/// More than any host has; for a protection set to "max".
+/// Stands for a protection of "max": more memory than any host has.
 constexpr Bytes kEverything{std::int64_t{1} << 62U};
 
-/// For files that a kernel may lack.
+/// Reads a file that a kernel may lack.
 template <class Parse>
 auto read_if_there(const files::Directory& cgroup, std::string_view name, Parse parse)
     -> Result<std::optional<typename decltype(parse(std::string_view{}))::value_type>> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Collects what could not be read of one VM, for Sample::missing.
+/// Collects the sources of one VM that could not be read, for Sample::missing.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class MissingLog {
  public:
   explicit MissingLog(const VmDescription& vm) : id_(vm.id), prefix_("VM '" + vm.name + "'") {}
 
-  /// `what` is the source, "vCPU 3" or "memory.numa_stat"; empty for the whole VM.
+  /// Adds a source, such as "vCPU 3" or "memory.numa_stat"; an empty `what` means the whole VM.
   void add(std::string_view what, std::string reason) {
     std::string source = prefix_;
     if (!what.empty()) {

@@ -13,8 +13,8 @@
 namespace vmnuma::stats {
 namespace {
 
-/// Files of a process, thread or cgroup that ended are gone (ENOENT) or fail (ESRCH, ENODEV),
-/// depending on the moment.
+/// Files of a process, thread or cgroup that ended do not exist (ENOENT) or return errors (ESRCH,
+/// ENODEV), depending on the moment.
 bool is_gone(const Error& error) {
   return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
 }

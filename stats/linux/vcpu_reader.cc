@@ -15,7 +15,7 @@ bool VcpuReader::threads_may_have_changed() const {
 }
 
 Result<void> VcpuReader::find_threads(std::string& scratch) {
-  // Counted before listing: a thread that comes in between makes the next reading search again.
+  // Counted before listing: a thread created in between makes the next reading search again.
   const auto link_count = watched().link_count();
   const auto threads =
       thread_group_ ? vcpu_threads_by_cgroup(*thread_group_, tasks_) : vcpu_threads_by_name(tasks_);
@@ -51,8 +51,8 @@ std::vector<VcpuSample> VcpuReader::read_schedstats(std::string& scratch,
                                                     std::vector<Unreadable>& unreadable) {
   std::vector<VcpuSample> samples;
   samples.reserve(vcpus_.size());
-  // An unreadable thread is forgotten, so that the search for threads reopens it: even its id may
-  // belong to a new thread by now.
+  // An unreadable thread is forgotten, so that the next search opens it again: by now its id may
+  // even belong to a new thread.
   std::erase_if(vcpus_, [&](const Vcpu& vcpu) {
     const auto times = read_parsed(vcpu.schedstat, scratch, parse_schedstat);
     if (!times) {

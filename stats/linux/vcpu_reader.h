@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The counters of one VM's vCPU threads, through descriptors kept open from epoch to epoch.
+/// Reads the counters of one VM's vCPU threads, through descriptors that stay open from epoch to
+/// epoch.
 ///
 /// Problem: thousands of threads are read every two seconds, and opening a thread's file costs four
 /// times as much as reading it. vCPUs are plugged and unplugged without an event. Approach: each
-/// thread's schedstat stays open. A kept descriptor of a thread that ended fails, and the number of
-/// sub-directories of the VM's thread group shows that a thread came; either makes the reader
-/// search for threads again. Quotas are read when the caller asks for it (see cpu_limit.h for what
-/// that saves).
+/// thread's schedstat stays open. Reading through the descriptor of a thread that ended fails, and
+/// the number of subdirectories of the VM's thread group changes when a thread is added; either
+/// makes the reader search for threads again. Quotas are read only when the caller asks for it
+/// (cpu_limit.h explains what that saves).
 ///
 /// Properties:
 ///  - a kept descriptor never yields the numbers of a later thread;
@@ -30,31 +31,33 @@ namespace vmnuma::stats {
 
 struct VcpuCounters {
   std::vector<VcpuSample> vcpus;  ///< by number
-  std::int64_t throttled_us = 0;  ///< of all vCPUs, since the last reading
+  std::int64_t throttled_us = 0;  ///< sum over all vCPUs since the last reading
 };
 
 /// One thread at a time.
 class VcpuReader {
  public:
-  /// `tasks` is /proc/PID/task. `thread_group` contains the cgroups vcpuN; without it threads are
+  /// `tasks` is /proc/PID/task. `thread_group` contains the cgroups vcpuN; without it, threads are
   /// found by name and have no quota.
   VcpuReader(files::Directory tasks, std::optional<files::Directory> thread_group)
       : tasks_(std::move(tasks)), thread_group_(std::move(thread_group)) {}
 
-  /// Reads the counters of all vCPUs that exist now. `scratch` is the shared read buffer. `log`
-  /// gets what could not be read of a single vCPU. Errors: those of searching for the threads.
+  /// Reads the counters of all vCPUs that exist now. `scratch` is the shared read buffer. Adds to
+  /// `log` what could not be read of single vCPUs. Errors: those of the search for threads.
   [[nodiscard]] Result<VcpuCounters> read(std::string& scratch, MissingLog& log);
 
-  /// The CPU that each of these, just read, runs on or ran on last; nothing if one cannot be read.
-  /// Opens a file for each, so only for a few.
+  /// Returns the CPU on which each of these vCPUs, which must just have been read, runs or last
+  /// ran; nothing if one of them cannot be read. Opens a file for each vCPU, so use it for few VMs
+  /// only.
   [[nodiscard]] std::vector<CpuId> last_cpus(const std::vector<VcpuSample>& vcpus) const;
 
-  /// Reads every vCPU's quota: the slow part, done now and then. Errors: those of searching for the
-  /// threads; each read() names the quotas that cannot be read.
+  /// Reads every vCPU's quota, which is slow and therefore done only occasionally. Errors: those of
+  /// the search for threads; quotas that cannot be read are named by each read().
   [[nodiscard]] Result<void> read_quotas(std::string& scratch);
 
-  /// The CPU time that all vCPUs together may use, in thousandths of one CPU; a vCPU without a
-  /// quota counts 1000. Nothing if none has a quota below that. As of the last read_quotas().
+  /// Returns the CPU time that all vCPUs together may use, in thousandths of one CPU; a vCPU
+  /// without a quota counts as 1000. Nothing if no vCPU has a quota below 1000. As of the last
+  /// read_quotas().
   [[nodiscard]] std::optional<std::int64_t> quota_permille() const;
 
  private:
@@ -82,7 +85,7 @@ class VcpuReader {
   std::vector<Vcpu> vcpus_;           ///< by number
   std::vector<Unreadable> unopened_;  ///< threads that exist but could not be opened
   std::optional<std::uint64_t>
-      link_count_;  ///< when the threads were last found; nothing: search again
+      link_count_;  ///< as of the last search for threads; nothing: search again
 };
 
 }  // namespace vmnuma::stats

@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::string_view kCgroupMount = "sys/fs/cgroup/";
 
-/// True if the one hierarchy of cgroup v2 is mounted there. On a hybrid host it is below unified/
-/// and has no controllers, so nothing in it is useful.
+/// Returns whether the cgroup v2 hierarchy is mounted at sys/fs/cgroup. On a hybrid host it is
+/// mounted at unified/ below that, and is useless because it has no controllers.
 bool has_cgroup_v2(const files::Directory& root) {
   return root.file(std::string(kCgroupMount) + "cgroup.controllers").has_value();
 }
 
-/// `memory` in the order of the topology's nodes.
+/// Returns `memory` in the order of the topology's nodes.
 Result<std::vector<Bytes>> by_topology(const std::vector<NodeBytes>& memory,
                                        const Topology& topology) {
   std::vector<Bytes> ordered(topology.nodes.size());
@@ -41,7 +41,7 @@ Result<std::vector<Bytes>> by_topology(const std::vector<NodeBytes>& memory,
   return ordered;
 }
 
-/// Logs the vCPUs that should exist and do not.
+/// Logs the vCPUs that should exist but do not.
 void log_absent_vcpus(const VmDescription& vm, const std::vector<VcpuSample>& found,
                       MissingLog& log) {
   for (const std::int32_t vcpu : vm.vcpus) {
@@ -72,7 +72,8 @@ Result<VmReader::Cgroups> VmReader::cgroups_of_libvirt(const files::Directory& r
   return cgroups;
 }
 
-/// A cgroup shared with other processes tells nothing about this VM.
+/// Returns no cgroup if it is shared with other processes, because its counters then say nothing
+/// about this VM.
 Result<VmReader::Cgroups> VmReader::cgroups_of_process(const files::Directory& root,
                                                        const std::string& path, std::int64_t pid) {
   Cgroups cgroups;
@@ -146,12 +147,12 @@ Result<VmSample> VmReader::read(const VmDescription& vm, Extent extent, ReadCont
                    thread_group_limit_.throttled_us_since_last(context.scratch);
   context.missing.insert(context.missing.end(), slow_missing_.begin(), slow_missing_.end());
   context.missing.insert(context.missing.end(), log.entries().begin(), log.entries().end());
-  // Both right after the vCPUs' times, so that all are from one moment.
+  // Both are read right after the vCPUs' times, so that all values are from the same moment.
   std::vector<CpuId> last_cpus;
   if (context.last_cpus) {
     last_cpus = vcpus_.last_cpus(counters->vcpus);
   }
-  // Only in full readings: the kernel sums up per-CPU counters for it.
+  // Only in full readings, because the kernel has to sum up per-CPU counters.
   const auto beside_us = extent == Extent::kFull ? read_beside_us(counters->vcpus) : std::nullopt;
   return VmSample{.id = vm.id,
                   .process = process_.identity,
@@ -169,7 +170,8 @@ Result<VmSample> VmReader::read(const VmDescription& vm, Extent extent, ReadCont
                   .beside_us = beside_us};
 }
 
-/// Without it, what these threads use counts as load of other processes.
+/// Returns the CPU time of the VM's other threads. If it is unknown, it counts as load of other
+/// processes.
 std::optional<std::int64_t> VmReader::read_beside_us(const std::vector<VcpuSample>& vcpus) const {
   const auto used_us = scope_ ? read_parsed(*scope_, "cpu.stat", parse_used_us)
                               : failure(ErrorCode::kNotFound, "it has no cgroup of its own");
@@ -252,7 +254,7 @@ void VmReader::read_memory(const VmDescription& vm, ReadContext& context, Missin
   log.add(by_mappings ? "numa_maps" : "memory.numa_stat", ordered.error().message);
 }
 
-/// Outside cgroup v2 there is none, which is reported with the weight.
+/// A VM outside cgroup v2 has no memory state; that is reported together with its weight.
 void VmReader::read_memory_state(std::int64_t sequence, MissingLog& log) {
   memory_state_.reset();
   if (!scope_ || !counts_memory_) {
@@ -268,7 +270,7 @@ void VmReader::read_memory_state(std::int64_t sequence, MissingLog& log) {
   memory_state_ = std::move(*state);
 }
 
-/// No decision depends on these, and a kernel may lack them: they are absent then, and nothing is
+/// No decision depends on these values. On a kernel that lacks them they are absent, and nothing is
 /// degraded.
 void VmReader::read_threads_and_waits() {
   threads_.reset();
@@ -284,7 +286,7 @@ void VmReader::read_threads_and_waits() {
   }
 }
 
-/// An unreadable file confines no VM, and is named.
+/// If the file cannot be read, the VM counts as unconfined, and the file is named.
 void VmReader::read_cpus(MissingLog& log) {
   cpus_.reset();
   if (!scope_) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The readings of one running VM, from its start to its end.
+/// Takes the readings of one VM while it runs.
 ///
 /// Problem: some sources are read every epoch for thousands of threads and must be cheap; others
 /// are expensive (memory.numa_stat sums up per-CPU counters, numa_maps walks page tables) but
-/// change slowly. Approach: a full reading has everything; a counter reading has fresh counters of
-/// the vCPU threads and repeats weight, quota and memory from the last full one. The sampler
-/// decides which VM gets a full reading. Memory comes from memory.numa_stat of the VM's scope; from
-/// numa_maps for a VM on hugetlbfs pages, which no cgroup file shows by node, and for a VM that has
-/// no cgroup of its own in cgroup v2, or one without the memory controller. For guest NUMA cells it
-/// comes from cell_memory.h.
+/// change slowly. Approach: a full reading covers everything; a counter reading has fresh counters
+/// of the vCPU threads and repeats weight, quota and memory from the last full reading. The sampler
+/// decides which VM gets a full reading. Memory is read from memory.numa_stat of the VM's scope. It
+/// is read from numa_maps if the VM uses hugetlbfs pages, which no cgroup file shows by node, or if
+/// it has no cgroup of its own in cgroup v2 or one without the memory controller. The memory of
+/// guest NUMA cells comes from cell_memory.h.
 ///
 /// Properties:
-///  - numbers of another process never appear;
-///  - a process that ended or moved to another cgroup is an error;
-///  - what could not be read is named at every reading until it can be.
+///  - numbers of another process are never returned;
+///  - if the process ended or moved to another cgroup, that is an error;
+///  - what cannot be read is named at every reading until it can be.
 #pragma once
 
 #include <cstdint>
@@ -34,37 +34,38 @@
 
 namespace vmnuma::stats {
 
-/// What all readings of an epoch share.
+/// Shared by all readings of an epoch.
 struct ReadContext {
   const Topology& topology;
   std::string& scratch;                 ///< the read buffer
   std::vector<MissingSource>& missing;  ///< what could not be read is added here
   std::int64_t sequence = 0;            ///< of the sample that is being read
-  bool last_cpus = false;               ///< also which CPU each vCPU is on
+  bool last_cpus = false;               ///< also read which CPU each vCPU is on
 };
 
 enum class Extent { kCounters, kFull };
 
-/// One thread at a time. Members: what is kept open or remembered for one run of a VM, by source.
+/// One thread at a time. The members are what is kept open or remembered for one run of a VM, by
+/// source.
 class VmReader {
  public:
-  /// Finds the process and opens what is kept open. `root` is the host's root directory.
+  /// Finds the process and opens the files that stay open. `root` is the host's root directory.
   /// Errors: those of find_qemu_process and open_qemu_process.
   [[nodiscard]] static Result<VmReader> open(const files::Directory& root, const VmDescription& vm);
 
-  /// True if the reader was opened for this run of the VM.
+  /// Returns whether the reader was opened for this run of the VM.
   [[nodiscard]] bool is_of(const VmDescription& vm) const {
     return domain_id_ == vm.domain_id && (!vm.process || *vm.process == process_.identity);
   }
 
-  /// The first reading must be full. A vCPU or a source that cannot be read goes to
+  /// Reads the VM; the first reading must be full. A vCPU or source that cannot be read is added to
   /// `context.missing`. Errors: vanished or not-found (this run of the VM is over, or it moved to
-  /// another cgroup: open a new reader), others from reading its threads. On error nothing was
+  /// another cgroup: open a new reader), and those of reading its threads. On error nothing is
   /// added to `context.missing`.
   [[nodiscard]] Result<VmSample> read(const VmDescription& vm, Extent extent, ReadContext& context);
 
  private:
-  /// The VM's cgroups below cgroup v2, as far as they exist.
+  /// The VM's cgroups in cgroup v2, to the extent that they exist.
   struct Cgroups {
     std::string scope_path;
     std::optional<files::Directory> scope;
@@ -99,7 +100,7 @@ class VmReader {
   QemuProcess process_;
   std::string cgroup_text_;                ///< /proc/PID/cgroup when the reader was opened
   std::string scope_path_;                 ///< path of `scope_`, below the mount of cgroup v2
-  std::optional<files::Directory> scope_;  ///< the VM's cgroup; nothing outside cgroup v2
+  std::optional<files::Directory> scope_;  ///< the VM's cgroup; nothing without cgroup v2
   bool counts_memory_ = true;              ///< the scope has memory.numa_stat
   VcpuReader vcpus_;
   CpuLimit scope_limit_;         ///< set by an administrator through systemd (CPUQuota=)

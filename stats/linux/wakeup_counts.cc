@@ -73,7 +73,7 @@ Result<WakeupCounts> parse_wakeup_counts(std::string_view text) {
 }
 
 bool is_current(const WakeupCounts& counts, Microseconds now) {
-  // It may have been written after the reader's epoch began.
+  // The file may have been written after the reader's epoch began.
   const std::int64_t age_us = now.value > counts.taken_at.value ? now.value - counts.taken_at.value
                                                                 : counts.taken_at.value - now.value;
   return age_us <= kPeriodsUntilStale * counts.period.value;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The file in which vmnuma-wakeups reports how often threads of two VMs woke each other.
 ///
-/// Problem: the daemon needs to know which VMs talk to each other, without the rights that counting
-/// requires. Approach: a separate program counts, and replaces this file atomically every few
-/// seconds. Plain text:
+/// Problem: the daemon needs to know which VMs talk to each other, but lacks the privileges that
+/// counting requires. Approach: a separate program counts, and replaces this file atomically every
+/// few seconds. Plain text:
 ///
 ///     vmnuma-wakeups 1 8123456789 2000
 ///     4711 4712 90210
@@ -12,10 +12,10 @@
 /// The first line has the format's version, the monotonic time of writing in microseconds
 /// (CLOCK_MONOTONIC), and the period of writing in milliseconds. Every other line is a pair of QEMU
 /// processes, the lower pid first, and how often one of them woke the other since the program was
-/// started. Pairs that never did are left out. Lines are sorted by pids.
+/// started. Pairs that never woke each other are left out. Lines are sorted by pids.
 ///
 /// Properties:
-///  - any deviation from the format is an Error `corrupt` that quotes the line;
+///  - any deviation from the format gives the error `corrupt`, which quotes the line;
 ///  - a file that is no longer written is recognized as stale.
 #pragma once
 
@@ -29,7 +29,8 @@
 
 namespace vmnuma::stats {
 
-/// Below the root directory, in a directory of its own that comes and goes with its writer.
+/// Relative to the root directory, in a directory of its own that exists only while its writer
+/// runs.
 inline constexpr std::string_view kWakeupCountsFile = "run/vmnuma-wakeups/counts";
 inline constexpr Microseconds kMostWakeupsPeriod{60'000'000};
 
@@ -49,11 +50,11 @@ struct WakeupCounts {
 
 [[nodiscard]] std::string text_of(const WakeupCounts& counts);
 
-/// Error: corrupt.
+/// Parses the file's text. Error: corrupt.
 [[nodiscard]] Result<WakeupCounts> parse_wakeup_counts(std::string_view text);
 
-/// False once five periods have passed without a new file: nothing counts any more. `now`:
-/// monotonic.
+/// Returns false once five periods have passed without a new file, which means that no program
+/// counts any more. `now` is monotonic.
 [[nodiscard]] bool is_current(const WakeupCounts& counts, Microseconds now);
 
 }  // namespace vmnuma::stats

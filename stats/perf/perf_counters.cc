@@ -28,7 +28,7 @@ constexpr std::int64_t kThisThread = 0;
 constexpr int kNoGroup = -1;
 constexpr std::size_t kMostEvents = 3;
 
-/// What read(2) yields with PERF_FORMAT_GROUP and both times.
+/// The result of read(2) with PERF_FORMAT_GROUP and both times.
 struct GroupCount {
   std::uint64_t events = 0;
   std::uint64_t enabled_ns = 0;
@@ -43,7 +43,7 @@ Result<files::FileDescriptor> open_event(PerfEvent event, std::int64_t tid, int 
   attributes.config = event.config;
   attributes.read_format =
       PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  attributes.disabled = group == kNoGroup ? 1 : 0;  // the others start with the first
+  attributes.disabled = group == kNoGroup ? 1 : 0;  // the others start together with the leader
   constexpr int kAnyCpu = -1;
   const auto fd =
       static_cast<int>(::syscall(SYS_perf_event_open, &attributes, static_cast<pid_t>(tid), kAnyCpu,
@@ -77,7 +77,7 @@ class PerfCounter final : public ThreadCounter {
   }
 
  private:
-  std::vector<files::FileDescriptor> events_;  ///< the first leads the group
+  std::vector<files::FileDescriptor> events_;  ///< the first is the group leader
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Counts threads' reads from memory with the CPUs' counters, by perf_event_open(2).
+/// Counts threads' reads from memory with the CPUs' performance counters, through
+/// perf_event_open(2).
 ///
 /// Problem: how to count a CPU's reads from memory differs from model to model, and a table of
 /// models is never complete. Approach: use the kernel's generic events, which its drivers map to
@@ -9,17 +10,17 @@
 /// (drivers/perf/arm_pmuv3.c, then arch/arm64/kernel/perf_event.c); AMD's do not since Zen
 /// (arch/x86/events/amd/core.c, amd_hw_cache_event_ids_f17h). PERF_COUNT_HW_CACHE_NODE is not used:
 /// its "access" is every read from memory on some Intel models and every read from local memory on
-/// others, so a price derived from it would depend on the model. In one group with that event, so
-/// that all are counted at the same times, and if the CPU has them: cycles and
-/// PERF_COUNT_HW_STALLED_CYCLES_BACKEND (arm64, and Intel's up to Ivy Bridge), which limit how long
-/// the CPU can have waited.
+/// others, so a price derived from it would depend on the model. If the CPU has them, cycles and
+/// PERF_COUNT_HW_STALLED_CYCLES_BACKEND (arm64, and Intel up to Ivy Bridge) are counted, too; they
+/// limit how long the CPU can have waited. All are in one group, so that they are counted at the
+/// same times.
 ///
 /// Everything the thread does is counted, guest and host, user and kernel: no exclude_ bit is set,
-/// so that entering a guest costs nothing extra. Counters are not pinned; those of guests (KVM pins
-/// them) and pinned ones of administrators take precedence, which shows as counted_ns < ran_ns.
-/// Prefetched data are waited for less or not at all, and are not counted.
+/// so that entering a guest costs nothing extra. Counters are not pinned; those of guests, which
+/// KVM pins, and counters pinned by administrators take precedence, which shows as counted_ns <
+/// ran_ns. Prefetched data are not counted, because the CPU waits for them less or not at all.
 ///
-/// Newer kernels can hand the CPUs' counters over to guests entirely ("mediated vPMU",
+/// Newer kernels can hand all of the CPUs' counters over to guests ("mediated vPMU",
 /// perf_create_mediated_pmu() in kernel/events/core.c; a parameter of kvm_intel and kvm_amd). They
 /// refuse to start such a VM while any counter counts guests, so nothing is counted if KVM is
 /// configured that way.
@@ -29,7 +30,7 @@
 /// above.
 ///
 /// Properties:
-///  - if nothing can be counted, no descriptor is held, and the reason is reported once;
+///  - if nothing can be counted, no descriptor is kept open, and the reason is reported once;
 ///  - there is one descriptor per event and thread, closed with the counter.
 #pragma once
 
@@ -62,8 +63,8 @@ struct PerfEvents {
 };
 
 /// One thread at a time. Needs CAP_PERFMON, or kernel.perf_event_paranoid of 1 or less and the
-/// right to trace the thread. If that is 3 or more, a level of distribution kernels (Debian's
-/// default), CAP_PERFMON does not suffice.
+/// right to trace the thread. If that is 3 or more, a level that only distribution kernels have
+/// (Debian's default), CAP_PERFMON is not sufficient.
 class PerfCounters final : public ThreadCounters {
  public:
   explicit PerfCounters(PerfEvents events) : events_(events) {}
@@ -74,12 +75,12 @@ class PerfCounters final : public ThreadCounters {
   PerfEvents events_;
 };
 
-/// KVM is configured to hand the CPUs' counters over to guests.
+/// Returns whether KVM is configured to hand the CPUs' counters over to guests.
 [[nodiscard]] bool hands_counters_over(const files::Directory& root);
 
-/// What the calling process can count on this machine; `root` is the host's root directory. Errors:
-/// unsupported (the CPUs have no such event, or KVM hands its counters over), permission-denied,
-/// io; the message says what that means.
+/// Finds the events that the calling process can count on this machine; `root` is the host's root
+/// directory. Errors: unsupported (the CPUs have no such event, or KVM hands its counters over),
+/// permission-denied, io; the message explains the consequence.
 [[nodiscard]] Result<PerfEvents> find_perf_events(const files::Directory& root);
 
 }  // namespace vmnuma::stats

@@ -19,7 +19,7 @@ std::size_t threads_of(const VmSample& vm) {
   return std::min(vm.vcpus.size(), kMostThreads);
 }
 
-/// Nothing if none of them can be read.
+/// Returns the sum of the counters; nothing if none of them can be read.
 std::optional<MemoryReads> sum_of(const std::vector<std::unique_ptr<ThreadCounter>>& threads) {
   constexpr std::int64_t kNanoseconds = 1000;
   ThreadCount sum;
@@ -94,7 +94,7 @@ void ReadTurns::begin_turn(const Sample& sample) {
   turn_began_ = sample.taken_at;
 }
 
-/// Nothing if one of its threads cannot be counted.
+/// Starts counters for a VM's threads; none if one of its threads cannot be counted.
 std::vector<std::unique_ptr<ThreadCounter>> ReadTurns::count(const VmSample& vm) {
   std::vector<std::unique_ptr<ThreadCounter>> counters;
   const std::size_t count = threads_of(vm);

@@ -16,22 +16,22 @@ struct ThreadCount {
   std::int64_t counted_ns = 0;      ///< run time in which they were counted
   std::int64_t ran_ns = 0;          ///< run time in which they should have been
   std::int64_t cycles = 0;          ///< in `counted_ns`; 0: not counted
-  std::int64_t stalled_cycles = 0;  ///< of these, in which no new work could begin
+  std::int64_t stalled_cycles = 0;  ///< of these, those in which no new work could begin
   bool operator==(const ThreadCount&) const = default;
 };
 
-/// Counts while it exists. One thread at a time.
+/// Counts as long as it exists. One thread at a time.
 class ThreadCounter {
  public:
   virtual ~ThreadCounter() = default;
-  /// Also after the thread has ended. Errors: io.
+  /// Returns the counts; works even after the thread has ended. Errors: io.
   [[nodiscard]] virtual Result<ThreadCount> read() const = 0;
 };
 
 class ThreadCounters {
  public:
   virtual ~ThreadCounters() = default;
-  /// Starts to count what this thread does. Errors: vanished (there is no such thread),
+  /// Starts counting for this thread. Errors: vanished (there is no such thread),
   /// permission-denied, io (no more descriptors, or the event cannot be counted).
   [[nodiscard]] virtual Result<std::unique_ptr<ThreadCounter>> count(std::int64_t tid) = 0;
 };

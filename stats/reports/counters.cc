@@ -30,7 +30,8 @@ struct MemoryKb {
   [[nodiscard]] std::int64_t all() const { return local + remote; }
 };
 
-/// Nothing while unknown. Without a home all of it is remote here.
+/// Returns the client's memory; nothing while it is unknown. If the client has no home, all of it
+/// counts as remote here.
 std::optional<MemoryKb> memory_of(const ClientState& client) {
   if (!client.memory_known) {
     return std::nullopt;
@@ -42,7 +43,8 @@ std::optional<MemoryKb> memory_of(const ClientState& client) {
   return memory;
 }
 
-/// The client's threads: those that belong to no single client count with the first one.
+/// Returns the number of the client's threads. Threads that belong to no particular client count
+/// for the first one.
 Figure worlds_of(const ReportInput& input, const ClientState& client) {
   if (client.id.index != 0) {
     return client.vcpu_count();
@@ -52,7 +54,7 @@ Figure worlds_of(const ReportInput& input, const ClientState& client) {
     return std::nullopt;
   }
   const VmState& vm = input.snapshot.vms[client.vm];
-  std::int64_t others = 0;  // vCPUs of its other clients
+  std::int64_t others = 0;  // vCPUs of the VM's other clients
   for (std::size_t i = 1; i < vm.client_count; ++i) {
     others += input.snapshot.clients[vm.first_client + i].vcpu_count();
   }
@@ -64,7 +66,7 @@ ClientCounters counters_of(const ReportInput& input, const ClientState& client) 
   return found == input.counters.end() ? ClientCounters{} : found->second;
 }
 
-/// Calls `visit(client, key)` for every client of a VM with a group.
+/// Calls `visit(client, key)` for every client of every VM that has a group.
 template <class Visit>
 void for_each_client(const ReportInput& input, Visit visit) {
   for (const ClientState& client : input.snapshot.clients) {
@@ -197,7 +199,7 @@ std::vector<CnodeRow> cnode_rows(const ReportInput& input, const NodeStays& stay
 
 std::vector<GlobalRow> global_rows(const ReportInput& input) {
   std::int64_t clients = 0;
-  std::optional<MemoryKb> memory;  // of those with a home
+  std::optional<MemoryKb> memory;  // of clients that have a home
   ClientCounters sum;
   for_each_client(input, [&](const ClientState& client, const ClientKey&) {
     ++clients;
@@ -230,7 +232,7 @@ std::vector<GlobalRow> global_rows(const ReportInput& input) {
 
 std::string affinity_mask(const std::vector<NodeId>& nodes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  std::vector<unsigned> digits(1);  // the lowest first
+  std::vector<unsigned> digits(1);  // the least significant first
   for (const NodeId node : nodes) {
     if (node.value >= 0) {
       const auto digit = static_cast<std::size_t>(node.value) / 4;

@@ -14,7 +14,7 @@ const Latency* find(const std::vector<Latency>& latencies, NodeId cpu, NodeId me
   return found == latencies.end() ? nullptr : &*found;
 }
 
-/// In nanoseconds; 0 if it was not measured.
+/// Returns the latency in nanoseconds; 0 if it was not measured.
 std::int64_t measured_ns(const HostLatencies& latencies, NodeId cpu, NodeId memory) {
   const auto* found = find(latencies.measured, cpu, memory);
   return found != nullptr && found->state == LatencyState::kMeasured ? found->read_ns : 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How long a CPU of one node waits for memory of another: measured, by SLIT and by HMAT, as rows
-/// of the table numa-latency. Pure.
+/// The rows of the table numa-latency: how long a CPU of one node waits for memory of another, as
+/// measured and according to SLIT and HMAT. Pure.
 ///
-/// Properties: a row for every pair of a node with CPUs and a node with memory, by the kernel's
-/// numbers; what is unknown is absent, never guessed.
+/// Properties:
+///  - there is a row for every pair of a node with CPUs and a node with memory, by the kernel's
+///    numbers;
+///  - unknown values are absent, never guessed.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,7 @@ enum class LatencyState {
   return names_in_order<LatencyState>("not-measured", "measured", "busy", "no-memory");
 }
 
-/// One read of memory of `memory` by a CPU of `cpu`, past all caches.
+/// The time that a CPU of node `cpu` takes to read memory of node `memory`, without any cache.
 struct MeasuredLatency {
   NodeId cpu;
   NodeId memory;
@@ -39,7 +41,7 @@ struct MeasuredLatency {
   bool operator==(const MeasuredLatency&) const = default;
 };
 
-/// What the firmware says (ACPI's HMAT).
+/// A latency reported by the firmware (ACPI's HMAT).
 struct FirmwareLatency {
   NodeId cpu;
   NodeId memory;
@@ -53,7 +55,7 @@ struct HostLatencies {
   bool operator==(const HostLatencies&) const = default;
 };
 
-/// By node of the CPUs, then node of the memory.
+/// Returns the rows by node of the CPU, then node of the memory.
 [[nodiscard]] std::vector<LatencyRow> latency_rows(const Topology& topology,
                                                    const HostLatencies& latencies);
 

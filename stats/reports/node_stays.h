@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How long each client has lived on which node, for numa-cnode. Pure; owned by the code that makes
-/// the decisions and updated every epoch.
+/// Counts how long each client has lived on each node, for numa-cnode. Pure; owned by the code that
+/// makes the decisions and updated every epoch.
 ///
 /// Properties: a client's epochs add up to those in which it had a home; a client that is gone is
 /// forgotten.
@@ -23,7 +23,8 @@ struct NodeStay {
 class NodeStays {
  public:
   void advance(const Snapshot& snapshot);
-  /// By node; empty for an unknown client. Valid until the next advance().
+  /// Returns the client's stays by node; empty for an unknown client. Valid until the next
+  /// advance().
   [[nodiscard]] const std::map<NodeId, NodeStay>& of(const ClientId& client) const;
 
  private:

@@ -17,7 +17,7 @@ void append_row(std::string& text, const std::vector<std::string>& cells,
   text += '\n';
 }
 
-// "name: value" lines, as sched-stats prints anything but tables.
+// Formats "name: value" lines, as sched-stats prints everything that is not a table.
 std::string format_pairs(const Report& report) {
   std::string text;
   for (const std::vector<Cell>& row : report.rows) {

@@ -2,7 +2,7 @@
 /// The rows of the tables, one struct per table, fields in the order of the columns.
 ///
 /// Units are ESXi's: times in ms of the last epoch, memory in KB (1024 bytes), shares in per cent
-/// rounded down. Nodes have the kernel's numbers. What is unknown is absent.
+/// rounded down. Nodes have the kernel's numbers. Unknown values are absent.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using Figure = std::optional<std::int64_t>;
 /// numa-pnode: a node in the last epoch. used + idle = logical CPUs x epoch.
 struct PnodeRow {
   std::int64_t node = 0;
-  Figure used_ms;  ///< its CPUs were busy, with clients or anything else
+  Figure used_ms;  ///< time for which its CPUs were busy, with clients or anything else
   Figure idle_ms;
   Figure entitled_ms;       ///< of its clients
   Figure owed_ms;           ///< of its clients
@@ -24,7 +24,7 @@ struct PnodeRow {
   Figure vcpus;             ///< homed here
   Figure free_kb;
   Figure total_kb;
-  Figure non_vm_ms = {};  ///< part of used_ms, for anything but clients
+  Figure non_vm_ms = {};  ///< the part of used_ms that was used by anything but clients
   bool operator==(const PnodeRow&) const = default;
 };
 
@@ -43,7 +43,7 @@ struct ClientRow {
   ClientKey key;
   Figure home;           ///< absent: it has none, and its memory is neither local nor remote
   std::string affinity;  ///< bit mask of the nodes it may live on, bit = node number: "0x3"
-  Figure worlds;         ///< its vCPUs; for the VM's first client plus all other threads of the VM
+  Figure worlds;         ///< its vCPUs; for the VM's first client also all other threads of the VM
   std::int64_t vmm_worlds = 0;
   Figure local_kb;
   Figure remote_kb;
@@ -69,11 +69,11 @@ struct MigrationRow {
 struct CnodeRow {
   ClientKey key;
   std::int64_t node = 0;
-  std::int64_t time = 0;  ///< epochs in which it was its home
+  std::int64_t time = 0;  ///< epochs in which the node was the client's home
   Figure time_pct;        ///< of the client's life
   Figure memory_kb;
   Figure memory_pct;              ///< of the client's memory; 0 if it has none
-  Figure average_epochs;          ///< of one stay
+  Figure average_epochs;          ///< length of an average stay
   std::int64_t memory_moves = 0;  ///< 1 while its memory is being moved here
   bool operator==(const CnodeRow&) const = default;
 };
@@ -85,7 +85,7 @@ struct LatencyRow {
   Figure read_ns = {};   ///< measured
   Figure relative = {};  ///< on SLIT's scale: 10 is the node's own memory
   std::int64_t slit = 0;
-  Figure hmat_ns = {};     ///< by the firmware
+  Figure hmat_ns = {};     ///< reported by the firmware
   std::string state = {};  ///< name_of(LatencyState)
   bool operator==(const LatencyRow&) const = default;
 };

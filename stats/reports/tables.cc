@@ -18,13 +18,13 @@ struct Column {
   std::int64_t for_scripts = 0;
 };
 
-constexpr std::int64_t kNone = -1;  // where 0 is a node, or a figure that would be believed
+constexpr std::int64_t kNone = -1;  // used where 0 would be taken for a node or a figure
 
 Cell cell_of(const Figure& amount) {
   return amount ? Cell(*amount) : Cell(NoValue{});
 }
 
-/// For a column with a figure that does not exist on this kind of host.
+/// Fills a column whose figure does not exist on this kind of host.
 template <class Row>
 Cell no_value(const Row& /*row*/) {
   return NoValue{};
@@ -149,7 +149,7 @@ constexpr Column<GlobalRow> kGlobal[] = {
     {"value", [](const GlobalRow& row) -> Cell { return cell_of(row.value); }},
 };
 
-/// What scripts get in the columns of that name, in any table.
+/// Returns what scripts get in the columns of that name, in any table.
 std::int64_t for_scripts(std::string_view name) {
   const auto value_in = [name](const auto& columns) -> std::int64_t {
     for (const auto& column : columns) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows to tables: tables.cc alone defines which columns a table has, in which order and under
-/// which names.
+/// Makes tables from rows. Only tables.cc defines the columns of each table, their order and names.
 ///
-/// Properties: the columns are ESXi's, also for a table without rows; awk on column numbers can
-/// read the text of every table; numa-migration has the eleven columns of newer versions; a figure
-/// that is unknown, or does not exist here, has no value.
+/// Properties:
+///  - the columns are ESXi's, even for a table without rows;
+///  - awk can select columns of every table's text by number;
+///  - numa-migration has the eleven columns of newer versions;
+///  - a figure that is unknown, or does not exist on this kind of host, has no value.
 #pragma once
 
 #include <span>
@@ -15,25 +16,26 @@
 
 namespace vmnuma::stats {
 
-/// In addition to ESXi's columns: how much of `used` went to processes other than VMs.
+/// Added to ESXi's columns: the part of `used` that went to processes other than VMs.
 inline constexpr std::string_view kNonVmColumn = "nonVm";
 
-/// In tables of clients: the VM's own name.
+/// Added to tables of clients: the VM's own name.
 inline constexpr std::string_view kVmNameColumn = "vmName";
 
 [[nodiscard]] Report pnode_table(std::span<const PnodeRow> rows);
 [[nodiscard]] Report client_table(std::span<const ClientRow> rows);
 /// loadMig and monitorMig have no value: every one-way move for CPU load is a balanceMig, and there
-/// is no monitor with memory that could move alone.
+/// is no monitor (VMM) whose memory could move separately.
 [[nodiscard]] Report migration_table(std::span<const MigrationRow> rows);
 /// anonMem and anonMemPct have no value: QEMU's own memory is not distinguished from the guest's.
 [[nodiscard]] Report cnode_table(std::span<const CnodeRow> rows);
-/// Our own: what ESXi's table of this name looks like is not public.
+/// Our own columns: those of ESXi's table of this name are not public.
 [[nodiscard]] Report latency_table(std::span<const LatencyRow> rows);
-/// Its text is one "name: value" per line, without a header.
+/// Its text has one "name: value" per line and no header.
 [[nodiscard]] Report global_table(std::span<const GlobalRow> rows);
 
-/// For scripts, which expect numbers: 0 for no value, -1 for no node and no latency.
+/// Replaces missing values by numbers, for scripts that expect them: 0 in general, -1 for a node or
+/// a latency.
 [[nodiscard]] Report with_numbers_only(Report report);
 
 }  // namespace vmnuma::stats

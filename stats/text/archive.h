@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The one way to convert values to members of JSON objects, field by field, and back.
+/// Converts values to members of JSON objects, field by field, and back. All code uses this.
 ///
 /// Problem: requests, answers, recordings and the journal's orders are all objects with one list of
-/// fields for writing and reading, and most of the code for that is the same for all of them.
-/// Approach: a format is a pair of classes, one derived from FieldWriter and one from FieldReader,
-/// with only what is specific to it:
+/// fields for both writing and reading, and most of the code for that would be the same for all of
+/// them. Approach: a format is a pair of classes, one derived from FieldWriter and one from
+/// FieldReader, which contain only what is specific to the format:
 ///
 ///     class ViewWriter : public text::FieldWriter<ViewWriter, Json> {
 ///       static void visit(ViewWriter& fields, const T& value);  // lists the fields of a T
@@ -17,17 +17,19 @@
 ///     };
 ///
 /// A list of fields calls `fields(NAME, value)` for each; further arguments are for other visitors.
-/// Both classes are constructed from a parent, so that nested objects know what their format was
-/// given from outside. The limits on the size and depth of a text are those of read_json().
+/// Both classes can be constructed from a parent, so that nested objects have access to external
+/// data that was passed to their format. The limits on the size and depth of a text are those of
+/// read_json().
 ///
-/// How values are written, unless leaf() does it differently: amounts and numbers of nodes and CPUs
-/// as integers, enumerations by name, VMs by UUID, a client as [UUID, index], what is optional and
-/// absent as null, pairs and the entries of maps as [first, second], other classes as objects.
+/// Unless leaf() does it differently, values are written as follows: amounts and the numbers of
+/// nodes and CPUs as integers, enumerations by name, VMs by UUID, a client as [UUID, index], an
+/// absent optional value as null, pairs and the entries of maps as [first, second], other classes
+/// as objects.
 ///
 /// Properties:
-///  - what a FieldWriter writes, a FieldReader of the same format reads as the same value;
-///  - reading any JSON value gives a value or a message, which names the first wrong field by its
-///    path: "'vms[3].clients[0].home' is not what it should be" or "... is missing".
+///  - a FieldReader reads the same value that a FieldWriter of the same format wrote;
+///  - reading any JSON gives either a value or a message that names the path of the first wrong
+///    field: "'vms[3].clients[0].home' is not what it should be" or "... is missing".
 #pragma once
 
 #include <concepts>
@@ -53,7 +55,7 @@ namespace vmnuma::text {
 template <class Value, class T>
 concept MaybeConst = std::same_as<std::remove_const_t<Value>, T>;
 
-/// Amounts, NodeId, CpuId: a class around one number.
+/// A class that wraps one number: amounts, NodeId, CpuId.
 template <class T>
 concept Numbered = std::is_class_v<T> && requires(T value) {
   requires std::is_integral_v<decltype(value.value)>;
@@ -83,7 +85,7 @@ template <class Self, class Json>
 class FieldWriter {
  public:
   FieldWriter() = default;
-  /// Knows what `other` was given from outside, and writes an object of its own.
+  /// Has the external data of `other`, and writes an object of its own.
   FieldWriter(const FieldWriter& /*other*/) {}
   FieldWriter& operator=(const FieldWriter&) = delete;
 
@@ -92,7 +94,7 @@ class FieldWriter {
     object_[std::string(name)] = json_of(value);
   }
 
-  /// Writes an object with the same outside knowledge.
+  /// Writes a nested object, with the same external data.
   template <class T>
   [[nodiscard]] Json write(const T& value) const {
     Self inside(self());
@@ -149,7 +151,7 @@ class FieldReader {
       self().absent(name);
     }
   }
-  /// For fields that older texts lack: the value keeps its default.
+  /// Reads a field that older texts lack; the value then keeps its default.
   template <class T>
   void added(std::string_view name, T& value) {
     if (const Json* json = find(name); json != nullptr) {
@@ -157,10 +159,10 @@ class FieldReader {
     }
   }
 
-  /// A missing field keeps its value, unless the format has another rule.
+  /// Called for a missing field, which keeps its value unless the format overrides this.
   void absent(std::string_view /*name*/) {}
 
-  /// Reads an object's fields. Error: corrupt.
+  /// Reads the fields of an object. Error: corrupt.
   template <class T>
   [[nodiscard]] Result<void> read(T& value) {
     if (!object_->is_object()) {
@@ -170,7 +172,7 @@ class FieldReader {
     return result();
   }
 
-  /// The first problem found so far.
+  /// Returns the first problem found so far.
   [[nodiscard]] Result<void> result() const {
     if (problem_.empty()) {
       return {};
@@ -186,7 +188,7 @@ class FieldReader {
     return found == object_->end() ? nullptr : &*found;
   }
 
-  /// Only the first problem is kept. "'NAME' is missing".
+  /// Records a problem, such as "'NAME' is missing"; only the first one is kept.
   void note(std::string_view name, std::string problem) {
     if (problem_.empty()) {
       path_ = name;
@@ -201,7 +203,7 @@ class FieldReader {
     }
   }
 
-  /// False: it is not a T.
+  /// Returns false if it is not a T.
   template <class T>
   [[nodiscard]] bool from(const Json& json, T& value) {
     if constexpr (requires { self().leaf(json, value); }) {
@@ -270,7 +272,7 @@ class FieldReader {
     return json.is_array() && json.size() == 2;
   }
 
-  /// The problem is inside `name`, or is `name` itself.
+  /// Prefixes the problem's path with `name`.
   void within(std::string name) {
     path_ = std::move(name) + (path_.empty() || path_.front() == '[' ? "" : ".") + path_;
     if (problem_.empty()) {

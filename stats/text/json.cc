@@ -13,8 +13,8 @@ namespace vmnuma::text {
 
 namespace {
 
-/// Why a parser must not see the text; nothing if it may. Counts what is outside strings: at least
-/// as many values as a parser would find, whatever the text is.
+/// Returns why the text must not be parsed; nothing if it may. Counts brackets and commas outside
+/// strings, which gives at least as many values as a parser would find, whatever the text is.
 std::optional<std::string> why_too_large(std::string_view json, const JsonLimits& limits) {
   if (json.size() > limits.bytes) {
     return fmt::format("is longer than {} bytes", limits.bytes);

@@ -16,7 +16,7 @@ struct Character {
   std::size_t bytes = 1;
 };
 
-/// The first character of the text; nothing if it is not UTF-8 (RFC 3629, section 4).
+/// Returns the first character of the text; nothing if it is not UTF-8 (RFC 3629, section 4).
 std::optional<Character> first_of(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

@@ -31,7 +31,7 @@ std::string shell_word(std::string_view word) {
     } else if (is_plain(c) || c == ' ') {
       quoted += c;
     } else {
-      // Octal, always three digits, so that a digit after it is not taken as part of it.
+      // Always three octal digits, so that a digit that follows does not become part of the escape.
       quoted += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
     }
   }

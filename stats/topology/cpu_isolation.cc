@@ -16,7 +16,7 @@ using CpuSet = std::vector<CpuId>;  // ascending
 constexpr std::string_view kAtBoot = "sys/devices/system/cpu/isolated";
 constexpr std::string_view kInPartitions = "sys/fs/cgroup/cpuset.cpus.isolated";
 
-/// In the slice, or in the root for "".
+/// Returns the path of a file of the slice, or of the root cgroup for "".
 std::string cgroup_file(std::string_view slice, std::string_view name) {
   std::string path = "sys/fs/cgroup/";
   if (!slice.empty()) {
@@ -29,7 +29,7 @@ std::string effective_file(std::string_view slice) {
   return cgroup_file(slice, "cpuset.cpus.effective");
 }
 
-/// The CPUs in a list file; nothing if there is no such file.
+/// Reads the CPUs in a list file; nothing if there is no such file.
 Result<std::optional<CpuSet>> read_cpu_list(const files::Directory& root, std::string_view path) {
   auto cpus = read_parsed(root, path, parse_cpu_list);
   if (cpus) {
@@ -40,7 +40,7 @@ Result<std::optional<CpuSet>> read_cpu_list(const files::Directory& root, std::s
     return std::nullopt;
   }
   if (error.code == ErrorCode::kInvalidArgument) {
-    error.code = ErrorCode::kCorrupt;  // the kernel's text
+    error.code = ErrorCode::kCorrupt;  // because the text is the kernel's
   }
   return tl::unexpected(std::move(error));
 }

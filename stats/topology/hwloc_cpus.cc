@@ -17,7 +17,7 @@ struct DestroyTopology {
 };
 using HwlocTopology = std::unique_ptr<hwloc_topology, DestroyTopology>;
 
-/// Sets HWLOC_FSROOT while it exists, unless the root is the live one.
+/// Sets HWLOC_FSROOT during its lifetime, unless the root is that of the live host.
 class FilesystemRoot {
  public:
   explicit FilesystemRoot(const std::string& root) : active_(root != "/") {
@@ -64,8 +64,8 @@ Result<HwlocTopology> load(const std::string& root) {
   if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0) {
     return hwloc_error("configure");
   }
-  // The x86 back end would bind this thread to every CPU in turn and adds nothing to what Linux
-  // says. Only x86 has it, and nothing else can fail here.
+  // The x86 back end would bind this thread to every CPU in turn and adds nothing to the kernel's
+  // information. The call fails only on other architectures, which have no such back end.
   (void)hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   if (hwloc_topology_load(raw) != 0) {
     return hwloc_error("load");
@@ -73,7 +73,7 @@ Result<HwlocTopology> load(const std::string& root) {
   return topology;
 }
 
-/// The largest data cache around a CPU, or null.
+/// Returns the outermost data cache that contains a CPU, or null.
 hwloc_obj_t last_level_cache_of(hwloc_obj_t cpu) {
   hwloc_obj_t largest = nullptr;
   for (hwloc_obj_t object = cpu->parent; object != nullptr; object = object->parent) {

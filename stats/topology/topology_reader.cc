@@ -23,7 +23,8 @@ using CpuSet = std::vector<CpuId>;  // ascending
 using CpuPlaces = std::map<CpuId, CpuPlace>;
 
 constexpr std::int32_t kNoPackage = -1;
-/// Linux's default if the firmware has none (6.1, include/linux/topology.h: REMOTE_DISTANCE).
+/// Linux's default if the firmware provides no distances (6.1, include/linux/topology.h:
+/// REMOTE_DISTANCE).
 constexpr std::int32_t kUnknownDistance = 20;
 
 Result<std::vector<HugePagePool>> read_huge_pages(const files::Directory& node) {
@@ -44,13 +45,13 @@ Result<std::vector<HugePagePool>> read_huge_pages(const files::Directory& node) 
   return pools;
 }
 
-/// The numbers of the nodes that are online, ascending.
+/// Returns the numbers of the online nodes, ascending.
 Result<std::vector<NodeId>> online_nodes(const files::Directory& nodes) {
   auto online = read_parsed(nodes, "online", parse_node_list);
   if (online || online.error().code != ErrorCode::kNotFound) {
     return online;
   }
-  // An old kernel: the directories are those of the online nodes.
+  // On an old kernel, exactly the online nodes have directories.
   const auto names = nodes.names();
   if (!names) {
     return tl::unexpected(names.error());
@@ -65,13 +66,13 @@ Result<std::vector<NodeId>> online_nodes(const files::Directory& nodes) {
   return found;
 }
 
-/// The CPUs of the node with this directory.
+/// Reads the CPUs of the node that has this directory.
 Result<CpuSet> cpus_of(const files::Directory& node) {
   auto list = read_parsed(node, "cpulist", parse_cpu_list);
   if (list || list.error().code != ErrorCode::kNotFound) {
     return list;
   }
-  return read_parsed(node, "cpumap", parse_cpu_map);  // of an old kernel
+  return read_parsed(node, "cpumap", parse_cpu_map);  // on an old kernel
 }
 
 /// "CPU 3 is", "CPUs 3-5 are".
@@ -90,7 +91,7 @@ class Reader {
         isolation_(std::move(isolation)) {}
 
   [[nodiscard]] Result<TopologyReading> read() && {
-    std::vector<std::size_t> columns;  // of the distances
+    std::vector<std::size_t> columns;  // of the distance files
     for (std::size_t column = 0; column < online_.size(); ++column) {
       auto node = read_node(online_[column]);
       if (node) {
@@ -120,7 +121,8 @@ class Reader {
  private:
   static std::string directory_name(NodeId node) { return "node" + std::to_string(node.value); }
 
-  /// `file` is the file of the node that is at fault, empty if it is the node itself.
+  /// Records that a node is left out. `file` is the file of the node that is the cause; empty if it
+  /// is the node itself.
   void leave_out(NodeId node, std::string_view file, std::string reason) {
     std::string path = directory_name(node);
     if (!file.empty()) {
@@ -133,7 +135,7 @@ class Reader {
     return nodes_.directory(directory_name(node));
   }
 
-  /// One node, without its distances.
+  /// Reads one node, without its distances.
   [[nodiscard]] Result<Node> read_node(NodeId id) {
     const auto directory = directory_of(id);
     if (!directory) {
@@ -181,7 +183,8 @@ class Reader {
     }
   }
 
-  /// `numa=fake=` creates such nodes, and nothing could be balanced between them.
+  /// Leaves out CPUs that several nodes list. `numa=fake=` creates such nodes; between these,
+  /// nothing could be balanced.
   void leave_out_shared_cpus() {
     std::map<CpuId, int> nodes_of;
     for (const Node& node : reading_.topology.nodes) {
@@ -208,7 +211,7 @@ class Reader {
                                  std::nullopt});
   }
 
-  /// The row of the node `online_[row]`. The files have a column for each online node.
+  /// Adds the distances of the node `online_[row]`. The files have a column for each online node.
   void add_distances(std::size_t row, const std::vector<std::size_t>& columns) {
     const auto read = directory_of(online_[row]).and_then([&](const files::Directory& directory) {
       return read_parsed(directory, "distance",

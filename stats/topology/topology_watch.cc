@@ -27,7 +27,7 @@ TopologyWatch::TopologyWatch(files::Directory root, TopologyReading known)
 std::string TopologyWatch::read_lists() const {
   std::string lists;
   for (const std::string& path : paths_) {
-    // A missing one, such as machine.slice before the first VM, may appear.
+    // A missing list, such as that of machine.slice before the first VM, may appear later.
     lists += root_.read(path).value_or("none\n");
   }
   return lists;

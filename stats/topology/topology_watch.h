@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Notices at run time that the nodes' CPUs, or those that VMs may use, have changed.
 ///
-/// Problem: a CPU going offline, a plugged node and a slice confined to other CPUs show in files
-/// only, and reading all of them takes milliseconds. Approach: read the short lists that determine
-/// it every time, and the topology only if one of them differs.
+/// Problem: files are the only sign of a CPU that went offline, a hot-plugged node or a slice that
+/// was confined to other CPUs, and reading all of them takes milliseconds. Approach: every time
+/// read only the short lists that determine the topology, and the topology itself only if one of
+/// them changed.
 ///
 /// Properties:
 ///  - a change is reported once;
-///  - a topology that cannot be read now, or with something else left out than before (a hot-plug
-///    in progress), is read again next time; two equal readings in a row are believed;
-///  - while something is left out, the topology is read again at every 30th look.
+///  - a topology that cannot be read, or that leaves out something else than before (a hot-plug in
+///    progress), is read again next time; it is believed if two consecutive readings are equal;
+///  - while something is left out, the topology is read again at every 30th call of look().
 #pragma once
 
 #include <optional>
@@ -27,7 +28,7 @@ class TopologyWatch {
   /// `root` is the host's root directory, `known` its topology as last read.
   TopologyWatch(files::Directory root, TopologyReading known);
 
-  /// The topology if it, or what is left out of it, has changed.
+  /// Returns the topology if it, or what is left out of it, has changed.
   [[nodiscard]] std::optional<TopologyReading> look();
 
  private:
