@@ -22,9 +22,9 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::int64_t kRequestId = 1;  // one request a connection
+constexpr std::int64_t kRequestId = 1;  // one request per connection
 
-/// A connected socket; all its calls end before one deadline.
+/// A connected socket; all its calls share one deadline.
 class Connection {
  public:
   [[nodiscard]] static Result<Connection> open(const std::string& path,
@@ -48,7 +48,7 @@ class Connection {
     if (auto set = connection.set_time_limit(); !set) {
       return tl::unexpected(set.error());
     }
-    // sockaddr is how the call takes any kind of address.
+    // sockaddr stands for any kind of address.
     if (::connect(connection.fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) !=
         0) {
       return connection.system_failure("cannot connect to");
@@ -64,7 +64,7 @@ class Connection {
   Connection& operator=(Connection&&) = delete;
   ~Connection() {
     if (fd_ >= 0) {
-      (void)::close(fd_);  // nothing is left to write
+      (void)::close(fd_);  // there is nothing left to write
     }
   }
 
@@ -150,7 +150,7 @@ class Connection {
                    fmt::format("{} '{}': {}{}", what, path_, std::strerror(number), hint), number);
   }
 
-  /// Gives the next call the time until the deadline.
+  /// Limits the next call to the time left until the deadline.
   [[nodiscard]] Result<void> set_time_limit() const {
     const auto left =
         std::chrono::duration_cast<std::chrono::microseconds>(deadline_ - steady_clock::now());

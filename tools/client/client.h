@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One request to the daemon and its answer, over the control socket.
+/// Sends one request to the daemon over the control socket and receives its answer.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,7 @@ namespace vmnuma::tools {
 
 /// Why there is no result.
 struct Refusal {
-  bool by_daemon =
-      false;  ///< true: the daemon said no; false: there was no sensible answer from it
+  bool by_daemon = false;  ///< true: the daemon refused; false: it gave no valid answer
   Error error;
 };
 
@@ -25,7 +24,7 @@ struct Peer {
   uid_t uid = 0;
 };
 
-/// The process that would answer. Errors: unavailable.
+/// Returns the process that would answer. Errors: unavailable.
 [[nodiscard]] Result<Peer> peer_of(const std::string& socket_path, std::chrono::milliseconds limit);
 
 /// Connects, asks and returns the result's JSON text. Gives up after `limit` in total, and on an

@@ -15,7 +15,8 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Of this process, from the first field of /proc/self/statm (proc(5)): pages.
+/// Returns the address space of this process in bytes, from the first field of /proc/self/statm
+/// (proc(5)), which is in pages.
 std::int64_t address_space() {
   constexpr std::size_t kMostText = 4096;
   const std::string text = files::read_file("/proc/self/statm", kMostText).value_or("");

@@ -11,7 +11,7 @@
 namespace vmnuma::tools {
 
 struct ProcessLimits {
-  std::int64_t memory_bytes = 0;  ///< of address space beyond what it has
+  std::int64_t memory_bytes = 0;  ///< of address space beyond what it uses now
   std::optional<std::chrono::seconds> cpu_time = {};
 };
 
@@ -20,8 +20,7 @@ struct ProcessLimits {
 inline constexpr ProcessLimits kPlaybackLimits{.memory_bytes = std::int64_t{2} << 30U,
                                                .cpu_time = std::chrono::hours(1)};
 
-/// Limits this process permanently; it leaves no core file then, either. Errors: those of
-/// setrlimit(2).
+/// Limits this process permanently, and disables core files. Errors: those of setrlimit(2).
 [[nodiscard]] Result<void> limit_this_process(const ProcessLimits& limits);
 
 }  // namespace vmnuma::tools

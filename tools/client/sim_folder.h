@@ -10,14 +10,14 @@
 
 namespace vmnuma::tools {
 
-/// `runtime_dir`/vmnuma-sim, or /tmp/vmnuma-sim-UID if that is null or not absolute, as the XDG
-/// base directory specification requires.
+/// Returns `runtime_dir`/vmnuma-sim, or /tmp/vmnuma-sim-UID if that is null or not absolute, as the
+/// XDG base directory specification requires.
 [[nodiscard]] std::string sim_folder(const char* runtime_dir, uid_t uid);
 
-/// This process's.
+/// Likewise, for this process's environment and user.
 [[nodiscard]] std::string sim_folder();
 
-/// The control socket there.
+/// Returns the control socket in this folder.
 [[nodiscard]] std::string sim_socket(const std::string& folder);
 
 }  // namespace vmnuma::tools

@@ -12,9 +12,9 @@
 
 namespace vmnuma::tools {
 
-/// "there is no option '--lsiten'; did you mean '--listen'?" Options of the parent commands of
-/// `app` are valid as well; "'--once' belongs after 'top'" if `app` has it and it stands before.
-/// `word` may have a value after a '='.
+/// Returns the message, such as "there is no option '--lsiten'; did you mean '--listen'?" Options
+/// of the parent commands of `app` are valid as well. If `app` has the option but it was given
+/// before the command: "'--once' belongs after 'top'". `word` may have a value after a '='.
 [[nodiscard]] inline std::string no_such_option(const CLI::App& app, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   if (app.get_parent() != nullptr && app.get_option_no_throw(name) != nullptr) {
@@ -30,7 +30,8 @@ namespace vmnuma::tools {
          did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
-/// The text of what parse() threw, with a suggestion for an option that does not exist.
+/// Returns the text of the error that parse() threw, with a suggestion for an option that does not
+/// exist.
 [[nodiscard]] inline std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
   for (const std::string& word : app.remaining()) {
     if (word == "--") {

@@ -28,7 +28,7 @@ find_package(OpenSSL REQUIRED COMPONENTS SSL)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 find_package(SQLiteCpp REQUIRED)
 pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
-# Its _XOPEN_SOURCE is below what the compiler's own _GNU_SOURCE implies.
+# Its _XOPEN_SOURCE is lower than what the compiler's own _GNU_SOURCE implies.
 set_target_properties(PkgConfig::NCURSES PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 find_library(NUMA_LIBRARY numa REQUIRED)
 
@@ -56,7 +56,7 @@ target_compile_options(
             -Wimplicit-fallthrough
             -Wno-missing-field-initializers
             $<$<BOOL:${VMNUMA_WARNINGS_AS_ERRORS}>:-Werror>)
-# Indirect jumps and calls land only where they may, if the processor can check that.
+# Let indirect jumps and calls reach only valid targets, if the processor can check that.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   target_compile_options(vmnuma_build INTERFACE $<$<CONFIG:Release>:-fcf-protection>)
 elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
@@ -68,15 +68,14 @@ endif()
 set(VMNUMA_TEST_OPTIONS -O0 -g0 -U_FORTIFY_SOURCE CACHE STRING "Options for compiling tests, after those of the build type")
 
 # Most of the time to compile a file is spent on headers of the standard library, fmt and GoogleTest. With
-# VMNUMA_PRECOMPILED_HEADER on, they are read once. The release build does without, so that missing includes do not go
-# unnoticed; GCC would save half a second per file, and with precompiled headers of the standard library it gives false
-# warnings (-Warray-bounds, -Wrestrict).
+# VMNUMA_PRECOMPILED_HEADER on, they are read once. The release build does without, so that missing includes are noticed;
+# with GCC they would save only half a second per file and cause false warnings (-Warray-bounds, -Wrestrict).
 option(VMNUMA_PRECOMPILED_HEADER "Read the headers that nearly every file includes once" OFF)
 set(common_headers <algorithm> <array> <chrono> <cstdint> <deque> <filesystem> <functional> <map> <memory> <optional> <set>
                    <span> <string> <string_view> <thread> <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>
                    <tl/expected.hpp>)
 if(VMNUMA_PRECOMPILED_HEADER)
-  # Without the timestamp, so that ccache finds what was compiled with an identical one.
+  # Without the timestamp, so that ccache recognizes files compiled with an identical header.
   target_compile_options(vmnuma_build INTERFACE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
   add_library(vmnuma_source_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cc)
@@ -98,7 +97,7 @@ function(vmnuma_reuse_headers target from)
   endif()
 endfunction()
 
-# How programs that are tests, and hardly ever run in a loop, are compiled.
+# Compile options of programs that are tests and hardly ever run in a loop.
 function(vmnuma_compile_as_test target)
   target_compile_options(${target} PRIVATE ${VMNUMA_TEST_OPTIONS})
   vmnuma_reuse_headers(${target} vmnuma_test_headers)
@@ -179,7 +178,7 @@ function(vmnuma_test name)
         string(APPEND case ".${number}_of_${parts}")
       endif()
       add_test(NAME ${case} COMMAND ${name} --gtest_filter=*-${left_out})
-      # Started before single cases, so that none is left running alone at the end.
+      # Start long ones before single cases, so that none of them is left running alone at the end.
       set_tests_properties(${case} PROPERTIES ${properties} TIMEOUT 900 COST 100)
       set_property(TEST ${case} APPEND PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=${parts} GTEST_SHARD_INDEX=${part})
     endforeach()

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kOneOf = "one-of:";
 
-/// "nodes=|affinity_group=": the arguments of `set`, as far as known before the value.
+/// Returns the arguments of `set` up to their values: "nodes=|affinity_group=".
 std::string policy_settings() {
   std::string words;
   for (const auto& key : balancer::policy_keys()) {

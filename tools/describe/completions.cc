@@ -28,14 +28,14 @@ std::string kind_of(const CommandInfo& command, const OptionInfo& option) {
 
 std::string kind_of(const CommandInfo& command, const ArgumentInfo& argument) {
   if (command.name == "start" || command.name == "reserve") {
-    return "";  // it is new
+    return "";  // the name is a new one
   }
   return command.name == "unreserve" ? "reservation" : kind_named(argument.name);
 }
 
 using Visit = std::function<void(const std::string& path, const CommandInfo& command)>;
 
-/// Calls `visit` for the program with "", and for every command below it with its words.
+/// Calls `visit` for the program itself with "", and for every command with its words.
 void each_command(const CommandInfo& command, const Visit& visit, const std::string& path = "") {
   visit(path, command);
   for (const CommandInfo& below : command.commands) {
@@ -64,7 +64,7 @@ std::vector<OptionInfo> options_after(const CommandInfo& program, const CommandI
   return options;
 }
 
-/// Its commands alone, to be named after `help`.
+/// Returns only the commands, for words after `help`.
 CommandInfo without_words(CommandInfo command) {
   command.options.clear();
   command.arguments.clear();
@@ -74,7 +74,7 @@ CommandInfo without_words(CommandInfo command) {
   return command;
 }
 
-/// The program with two commands that are not in the table.
+/// Returns the program with two more commands that are not in the table.
 CommandInfo with_help_and_version(CommandInfo program) {
   CommandInfo help = without_words(program);
   help.name = "help";
@@ -86,7 +86,8 @@ CommandInfo with_help_and_version(CommandInfo program) {
 
 // ---- bash ----
 
-/// The branches of a `case` over commands, with the result of `of`; "" is left out.
+/// Returns the branches of a `case` over commands, with the results of `of`; an empty result is
+/// left out.
 std::string cases(const CommandInfo& program,
                   const std::function<std::vector<std::string>(const CommandInfo&)>& of) {
   std::string out;
@@ -145,7 +146,7 @@ std::string zsh_action(const std::string& kind) {
   return kind.empty() ? " " : kind == "file" ? "_files" : "_vmnuma_offer " + kind;
 }
 
-/// Its words for _arguments.
+/// Returns the command's words for _arguments.
 std::string zsh_words(const CommandInfo& program, const CommandInfo& command) {
   std::string out;
   for (const OptionInfo& option : options_after(program, command)) {
@@ -219,7 +220,7 @@ std::string zsh_functions(const CommandInfo& program) {
 
 // ---- fish ----
 
-/// For an argument; for an option's value, `-r` or `-x` precedes it.
+/// Returns what to offer for an argument; for an option's value, `-r` or `-x` precedes it.
 std::string fish_values(const std::string& kind) {
   if (kind == "file") {
     return " -F";
@@ -240,7 +241,7 @@ std::vector<std::string> fish_paths(const CommandInfo& program) {
   return paths;
 }
 
-/// Options that take the next word as their value.
+/// Returns the options that take the next word as their value.
 std::vector<std::string> options_with_values(const CommandInfo& program) {
   std::set<std::string> names;
   each_command(program, [&](const std::string& /*path*/, const CommandInfo& command) {

@@ -2,12 +2,13 @@
 /// Shell completions of `vmnuma`, made from its own table of commands.
 ///
 /// A completion is a template (tools/completions) in which lines such as "@commands@" are replaced
-/// by text made from the table, so that it cannot disagree with the program.
+/// by text made from the table, so that the completion cannot disagree with the program.
 ///
-/// Terms: a word's kind says what it may be: a file, or a value that a command lists, such as the
-/// host's VMs. It follows from the word's name in the help (VM, NODE, FILE, ...). Properties,
-/// tested with the shell: every command and option of the table is offered where it is valid, and
-/// nothing else; names of VMs are the daemon's; without a daemon there are none.
+/// Terms: a word's kind states what the word may be: a file, or a value that a command lists, such
+/// as the host's VMs. It follows from the word's name in the help (VM, NODE, FILE, ...).
+/// Properties, tested with the shell:
+///  - every command and option of the table is offered where it is valid, and nothing else;
+///  - the names of VMs come from the daemon; without a daemon there are none.
 #pragma once
 
 #include <string>
@@ -18,9 +19,8 @@
 
 namespace vmnuma::tools {
 
-/// The template with its "@...@" lines filled in: @commands@, @options@, @arguments@ and @values@
-/// for bash, @functions@ for zsh, @types@ for both. Error: invalid-argument for any other such
-/// line.
+/// Fills in the "@...@" lines of the template: @commands@, @options@, @arguments@ and @values@ for
+/// bash, @functions@ for zsh, @types@ for both. Error: invalid-argument for any other such line.
 [[nodiscard]] Result<std::string> fill_completion(std::string_view text,
                                                   const CommandInfo& program);
 

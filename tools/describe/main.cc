@@ -29,7 +29,7 @@ int print(const std::string& text) {
   return std::cout ? 0 : 1;
 }
 
-/// Prints the result of `fill` for the file.
+/// Prints the result of `fill` for the contents of the file.
 int fill_file(const char* path,
               const std::function<Result<std::string>(std::string_view text)>& fill) {
   constexpr std::size_t kMostText = std::size_t{1024} * 1024;

@@ -18,7 +18,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// One setting: its name and default, followed by its meaning and allowed values.
+/// Describes one setting: its name and default, followed by its meaning and allowed values.
 std::string setting(std::string_view name, std::string_view value, std::string_view help,
                     std::string_view allowed) {
   return fmt::format("*{}* = {}\n\t{}. Allowed: {}.\n\n", escaped(name), escaped(value),
@@ -60,7 +60,8 @@ std::string metrics_section() {
   return out;
 }
 
-/// The examples in the help of the command and of those in its group; empty if there are none.
+/// Returns the examples in the help of the command and of the commands in its group; empty if there
+/// are none.
 std::string examples_of(std::string_view command) {
   std::string out;
   for (const Example& example : kExamples) {
@@ -71,7 +72,7 @@ std::string examples_of(std::string_view command) {
   return out;
 }
 
-/// For "make-room reserve", in this order.
+/// Returns the section for these commands, for example "make-room reserve", in this order.
 std::optional<std::string> examples_section(std::string_view commands) {
   std::istringstream words{std::string(commands)};
   std::string out;

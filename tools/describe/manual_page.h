@@ -13,13 +13,13 @@
 
 namespace vmnuma::tools {
 
-/// The template with its "@...@" lines filled in: @keys@, @history@, @options-esxi@, @options-own@,
+/// Fills in the "@...@" lines of the template: @keys@, @history@, @options-esxi@, @options-own@,
 /// @policy@, @metrics@, and @examples COMMAND...@ for the examples of these commands and of those
 /// in their groups. Error: invalid-argument for any other such line, and for a command without
 /// examples.
 [[nodiscard]] Result<std::string> fill_page(std::string_view page);
 
-/// Text in which everything that scdoc would take for markup is escaped.
+/// Returns the text with everything escaped that scdoc would interpret as markup.
 [[nodiscard]] std::string escaped(std::string_view text);
 
 }  // namespace vmnuma::tools

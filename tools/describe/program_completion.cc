@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
              : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-/// "-h, --help", "--socket PATH=/run/x", "--dry-run Excludes: --replay".
+/// Parses an option such as "-h, --help", "--socket PATH=/run/x", "--dry-run Excludes: --replay".
 OptionInfo option_from(std::string_view text) {
   OptionInfo option;
   std::istringstream words{std::string(text)};
@@ -39,7 +39,7 @@ OptionInfo option_from(std::string_view text) {
   return option;
 }
 
-/// A value in brackets may be left out.
+/// Returns whether the value may be left out, which is shown by brackets.
 bool is_optional(const OptionInfo& option) {
   return option.value.starts_with('[');
 }
@@ -58,7 +58,7 @@ std::string function_name(std::string_view program) {
   return name;
 }
 
-/// The command that prints the words a value may be; empty if there is none.
+/// Returns the command that prints the possible words for a value; empty if there is none.
 std::string printing_words(const std::string& kind) {
   const std::vector<std::string> words = words_of(kind);
   return !words.empty()       ? fmt::format("echo {}", fmt::join(words, " "))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Texts with lines such as "@options@", which are replaced by the contents of a table.
+/// Fills in texts with lines such as "@options@", which are replaced by the contents of a table.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace vmnuma::tools {
 
-/// The replacement of a line, ended by '\n'; nothing for an unknown line.
+/// Returns the replacement of a line, terminated by '\n'; nothing for an unknown line.
 using Section = std::function<std::optional<std::string>(std::string_view line)>;
 
-/// The text with every line that begins with '@' replaced. Error: invalid-argument for an unknown
-/// line.
+/// Returns the text with every line that begins with '@' replaced. Error: invalid-argument for an
+/// unknown line.
 [[nodiscard]] Result<std::string> fill_template(std::string_view text, const Section& section);
 
 }  // namespace vmnuma::tools

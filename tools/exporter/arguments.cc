@@ -39,7 +39,7 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
       "  vmnuma-exporter                      Serve this host only, on port 9721\n"
       "  vmnuma-exporter --listen [::]:9721   Serve the network; see --web.config.file");
   app.set_version_flag("--version", "vmnuma-exporter " VMNUMA_VERSION, "Print the version");
-  // CLI11 takes them from the end.
+  // CLI11 takes arguments from the end of the vector.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   const auto usage = [](const std::string& problem) {
     return tl::unexpected(
@@ -50,14 +50,16 @@ tl::expected<ExporterArguments, ExporterExit> parse_exporter_arguments(
     app.parse(std::move(reversed));
   } catch (const CLI::Success& asked_for) {
     std::ostringstream out;
-    (void)app.exit(asked_for, out, out);  // its exit code is that of success
+    (void)app.exit(asked_for, out, out);  // the exit code is that of success
     return tl::unexpected(ExporterExit{kExporterOk, out.str()});
   } catch (const CLI::ParseError& error) {
     return usage(problem_of(app, error));
   }
   if (is_simulated) {
     read.socket_path = sim_socket(sim_folder());
-    listen = listens->count() > 0 ? listen : "127.0.0.1:0";  // next to the host's own exporter
+    listen = listens->count() > 0
+                 ? listen
+                 : "127.0.0.1:0";  // so that it does not conflict with the host's own exporter
   }
   auto address = parse_listen_address(listen);
   if (!address) {

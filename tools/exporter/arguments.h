@@ -12,7 +12,7 @@ namespace vmnuma::tools {
 
 /// Exit codes.
 inline constexpr int kExporterOk = 0;
-inline constexpr int kExporterFailed = 1;  ///< it cannot listen, or no longer can
+inline constexpr int kExporterFailed = 1;  ///< it cannot listen, or can no longer do so
 inline constexpr int kExporterUsage = 2;   ///< the command line is wrong
 
 struct ExporterArguments {
@@ -21,7 +21,7 @@ struct ExporterArguments {
   std::string web_config_file;  ///< empty: no TLS and no passwords
 };
 
-/// The end of a run before it began: help, version, a wrong command line.
+/// Why the program ends right away: help, version, or a wrong command line.
 struct ExporterExit {
   int code = kExporterOk;
   std::string text;  ///< for standard output if `code` is kExporterOk, else for standard error

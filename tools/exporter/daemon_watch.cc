@@ -44,7 +44,7 @@ void DaemonWatch::read_once() {
 void DaemonWatch::run(const std::stop_token& stop) {
   auto next = steady_clock::now();
   while (true) {
-    // Rounds lost to a slow daemon are skipped, not made up for.
+    // Readings missed because of a slow daemon are skipped, not made up for.
     next = std::max(next + setup_.interval, steady_clock::now());
     std::unique_lock lock(mutex_);
     if (stopped_.wait_until(lock, stop, next, [&] { return stop.stop_requested(); })) {

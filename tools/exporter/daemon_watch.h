@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Polls the daemon on a thread of its own.
 ///
-/// Properties: one reading at a time, however slow the daemon is; a failed one is reported like any
-/// other; the destructor waits for the reading in progress, which has a time limit.
+/// Properties:
+///  - there is one reading at a time, however slow the daemon is;
+///  - a failed reading is reported like any other;
+///  - the destructor waits for the reading in progress, which has a time limit.
 #pragma once
 
 #include <chrono>
@@ -17,18 +19,18 @@ namespace vmnuma::tools {
 
 class DaemonWatch {
  public:
-  /// As often as the balancer decides by default.
+  /// The default length of the balancer's epochs.
   static constexpr std::chrono::milliseconds kInterval{2000};
   static constexpr std::chrono::milliseconds kLimit{1000};
 
   struct Setup {
     std::function<Result<Views>()> read;  ///< may block
     std::function<void(const Reading&)> tell;
-    std::function<void(const std::string&)> log;  ///< messages for humans, once each
+    std::function<void(const std::string&)> log;  ///< gets messages for humans, each once
     std::chrono::milliseconds interval = kInterval;
   };
 
-  /// Reads once, then continuously. All functions are called from one thread at a time.
+  /// Reads once, then periodically. The functions are called from one thread at a time.
   explicit DaemonWatch(Setup setup);
 
  private:
@@ -41,7 +43,7 @@ class DaemonWatch {
   std::int64_t failures_ = 0;
   std::mutex mutex_;
   std::condition_variable_any stopped_;
-  std::jthread thread_;  ///< last, so that it ends first
+  std::jthread thread_;  ///< last member, so that it ends first
 };
 
 }  // namespace vmnuma::tools

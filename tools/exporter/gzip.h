@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Texts as a gzip file (RFC 1952), for network clients.
+/// Compresses texts in the gzip format (RFC 1952), for network clients.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace vmnuma::tools {
 
-/// Quick rather than small. Any thread.
+/// Compresses the text, favoring speed over size. Any thread.
 [[nodiscard]] std::string gzip(std::string_view text);
 
 }  // namespace vmnuma::tools

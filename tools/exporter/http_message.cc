@@ -12,7 +12,7 @@ bool is_visible(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
 }
 
-/// "localhost:9721" and "[::1]:9721" without the port.
+/// Returns "localhost:9721" or "[::1]:9721" without the port.
 std::string_view without_port(std::string_view host) {
   if (host.starts_with('[')) {
     return host.substr(0, host.find(']') + 1);
@@ -20,7 +20,7 @@ std::string_view without_port(std::string_view host) {
   return host.substr(0, host.rfind(':'));
 }
 
-/// Host names and schemes ignore the case of ASCII letters.
+/// Converts a host name or scheme, whose ASCII letters are case-insensitive, to lower case.
 std::string lower_case(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
@@ -29,8 +29,9 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// A request's target (RFC 9112, section 3.2): "/metrics?x", or "http://localhost:9721/metrics?x"
-/// as clients send it that take us for a proxy; then it has the host that counts.
+/// A request's target (RFC 9112, section 3.2): "/metrics?x", or "http://localhost:9721/metrics?x",
+/// as sent by clients that take us for a proxy. The latter's host takes precedence over the Host
+/// header.
 struct Target {
   std::string_view path;  ///< without the query
   std::string_view host;  ///< with its port; empty: the Host header counts
@@ -65,7 +66,8 @@ std::string_view trimmed(std::string_view text) {
              : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// Whether an Accept-Encoding header (RFC 9110, section 12.5.3) has gzip with a weight above 0.
+/// Returns whether an Accept-Encoding header (RFC 9110, section 12.5.3) has gzip with a weight
+/// above 0.
 bool accepts_gzip(std::string_view header) {
   while (!header.empty()) {
     const auto comma = header.find(',');
@@ -95,7 +97,8 @@ HttpResponse HttpResponse::of(int status, std::string text) {
 
 tl::expected<HttpRequest, int> understand(const HttpHead& head) {
   const bool has_host = head.hosts.size() == 1 && is_visible(head.hosts.front());
-  // RFC 9112, section 3.2: HTTP/1.1 needs one, and more or a malformed one are never allowed.
+  // RFC 9112, section 3.2: HTTP/1.1 requires a Host header; several or a malformed one are never
+  // allowed.
   if (!has_host && (head.version >= 11 || !head.hosts.empty())) {
     return tl::unexpected(400);
   }

@@ -41,9 +41,10 @@ using local = asio::local::stream_protocol;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
-/// What the kernel buffers for a client that does not read, in bytes; it doubles that (socket(7)).
+/// How much the kernel buffers for a client that does not read, in bytes; it doubles this value
+/// (socket(7)).
 constexpr int kSendBuffer = 128 * 1024;
-/// Delay before another try to accept when this process has no descriptors left.
+/// Delay before accepting again if this process has no descriptors left.
 constexpr std::chrono::milliseconds kUntilNextTry{100};
 
 std::string_view view_of(beast::string_view text) {
@@ -73,7 +74,7 @@ tl::unexpected<Error> cannot_listen(const Endpoint& endpoint, const error_code& 
                  error.value());
 }
 
-/// The status for a head that Beast rejects.
+/// Returns the status for a head that Beast rejects.
 int status_of(const error_code& error) {
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return 431;
@@ -123,7 +124,8 @@ class HttpConnection;
 struct HttpServing {
   HttpLimits limits;
   HttpServer::Handler handler;
-  /// Calls back with whether they are right; false if too many are being checked.
+  /// Checks credentials and calls back with whether they are right; returns false if too many are
+  /// already being checked.
   std::function<bool(std::shared_ptr<Access>, Credentials, std::function<void(bool)>)> check;
   std::function<void(HttpConnection&)> over;
 };
@@ -138,7 +140,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
         stream_(make_http_stream(std::move(socket),
                                  access_ && access_->tls ? &*access_->tls : nullptr)) {
     parser_.header_limit(kLongestHead);
-    parser_.body_limit(boost::none);  // bodies are rejected by their headers
+    parser_.body_limit(boost::none);  // requests with bodies are rejected because of their headers
   }
 
   [[nodiscard]] bool is_answering() const { return is_answering_; }
@@ -160,7 +162,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
     }
     stream_->read_some(received_.prepare(room),
                        [self = shared_from_this()](const error_code& error, std::size_t count) {
-                         // With an error the client has gone, or its time is up.
+                         // On error the client has gone, or its time is over.
                          error ? self->serving_.over(*self) : self->on_received(count);
                        });
   }
@@ -248,8 +250,8 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
     });
   }
 
-  /// A read that finds data does not check the deadline; a client that keeps sending would outlast
-  /// it.
+  /// A read that finds data does not check the deadline, so without this a client could outlast it
+  /// by sending continuously.
   void read_away() {
     if (Clock::now() >= linger_until_) {
       serving_.over(*this);
@@ -275,7 +277,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
 
 namespace {
 
-/// Address and port; nothing for a name.
+/// Returns the address and port; an error if the host is a name.
 Result<tcp::endpoint> endpoint_of(const ListenAddress& address) {
   error_code error;
   const asio::ip::address parsed = asio::ip::make_address(address.host, error);
@@ -312,8 +314,8 @@ class HttpServer::Listener {
     return open(acceptor_.emplace<tcp::acceptor>(io_), endpoint);
   }
 
-  /// Any process that may enter its folder may connect, just as every program on the host may over
-  /// TCP.
+  /// Opens a Unix socket. Any process that has access to its folder may connect, just as every
+  /// program on the host may over TCP.
   Result<void> open(const local::endpoint& endpoint) {
     constexpr mode_t kForAll = 0666;
     error_code error;
@@ -325,7 +327,8 @@ class HttpServer::Listener {
     struct stat status {};
     if (error == asio::error::connection_refused && ::stat(endpoint.path().c_str(), &status) == 0 &&
         S_ISSOCK(status.st_mode)) {
-      (void)::unlink(endpoint.path().c_str());  // of an earlier run; bind reports any other problem
+      (void)::unlink(
+          endpoint.path().c_str());  // left by an earlier run; bind reports any other problem
     }
     auto opened = open(acceptor_.emplace<local::acceptor>(io_), endpoint);
     if (opened) {
@@ -347,16 +350,16 @@ class HttpServer::Listener {
   template <class Acceptor, class Endpoint>
   static Result<void> open(Acceptor& acceptor, const Endpoint& endpoint) {
     error_code error;
-    // Each call does nothing once there is an error.
+    // After an error the remaining calls are skipped.
     const auto then = [&error](auto call) {
       if (!error) {
         call();
       }
     };
     acceptor.open(endpoint.protocol(), error);
-    // Reuse: after a restart, connections of the previous run may still be closing.
+    // After a restart, connections of the previous run may still be closing.
     then([&] { acceptor.set_option(asio::socket_base::reuse_address(true), error); });
-    // Connections inherit it from the acceptor (tcp(7)).
+    // Connections inherit the size from the acceptor (tcp(7)).
     then([&] { acceptor.set_option(asio::socket_base::send_buffer_size(kSendBuffer), error); });
     then([&] { acceptor.bind(endpoint, error); });
     then([&] { acceptor.listen(asio::socket_base::max_listen_connections, error); });
@@ -394,10 +397,10 @@ class HttpServer::Listener {
   void accept(Acceptor& acceptor) {
     using Socket = typename Acceptor::protocol_type::socket;
     acceptor.async_accept([this](const error_code& error, Socket socket) {
-      // Whatever it is, the client may still be in the queue, and another try at once would fail as
-      // well.
+      // Whatever the error is, the client may still be in the queue, and an immediate retry would
+      // fail as well.
       if (error && error != asio::error::connection_aborted) {
-        make_room();  // if there are too few descriptors, others may need ours
+        make_room();  // if descriptors are scarce, others may need ours
         retry_.expires_after(kUntilNextTry);
         retry_.async_wait([this](const error_code&) { accept(); });
         return;
@@ -436,8 +439,8 @@ class HttpServer::Listener {
     return true;
   }
 
-  /// Ends the connection that has kept us waiting longest: one that is not being answered, if there
-  /// is any.
+  /// Ends the connection that has kept us waiting longest, preferably one that is not being
+  /// answered.
   void make_room() {
     auto victim = std::find_if(connections_.begin(), connections_.end(),
                                [](const auto& connection) { return !connection->is_answering(); });
@@ -445,7 +448,8 @@ class HttpServer::Listener {
       victim = connections_.begin();
     }
     if (victim != connections_.end()) {
-      (*victim)->close();  // its operations end with an error, after which nothing finds it here
+      (*victim)->close();  // its pending operations end with an error, after which it is no longer
+                           // in the list
       connections_.erase(victim);
     }
   }
@@ -457,12 +461,12 @@ class HttpServer::Listener {
 
   HttpServing serving_;
   std::shared_ptr<WebAccess> access_;  ///< null: no restrictions, plain HTTP
-  asio::io_context io_{1};             ///< outlives all that runs on it
+  asio::io_context io_{1};             ///< outlives everything that runs on it
   std::variant<tcp::acceptor, local::acceptor> acceptor_{tcp::acceptor(io_)};
   asio::steady_timer retry_{io_};
   std::list<std::shared_ptr<HttpConnection>> connections_;  ///< longest open first
-  std::size_t checks_ = 0;                                  ///< of passwords, in progress
-  asio::thread_pool checker_{1};  ///< ends first, and its pending work with it
+  std::size_t checks_ = 0;        ///< number of password checks in progress
+  asio::thread_pool checker_{1};  ///< is destroyed first, together with its pending work
 };
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {

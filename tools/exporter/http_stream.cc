@@ -45,7 +45,7 @@ class StreamOver final : public HttpStream {
 
   void end_sending(Done done) override {
     if constexpr (kHasTls) {
-      // Whatever the result: a client may close without a TLS shutdown.
+      // The result does not matter: a client may close the connection without a TLS shutdown.
       stream_.async_shutdown(
           [this, done = std::move(done)](const error_code&) { shut_down(done); });
     } else {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One client's connection as bytes, in the clear or with TLS, with a deadline.
+/// One client's connection as a stream of bytes, in plain text or with TLS, with a deadline.
 ///
 /// Problem: the operations of Asio and Beast are templates over the stream and the handler, and
 /// with TLS each of them takes seconds to compile. Approach: one handler type, and only the
-/// operations that a server needs. Properties: an operation that waits ends with an error once the
-/// deadline has passed or the connection is closed. The handler must keep the stream's owner alive.
+/// operations that a server needs. The handler must keep the stream's owner alive. Property: a
+/// pending operation ends with an error once the deadline has passed or the connection is closed.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class HttpStream {
  public:
   using Socket = boost::asio::generic::stream_protocol::socket;
   using Clock = std::chrono::steady_clock;
-  /// With the number of bytes read or written.
+  /// Gets the number of bytes read or written.
   using Done = std::function<void(const boost::system::error_code&, std::size_t)>;
   /// A head and a body.
   using Buffers = std::array<boost::asio::const_buffer, 2>;
@@ -34,20 +34,21 @@ class HttpStream {
   HttpStream& operator=(const HttpStream&) = delete;
   virtual ~HttpStream() = default;
 
-  /// Applies to all operations from now on.
+  /// Sets the deadline of all operations from now on.
   virtual void set_deadline(Clock::time_point deadline) = 0;
-  /// Must come first. In the clear it does nothing, and `done` is called at once.
+  /// Must be called first. Without TLS it does nothing and calls `done` immediately.
   virtual void handshake(Done done) = 0;
   virtual void read_some(boost::asio::mutable_buffer into, Done done) = 0;
   virtual void write(Buffers buffers, Done done) = 0;
-  /// After the last write. It is no error if a client closes without a TLS shutdown.
+  /// Call after the last write. It is not an error if a client closes the connection without a TLS
+  /// shutdown.
   virtual void end_sending(Done done) = 0;
-  /// Reads what still arrives after that, not decrypted.
+  /// Reads what arrives after that, without decrypting it.
   virtual void read_raw(boost::asio::mutable_buffer into, Done done) = 0;
   virtual void close() = 0;
 };
 
-/// With TLS if `tls` is not null; it must outlive the stream.
+/// Makes a stream, with TLS if `tls` is not null; `tls` must outlive the stream.
 [[nodiscard]] std::unique_ptr<HttpStream> make_http_stream(HttpStream::Socket socket,
                                                            boost::asio::ssl::context* tls);
 

@@ -32,7 +32,8 @@ void say(const std::string& sentence) {
   std::cerr << "vmnuma-exporter: " << vmnuma::text::printable(sentence) << std::endl;
 }
 
-/// Readable once SIGTERM or SIGINT has come. To be called before there are threads.
+/// Returns a descriptor that becomes readable once SIGTERM or SIGINT has arrived. Call before any
+/// threads are created.
 vmnuma::files::FileDescriptor stop_signals() {
   sigset_t signals{};
   sigemptyset(&signals);
@@ -44,7 +45,7 @@ vmnuma::files::FileDescriptor stop_signals() {
 
 int run(const ExporterArguments& arguments) {
   const auto stop = stop_signals();
-  // A Unix socket has no address to which a foreign name could point.
+  // Another host's name cannot point to a Unix socket.
   Pages pages(arguments.listen.path.empty() && vmnuma::tools::is_loopback(arguments.listen.host));
   std::shared_ptr<WebAccess> access;
   if (!arguments.web_config_file.empty()) {

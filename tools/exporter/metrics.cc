@@ -52,7 +52,8 @@ Value number(const std::optional<Permille>& share) {
   return share ? number(share->value) : std::nullopt;
 }
 
-/// Divisor from the unit of a view's field, which is the suffix of its name, to the base unit.
+/// Returns the divisor that converts a view's field to the base unit; the field's unit is the
+/// suffix of its name.
 double base_units(std::string_view field) {
   return field.ends_with("_ms") || field.ends_with("_permille") ? 1000
          : field.ends_with("_pct")                              ? 100
@@ -182,7 +183,7 @@ void add_host(const balancer::HostView& host, Families& families) {
   }
 }
 
-/// Four counters with names that differ in their subject.
+/// Adds four counters with names that differ in their subject.
 void add_total(std::string_view of, const CpuTotalView& total, const Labels& labels,
                Families& families) {
   const auto add = [&](std::string_view what, std::int64_t ms) {
@@ -229,9 +230,9 @@ void add_client(const balancer::HostView& host, const std::string& vm, const VmC
   }
 }
 
-/// A VM's name for display: its name, plus its UUID if another VM's name looks the same. libvirt
-/// keeps names unique, but invalid UTF-8 bytes become the same replacement character, and the
-/// replacement of an unprintable character may itself be part of a name.
+/// Names of VMs for display: a VM's name, plus its UUID if another VM's name looks the same.
+/// libvirt keeps names unique, but invalid UTF-8 bytes become the same replacement character, and
+/// the replacement of an unprintable character may itself be part of a name.
 class VmNames {
  public:
   explicit VmNames(const std::vector<VmView>& vms) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A reading as Prometheus' text format, version 0.0.4.
+/// Writes a reading in Prometheus' text format, version 0.0.4.
 ///
-/// Properties: every metric of the table appears with HELP and TYPE if it has a value, in the
-/// table's order, and no other; no series appears twice, also if two VMs' names look alike; any
-/// bytes in a name are escaped; without the daemon there is `vmnuma_up 0` and what the exporter
-/// knows itself.
+/// Properties:
+///  - every metric of the table that has a value appears, with HELP and TYPE, in the table's order,
+///    and no others;
+///  - no series appears twice, even if two VMs' names look alike;
+///  - all bytes of a name are escaped if necessary;
+///  - without the daemon there is `vmnuma_up 0` and what the exporter itself knows.
 #pragma once
 
 #include <string>

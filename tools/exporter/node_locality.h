@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How local the memory of each node's clients is.
+/// Computes how local the memory of each node's clients is.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace vmnuma::tools {
 
-/// Of the resident memory of the clients homed on a node, the share that is there, 0 to 1. Nodes
-/// without such memory are absent, and clients with unknown memory do not count.
+/// Returns by node the share, 0 to 1, of the resident memory of its clients that is on the node.
+/// Nodes without such memory are absent, and clients with unknown memory do not count.
 [[nodiscard]] std::map<NodeId, double> node_locality(const balancer::HostView& host);
 
 }  // namespace vmnuma::tools

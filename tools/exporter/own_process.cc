@@ -43,7 +43,7 @@ OwnProcess read_own_process(double start_unix_s) {
   }
   std::error_code problem;
   const std::filesystem::directory_iterator fds("/proc/self/fd", problem);
-  if (!problem) {  // less the one that lists them
+  if (!problem) {  // minus the descriptor used to list them
     process.open_fds =
         static_cast<double>(std::distance(fds, std::filesystem::directory_iterator())) - 1;
   }

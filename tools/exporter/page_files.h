@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The files of page/ at build time. Filled in by embed.cmake.
+/// The files of page/, embedded at build time by embed.cmake.
 #pragma once
 
 #include <span>

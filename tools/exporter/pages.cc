@@ -43,7 +43,7 @@ std::shared_ptr<const std::string> shared(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
 }
 
-/// As in a Host header, without the port.
+/// Returns whether a name from a Host header, without the port, is this host's.
 bool names_this_host(const std::string& host) {
   return host.empty() || host == "localhost" || host == "[::1]" ||
          (host.starts_with("127.") && is_loopback(host));
@@ -107,7 +107,7 @@ std::vector<std::string> Pages::wanted() const {
   return uuids;
 }
 
-/// With the lock held.
+/// Call with the lock held.
 HttpResponse Pages::explanation(const std::string& uuid, bool takes_gzip) const {
   if (wanted_.contains(uuid) || wanted_.size() < kMostWanted) {
     wanted_[uuid] = kWantedFor;

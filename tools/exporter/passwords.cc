@@ -31,7 +31,7 @@ bool is_scheme(std::string_view text, std::string_view lower_case) {
   return true;
 }
 
-/// Nothing if it is not base64 with padding (RFC 4648, section 4).
+/// Decodes base64; nothing if the text is not base64 with padding (RFC 4648, section 4).
 std::optional<std::string> base64_decoded(std::string_view text) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -78,7 +78,8 @@ bool Passwords::are_right(const Credentials& credentials) const {
 }
 
 std::optional<Passwords::Digest> Passwords::digest_of(const Credentials& credentials) {
-  const std::string text = credentials.user + '\0' + credentials.password;  // no name has a NUL
+  const std::string text =
+      credentials.user + '\0' + credentials.password;  // no name contains a NUL
   Digest digest{};
   if (EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1) {
     return std::nullopt;

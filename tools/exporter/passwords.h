@@ -3,7 +3,7 @@
 ///
 /// Problem: a bcrypt hash takes a tenth of a second of CPU time, by design, and a scraper sends a
 /// request every few seconds. Approach: right credentials are remembered by their SHA-256, so that
-/// only the first request of a user and wrong ones cost that time, which the server spends on
+/// only a user's first request and wrong credentials cost that time, which the server spends on
 /// another thread (http_server.h).
 ///
 /// Properties:
@@ -27,19 +27,20 @@ struct Credentials {
   bool operator==(const Credentials&) const = default;
 };
 
-/// From an Authorization header; nothing if it does not use the scheme Basic.
+/// Returns the credentials in an Authorization header; nothing if it does not use the scheme Basic.
 [[nodiscard]] std::optional<Credentials> credentials_in(std::string_view header);
 
 class Passwords {
  public:
   explicit Passwords(WebUsers users) : users_(std::move(users)) {}
 
-  /// No password is required.
+  /// Returns whether no password is required.
   [[nodiscard]] bool empty() const { return users_.empty(); }
-  /// Slow. Any thread. A password of more than bcrypt's 72 bytes is never right.
+  /// Returns whether the credentials are right. Slow. Any thread. A password longer than bcrypt's
+  /// 72 bytes is never right.
   [[nodiscard]] bool are_right(const Credentials& credentials) const;
 
-  /// For the server's thread only.
+  /// Remembers right credentials. Only for the server's thread.
   void remember(const Credentials& right);
   [[nodiscard]] bool remembers(const Credentials& credentials) const;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The last minutes, for plots: a few figures per node and reading.
+/// Keeps the last minutes for plots: a few figures per node and reading.
 ///
-/// Properties: at most kMostPoints; a reading without the daemon is a gap; when the host's nodes
-/// change, the past is cleared.
+/// Properties:
+///  - there are at most kMostPoints points;
+///  - a reading without the daemon is a gap;
+///  - when the host's nodes change, the past is cleared.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +24,11 @@ class Past {
 
   void add(const Reading& reading);
 
-  /// Column by column, oldest first; gaps and unknown values are null:
+  /// Returns the columns, oldest value first; gaps and unknown values are null:
   ///     {"times":[MS,...],"imbalance":[PCT,...],"lost":[MS,...],"nodes":[0,1],
   ///      "load":[[PCT,...],[...]],"others":...,"owed":...,"locality":...,"free":[[BYTES,...],...]}
-  /// `lost` and `owed` are of the epoch, `owed` in per cent of the node's capacity; `load` is what
-  /// VMs want of the whole node and `others` what other processes use of it.
+  /// `lost` and `owed` are those of the epoch, `owed` in per cent of the node's capacity. `load` is
+  /// the VMs' demand and `others` the use by other processes, in per cent of the whole node.
   [[nodiscard]] std::string json() const;
 
  private:

@@ -31,7 +31,7 @@ class Reader {
         std::chrono::duration_cast<milliseconds>(deadline_ - steady_clock::now()).count();
     return ask(socket_path_, std::move(request), milliseconds(std::max<std::int64_t>(left, 1)));
   }
-  /// The same, for what may be missing.
+  /// Likewise, for an answer that may be missing.
   template <class Request>
   [[nodiscard]] tl::expected<std::string, Refusal> text_in_half_the_time(Request request) const {
     const auto left = std::chrono::duration_cast<milliseconds>(deadline_ - steady_clock::now()) / 2;
@@ -66,7 +66,7 @@ Result<Views> read_daemon(const std::string& socket_path, milliseconds limit) {
   if (!host_view) {
     return tl::unexpected(std::move(host_view).error());
   }
-  // It may have none, or a disk that hangs; everything else is still shown.
+  // The daemon may have no history, or its disk may hang; everything else is still shown.
   return Views{std::move(*status_view), std::move(*host_view), std::move(*status), std::move(*host),
                history ? std::move(*history) : "null"};
 }

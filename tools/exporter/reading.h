@@ -40,7 +40,8 @@ struct Reading {
 [[nodiscard]] Result<Views> read_daemon(const std::string& socket_path,
                                         std::chrono::milliseconds limit);
 
-/// Views::explained for these VMs, as far as the daemon answers within `limit`. Blocking.
+/// Returns Views::explained for these VMs, to the extent that the daemon answers within `limit`.
+/// Blocking.
 [[nodiscard]] std::map<std::string, std::string> read_explanations(
     const std::string& socket_path, const std::vector<std::string>& uuids,
     std::chrono::milliseconds limit);

@@ -54,7 +54,7 @@ Result<ssl::context> tls_context(const TlsConfig& config) {
   (void)SSL_CTX_set_options(native, SSL_OP_NO_TICKET);
   (void)SSL_CTX_set_num_tickets(native, 0);
   (void)SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
-  // OpenSSL would open them itself and wait for the writer of a named pipe.
+  // OpenSSL must not open the files itself: it would wait for the writer of a named pipe.
   const auto use = [](const std::filesystem::path& file, const auto& give) {
     return files::read_file(file, kMostPem).and_then([&](const std::string& text) -> Result<void> {
       error_code problem;

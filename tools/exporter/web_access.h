@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a server demands of its clients, according to the current content of a file (web_config.h).
+/// What a server requires of its clients, according to the current contents of a file
+/// (web_config.h).
 ///
 /// Problem: certificates are renewed every few weeks, and passwords change, while the server runs.
-/// Approach: when a client connects, the files' identity, size and time are compared with those
-/// that were read, and all are read again if any differs. Properties: a connection keeps the
-/// settings from its beginning; if new files cannot be used, the old settings stay in effect, and
-/// that is reported once per change.
+/// Approach: when a client connects, the identity, size and time of the files are compared with
+/// those of the files that were read, and all are read again if any differs.
+///
+/// Properties:
+///  - a connection keeps the settings with which it began;
+///  - if new files cannot be used, the old settings stay in effect, and that is reported once per
+///    change.
 #pragma once
 
 #include <filesystem>
@@ -28,8 +32,8 @@ struct Access {
   Passwords passwords;
 };
 
-/// Errors: invalid-argument with the file and what OpenSSL says of it, and those of reading it
-/// (stats/files/file.h).
+/// Loads the files. Errors: invalid-argument, with the file and OpenSSL's message, and those of
+/// reading it (stats/files/file.h).
 [[nodiscard]] Result<std::shared_ptr<Access>> make_access(const WebConfig& config);
 
 class WebAccess {
@@ -39,14 +43,14 @@ class WebAccess {
                                               std::function<void(const std::string&)> report);
 
   [[nodiscard]] bool has_tls() const { return access_->tls.has_value(); }
-  /// For a client that has just connected. A file that removes TLS is ignored: what was announced
-  /// as https must not be served in the clear.
+  /// Returns the current settings, for a client that has just connected. A file that removes TLS is
+  /// ignored: what was announced as https must not be served in plain text.
   [[nodiscard]] std::shared_ptr<Access> now();
 
  private:
   struct Seen {
     std::filesystem::path path;
-    std::vector<std::int64_t> state;  ///< empty: it is not there
+    std::vector<std::int64_t> state;  ///< empty: the file does not exist
     bool operator==(const Seen&) const = default;
   };
   [[nodiscard]] static Seen look_at(const std::filesystem::path& path);
@@ -55,7 +59,7 @@ class WebAccess {
 
   std::filesystem::path file_;
   std::function<void(const std::string&)> report_;
-  std::vector<Seen> seen_;  ///< state of what was read, or could not be read
+  std::vector<Seen> seen_;  ///< states of the files that were read, or that could not be read
   std::shared_ptr<Access> access_;
 };
 

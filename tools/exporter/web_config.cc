@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostText = std::size_t{256} * 1024;
 
-/// Used within this file; its callers get a Result.
+/// An exception that is used only within this file; callers get a Result.
 struct Wrong {
   std::string what;
 };

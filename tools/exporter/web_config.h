@@ -31,7 +31,7 @@
 
 namespace vmnuma::tools {
 
-/// What is required of a client's certificate, with the names of Go's crypto/tls.
+/// Requirements for a client's certificate, with the names of Go's crypto/tls.
 enum class ClientAuth { kNone, kVerifyIfGiven, kRequireAndVerify };
 [[nodiscard]] constexpr auto names(ClientAuth) {
   return names_in_order<ClientAuth>("NoClientCert", "VerifyClientCertIfGiven",
@@ -47,7 +47,7 @@ struct TlsConfig {
   std::filesystem::path cert_file;
   std::filesystem::path key_file;
   ClientAuth client_auth = ClientAuth::kNone;
-  std::filesystem::path client_ca_file;  ///< empty exactly if clients need no certificate
+  std::filesystem::path client_ca_file;  ///< empty if and only if clients need no certificate
   TlsVersion min_version = TlsVersion::kTls12;
   TlsVersion max_version = TlsVersion::kTls13;
   bool operator==(const TlsConfig&) const = default;

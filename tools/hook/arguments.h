@@ -17,7 +17,7 @@ struct HookArguments {
   bool is_pve = false;
   std::string socket_path;
   std::string state_dir;
-  bool help = false;     ///< requested; nothing else counts
+  bool help = false;     ///< requested; everything else is ignored
   bool version = false;  ///< likewise
 };
 

@@ -23,7 +23,7 @@ std::string node_file(NodeId node, std::string_view name) {
   return fmt::format("sys/devices/system/node/node{}/{}", node.value, name);
 }
 
-/// Nodes with their CPUs, and the free memory of each: in total, and above the reserve.
+/// The nodes with their CPUs, and each node's free memory: in total, and above the reserve.
 struct Host {
   Topology topology;
   std::vector<Bytes> free;
@@ -69,7 +69,7 @@ const balancer::AdmissionState::Node* find_node(const balancer::AdmissionState& 
   return found == known.nodes.end() ? nullptr : &*found;
 }
 
-/// What is reserved for the VM there.
+/// Returns the memory that is reserved for the VM on the node.
 Bytes reserved_for(const VmDescription& vm, NodeId node, Bytes page_size,
                    const balancer::AdmissionState& known) {
   Bytes sum;
@@ -82,7 +82,8 @@ Bytes reserved_for(const VmDescription& vm, NodeId node, Bytes page_size,
   return sum;
 }
 
-/// What is promised to other VMs is not free, nor is more than the daemon would leave.
+/// Subtracts from the free memory what is promised to other VMs and what the daemon would keep in
+/// reserve.
 void take_promised(const balancer::AdmissionState& known, const Host& host, const VmDescription& vm,
                    FreeForVm& free) {
   for (std::size_t i = 0; i < host.topology.nodes.size(); ++i) {
@@ -112,7 +113,8 @@ void limit_cpus(const balancer::AdmissionState& known, const Host& host, NodeRes
   }
 }
 
-/// The cores that the VM asks for as its own, and those left; nothing if it asks for none.
+/// Returns the cores that the VM asks for as its own, and the remaining cores; nothing if it asks
+/// for none.
 std::optional<NodeResource> own_cores(const balancer::AdmissionState& known, const Host& host,
                                       const VmDescription& vm) {
   if (vm.policy.cpu_binding != CpuBinding::kExclusive || known.nodes.empty()) {
@@ -124,7 +126,7 @@ std::optional<NodeResource> own_cores(const balancer::AdmissionState& known, con
     cores.available.push_back(told == nullptr ? 0 : told->free_cores);
     cores.capacity.push_back(told == nullptr ? 0 : told->cores);
     if (told != nullptr && told->cores > 0 && cores.asked == 0) {
-      // Nodes are assumed to be alike.
+      // All nodes are assumed to be alike.
       Node example;
       const std::int32_t all = told->cores + kCoresForOthers;
       for (std::int32_t cpu = 0; cpu < told->cpus; ++cpu) {
@@ -137,7 +139,7 @@ std::optional<NodeResource> own_cores(const balancer::AdmissionState& known, con
   return cores;
 }
 
-/// Why no nodes can give the VM its cores, in the daemon's wording; nothing if some can.
+/// Returns why no nodes can give the VM its cores, in the daemon's wording; nothing if some can.
 std::optional<std::string> why_no_cores(const balancer::AdmissionState& known,
                                         const NodeResource& cores, const Host& host,
                                         const VmDescription& vm) {

@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
   const auto pause = [](std::chrono::milliseconds time) {
     // The script that runs it sends this signal after a second, in case it hangs.
     (void)std::signal(SIGUSR1, SIG_IGN);
-    // A pipe reports an error once it has no reader; libvirt reads its hooks' output until they
-    // end.
+    // A pipe reports an error once it has no reader, which shows that the caller is gone: libvirt
+    // reads the output of its hooks until they end.
     pollfd said{STDERR_FILENO, 0, 0};
     return ::poll(&said, 1, static_cast<int>(time.count())) == 0;
   };

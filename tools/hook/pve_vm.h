@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The VM that Proxmox VE is about to start, or has stopped.
+/// Reads the VM that Proxmox VE is about to start, or has stopped.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace vmnuma::tools {
 
-/// `root` is the host's root directory. Errors: invalid-argument (not a VMID), not-found (it has no
-/// configuration), io.
+/// `root` is the host's root directory. Errors: invalid-argument (not a VMID), not-found (there is
+/// no configuration), io.
 [[nodiscard]] Result<VmDescription> read_pve_vm(const files::Directory& root,
                                                 std::string_view vmid);
 

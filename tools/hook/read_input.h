@@ -10,8 +10,8 @@
 
 namespace vmnuma::tools {
 
-/// All of `fd` up to its end. Errors: unavailable (no end before the deadline), invalid-argument
-/// (more than `most` bytes), io.
+/// Reads all of `fd` up to its end. Errors: unavailable (no end before the deadline),
+/// invalid-argument (more than `most` bytes), io.
 [[nodiscard]] Result<std::string> read_input(int fd, std::size_t most,
                                              std::chrono::steady_clock::time_point deadline);
 

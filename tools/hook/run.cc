@@ -34,17 +34,17 @@ using std::chrono::steady_clock;
 /// remote/remote_protocol.x, 9.0).
 constexpr std::size_t kMostInput = std::size_t{5} * 1024 * 1024;
 
-/// Limit for waiting for room, however long the daemon would let it wait.
+/// Limit for waiting for room, however long the daemon would let the VM wait.
 constexpr std::chrono::seconds kLongestWait{kLongestWaitForRoom_s};
-/// Limit for an answer, once a start waits anyway.
+/// Limit for an answer while a start is waiting anyway.
 constexpr std::chrono::seconds kWaitingLimit{2};
 /// Minimum between two announcements of a VM.
 constexpr std::chrono::milliseconds kShortestPause{50};
 
-/// If the host does not say, or it makes no difference.
+/// If the page size is unknown, or makes no difference.
 constexpr Bytes kAnyPageSize{};
 
-/// The time left until then, never negative.
+/// Returns the time left until the deadline, never negative.
 std::chrono::milliseconds until(steady_clock::time_point deadline) {
   const auto left = deadline - steady_clock::now();
   return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
@@ -66,7 +66,7 @@ Step step_of(const HookArguments& arguments) {
   return arrives && !arguments.is_pve ? Step::kFit : Step::kNothing;
 }
 
-/// The VM has ended, or does not start.
+/// Withdraws the announcement of a VM that has ended or does not start.
 Result<void> withdraw(const HookArguments& arguments, const VmDescription& vm,
                       std::chrono::milliseconds limit) {
   const auto answer = ask(arguments.socket_path, balancer::WithdrawRequest{to_text(vm.id)}, limit);
@@ -139,15 +139,15 @@ bool asks_for_admission(const VmPolicy& policy) {
          policy.cpu_binding == CpuBinding::kExclusive;
 }
 
-/// How much longer than others the first answer may take, for a start that may wait for room.
+/// Returns how much longer the first answer may take for a VM whose start may wait for room.
 std::chrono::seconds patience(const VmPolicy& policy) {
   return policy.make_room == MakeRoom::kBeforeStart
              ? std::min(std::chrono::seconds(policy.make_room_deadline_s), kWaitingLimit)
              : std::chrono::seconds(0);
 }
 
-/// Without the daemon: by its last record and by the host's files. A refusal counts only if the
-/// daemon was to refuse such starts.
+/// Decides without the daemon, from its last record and the host's files. A refusal counts only if
+/// the daemon was configured to refuse such starts.
 Result<void> judge_locally(const HookArguments& arguments, const HookSurroundings& surroundings,
                            const files::Directory& root, const VmDescription& vm,
                            const std::string& why) {
@@ -201,7 +201,7 @@ DaemonsAnswer ask_until_answered(const HookArguments& arguments, const VmDescrip
       surroundings.report(fmt::format(
           "the program that called the hook has ended, so VM '{}' no longer waits for room",
           arguments.vm));
-      (void)withdraw(arguments, vm, kWaitingLimit);  // no one is left to be told
+      (void)withdraw(arguments, vm, kWaitingLimit);  // there is nobody left to report an error to
       break;
     }
     const seconds waits = std::chrono::ceil<seconds>(left());
@@ -216,14 +216,14 @@ DaemonsAnswer ask_until_answered(const HookArguments& arguments, const VmDescrip
 Result<void> announce(const HookArguments& arguments, VmDescription vm,
                       const files::Directory& root, const HookSurroundings& surroundings,
                       steady_clock::time_point deadline) {
-  // By its metadata alone; invalid metadata do not count, as in the daemon.
+  // The policy comes only from the VM's metadata; invalid metadata are ignored, as in the daemon.
   vm.policy = balancer::with_settings({}, vm.own_policy).value_or(VmPolicy{});
   const std::chrono::seconds longer = patience(vm.policy);
   deadline += longer;
   if (longer > std::chrono::seconds(0) && surroundings.pause) {
-    (void)surroundings.pause({});  // from here on it may take longer than its script expects
+    (void)surroundings.pause({});  // from here on the hook may take longer than its script expects
   }
-  // The daemon has to be asked as well.
+  // Time must remain for asking the daemon as well.
   stats::read_device_nodes(root, {&vm, 1}, until(deadline) * 2 / 5);
   const DaemonsAnswer answer = ask_until_answered(arguments, vm, root, surroundings, deadline);
   if (answer) {
@@ -279,7 +279,7 @@ Result<void> fit(const HookArguments& arguments, std::string_view xml,
   return {};
 }
 
-/// As described by libvirt, or by Proxmox VE's configuration.
+/// Reads the VM from libvirt's XML or from Proxmox VE's configuration.
 Result<VmDescription> read_vm(const HookArguments& arguments, const files::Directory& root,
                               std::string_view xml) {
   if (arguments.is_pve) {
@@ -293,7 +293,7 @@ Result<VmDescription> read_vm(const HookArguments& arguments, const files::Direc
 Result<void> handle(const HookArguments& arguments, const HookSurroundings& surroundings,
                     steady_clock::time_point deadline) {
   std::string xml;
-  if (!arguments.is_pve) {  // the sender waits until it has been read
+  if (!arguments.is_pve) {  // the sender waits until the input has been read
     auto sent = read_input(surroundings.in, kMostInput, deadline);
     if (!sent) {
       return tl::unexpected(std::move(sent).error());

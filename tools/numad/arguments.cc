@@ -14,7 +14,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// All of the text as a number within [least, most].
+/// Parses all of the text as a number within [least, most].
 std::optional<std::int64_t> number_in(std::string_view text, std::int64_t least,
                                       std::int64_t most) {
   const auto value = whole_number<std::int64_t>(text);

@@ -10,12 +10,12 @@
 
 namespace vmnuma::tools {
 
-/// `-w CPUS[:MIB]`: where should a VM with that many vCPUs and that much memory start?
+/// `-w CPUS[:MIB]` asks where a VM with that many vCPUs and that much memory should start.
 struct NumadArguments {
   std::int32_t vcpus = 0;       ///< from 1
-  std::int64_t memory_mib = 0;  ///< 0: not known
+  std::int64_t memory_mib = 0;  ///< 0: unknown
   std::string socket_path;
-  bool help = false;     ///< requested; nothing else counts
+  bool help = false;     ///< requested; everything else is ignored
   bool version = false;  ///< likewise
 };
 

@@ -14,7 +14,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// The host as if nothing ran on it, with its present free memory.
+/// Reads the host as if nothing ran on it, but with its current free memory.
 Result<Snapshot> read_host(const files::Directory& root, const Options& options) {
   auto reading = stats::read_topology(root);
   if (!reading) {

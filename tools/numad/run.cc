@@ -22,8 +22,8 @@ namespace {
 
 using Nodes = std::vector<NodeId>;
 
-/// Error: corrupt if the host does not have all of them. A host that does not list its nodes is
-/// assumed to.
+/// Checks that the host has all of these nodes; a host that does not list its nodes is assumed to.
+/// Error: corrupt.
 Result<Nodes> known_here(Nodes nodes, const std::string& root) {
   const auto online = files::Directory::open(root).and_then(all_nodes);
   for (const NodeId node : online ? nodes : Nodes{}) {

@@ -2,14 +2,14 @@
 /// What numad does: one line with nodes, or a message and a failure.
 ///
 /// Problem: libvirt waits for the answer with the VM locked and without a time limit, and does not
-/// start a VM without one. Approach: wait for the daemon's answer for kDaemonLimit; without it the
-/// choice is made here.
+/// start a VM without one. Approach: wait for the daemon's answer for kDaemonLimit; if there is
+/// none, choose locally.
 ///
 /// Properties:
-///  - never an empty line;
-///  - never a node list that libvirt cannot read (virBitmapParse, util/virbitmap.c, 9.0), nor a
-///    node that the host lacks, whatever the daemon says;
-///  - libvirt is not called.
+///  - the answer is never an empty line;
+///  - whatever the daemon answers, the node list is one that libvirt can parse (virBitmapParse,
+///    util/virbitmap.c, 9.0), and the host has all of its nodes;
+///  - libvirt is never called.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace vmnuma::tools {
 
-/// Exit codes. libvirt fails the start of the VM on any but the first.
+/// Exit codes. On any but the first, libvirt does not start the VM.
 inline constexpr int kNumadAnswered = 0;
 inline constexpr int kNumadFailed = 1;
 inline constexpr int kNumadUsage = 2;

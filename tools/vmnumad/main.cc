@@ -69,10 +69,10 @@ struct Arguments {
   std::string socket_path;
   std::string state_dir;
   std::optional<Scenario> simulated;
-  std::string recording;   ///< empty: none is shown
+  std::string recording;   ///< empty: no recording is shown
   std::int64_t speed = 1;  ///< of the recording's time
 
-  /// Then the file of the host's own daemon does not count.
+  /// Returns whether the configuration file of the host's own daemon is ignored.
   [[nodiscard]] bool is_elsewhere() const { return simulated || !recording.empty(); }
 };
 
@@ -116,7 +116,7 @@ Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
   return config;
 }
 
-/// "cannot open '...': Permission denied", with advice.
+/// Returns the error "cannot open '...': Permission denied", with advice.
 tl::unexpected<vmnuma::Error> no_access(std::string_view to_what, const std::string& path,
                                         int errno_value) {
   const std::string what =
@@ -130,7 +130,8 @@ tl::unexpected<vmnuma::Error> no_access(std::string_view to_what, const std::str
              : vmnuma::failure(ErrorCode::kIo, what, errno_value);
 }
 
-/// Only one daemon may act on a host. The lock is held as long as the file is open.
+/// Locks the state directory, because only one daemon may act on a host. The lock is held as long
+/// as the file is open.
 Result<FileDescriptor> lock_state_dir(const std::string& state_dir) {
   std::error_code error;
   std::filesystem::create_directories(state_dir, error);
@@ -149,16 +150,16 @@ Result<FileDescriptor> lock_state_dir(const std::string& state_dir) {
   return file;
 }
 
-/// Every vCPU thread keeps a file open.
+/// Raises the limit of open files, because every vCPU thread needs one.
 void raise_file_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);  // readings that then fail are reported
+    (void)setrlimit(RLIMIT_NOFILE, &limit);  // if this fails, missing readings are reported later
   }
 }
 
-/// A configuration may have several errors, one on each line.
+/// Prints the message; a configuration may have several errors, one per line.
 int fail(int code, std::string_view message) {
   for (std::size_t begin = 0; begin <= message.size();) {
     const std::size_t end = std::min(message.find('\n', begin), message.size());
@@ -169,7 +170,8 @@ int fail(int code, std::string_view message) {
   return code;
 }
 
-/// Reported at the start: without a service manager it is easily forgotten.
+/// Reports missing capabilities at the start, because they are easily forgotten without a service
+/// manager.
 void note_missing_rights(Config& config) {
   const Result<std::string> missing =
       vmnuma::files::Directory::open("/proc/self")
@@ -190,8 +192,8 @@ struct OpenHistory {
   std::int64_t last_action = 0;
 };
 
-/// Without the last number every action would be refused, so a history that cannot provide it does
-/// not count.
+/// Opens the history. Without the last action number every action would be refused, so a history
+/// that cannot provide it counts as unusable.
 Result<OpenHistory> open_history(const Config& config, bool is_damaged) {
   vmnuma::stats::HistoryOptions options = vmnuma::balancer::history_options(config);
   options.is_damaged = is_damaged;
@@ -214,8 +216,9 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
       }});
 }
 
-/// One run of the service. `config` is what runs, also after it was read again; `resumed` what the
-/// run before knew, if its history was damaged. Errors: whatever makes it impossible.
+/// Runs the service once. `config` is the configuration in effect, updated when it is read again;
+/// `resumed` is the state of the previous run, if that ended because its history was damaged.
+/// Errors: anything that prevents the service from running.
 Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard& board,
                            Signals& signals, std::optional<ControllerSetup>& resumed) {
   Result<std::unique_ptr<Host>> host = open_host(arguments, config);
@@ -245,7 +248,7 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
     setup.history = std::move(opened->history);
     setup.last_action = opened->last_action;
     if (resumed) {
-      // Should this fail, so will what is written next, which is reported.
+      // If this fails, the next write fails, too, and is reported.
       (void)vmnuma::balancer::keep_known(*setup.history, *resumed);
     }
     setup.resumed = std::exchange(resumed, std::nullopt);
@@ -267,8 +270,8 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
   });
 }
 
-/// Until it is told to stop, within the limits of `vmnuma replay`. Errors: of the recording, the
-/// history and the socket; no-space.
+/// Shows a recording until stopped, within the limits of `vmnuma replay`. Errors: those of the
+/// recording, the history and the socket; no-space.
 Result<Service::End> show_recording(const Arguments& arguments, const Config& config,
                                     Signals& signals) try {
   if (auto limited = vmnuma::tools::limit_this_process(vmnuma::tools::kPlaybackLimits); !limited) {
@@ -308,7 +311,8 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
     }
   }
   raise_file_limit();
-  // Before anything is created, unless that creates the socket's directory.
+  // Check the socket's place before anything is created, unless creating the state directory also
+  // creates the socket's.
   if (std::filesystem::path(config->socket_path).parent_path() != config->state_dir) {
     if (const auto possible = ControlSocket::check_place(config->socket_path, config->socket_group);
         !possible) {
@@ -325,7 +329,7 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
       return fail(kExitFailed, emptied.error().message);
     }
   }
-  // Again, now that nobody else may set files of the state directory aside.
+  // Read it again, now that no other process may set files of the state directory aside.
   config = read_config(arguments, Damaged::kSetAside);
   if (!config) {
     return fail(kExitConfig, config.error().message);
@@ -348,7 +352,7 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // First of all, so that no signal is lost; and destroyed last.
+  // Created first, so that no signal is lost, and destroyed last.
   TaskBoard board;
   Signals signals(board);
   Arguments arguments;

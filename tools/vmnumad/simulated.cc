@@ -27,7 +27,7 @@ Result<void> make_private_folder(const std::string& path) {
                    fmt::format("cannot make '{}': {}", path, std::strerror(errno)), errno);
   }
   struct stat status {};
-  // Not the target of a link: another user may have made the link.
+  // lstat, because a symbolic link may have been made by another user.
   if (::lstat(path.c_str(), &status) != 0) {
     return failure(ErrorCode::kIo, fmt::format("cannot read '{}': {}", path, std::strerror(errno)),
                    errno);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is different if the daemon runs on a simulated host or shows a recording: its folder, and
-/// its configuration unless a file says otherwise.
+/// Differences if the daemon runs on a simulated host or shows a recording: its folder, and its
+/// configuration where the file does not set it.
 #pragma once
 
 #include <string>
@@ -11,18 +11,19 @@
 
 namespace vmnuma::tools {
 
-/// The scenario to simulate if none is named.
+/// The default scenario.
 inline constexpr const char* kUsualScenario = "shifts";
 
 /// Creates the folder with mode 0700, if it does not exist. Errors: permission-denied (it belongs
 /// to another user, or is open to others), and those of creating it.
 [[nodiscard]] Result<void> make_private_folder(const std::string& path);
 
-/// Removes what an earlier daemon left in its state directory, except the lock: the simulated host
-/// starts afresh each time, and so does its history. Errors: io.
+/// Removes everything that an earlier daemon left in its state directory, except the lock: the
+/// simulated host starts afresh each time, and so does its history. Errors: io.
 [[nodiscard]] Result<void> forget_state(const std::string& state_dir);
 
-/// A socket for this user alone and state in `folder`, each unless set in the file that was read.
+/// Returns the configuration with a socket for this user alone and the state in `folder`, unless
+/// set in the file that was read.
 [[nodiscard]] balancer::Config private_config(balancer::Config read, const std::string& folder);
 
 /// Likewise, with mode active and the scenario's options and strategy, unless the file sets them;

@@ -30,13 +30,13 @@ tl::expected<WakeupsArguments, WakeupsExit> parse_wakeups_arguments(
       ->check(CLI::Range(std::int64_t{10}, stats::kMostWakeupsPeriod.value / 1000))
       ->capture_default_str();
   app.set_version_flag("--version", "vmnuma-wakeups " VMNUMA_VERSION, "Print the version");
-  // CLI11 takes them from the end.
+  // CLI11 takes arguments from the end of the vector.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::Success& asked_for) {
     std::ostringstream out;
-    (void)app.exit(asked_for, out, out);  // its exit code is that of success
+    (void)app.exit(asked_for, out, out);  // the exit code is that of success
     return tl::unexpected(WakeupsExit{kWakeupsOk, out.str()});
   } catch (const CLI::ParseError& error) {
     return tl::unexpected(WakeupsExit{

@@ -12,8 +12,9 @@ namespace vmnuma::tools {
 
 /// Exit codes.
 inline constexpr int kWakeupsOk = 0;
-inline constexpr int kWakeupsFailed = 1;  ///< wake-ups cannot be counted here, or not be reported
-inline constexpr int kWakeupsUsage = 2;   ///< the command line is wrong
+inline constexpr int kWakeupsFailed =
+    1;                                   ///< wake-ups cannot be counted here, or cannot be reported
+inline constexpr int kWakeupsUsage = 2;  ///< the command line is wrong
 
 struct WakeupsArguments {
   std::string pid_dir;  ///< of libvirt's pid files
@@ -21,7 +22,7 @@ struct WakeupsArguments {
   std::chrono::milliseconds period{};
 };
 
-/// The end of a run before it began: help, version, a wrong command line.
+/// Why the program ends right away: help, version, or a wrong command line.
 struct WakeupsExit {
   int code = kWakeupsOk;
   std::string text;  ///< for standard output if `code` is kWakeupsOk, else for standard error

@@ -35,7 +35,7 @@ Microseconds monotonic_now() {
   return Microseconds{now.tv_sec * 1'000'000 + now.tv_nsec / 1000};
 }
 
-/// Blocks them, so that they are only delivered where they are waited for.
+/// Blocks the stop signals, so that they are delivered only to sigtimedwait(2).
 sigset_t block_stop_signals() {
   sigset_t signals{};
   sigemptyset(&signals);
@@ -45,7 +45,7 @@ sigset_t block_stop_signals() {
   return signals;
 }
 
-/// True if one of the signals came within the time.
+/// Returns whether one of the signals arrived within the time.
 bool is_stopped(const sigset_t& signals, std::chrono::milliseconds limit) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timespec wait{.tv_sec = seconds.count(),
@@ -53,7 +53,7 @@ bool is_stopped(const sigset_t& signals, std::chrono::milliseconds limit) {
   return ::sigtimedwait(&signals, nullptr, &wait) >= 0;
 }
 
-/// The work of one period.
+/// Does the work of one period.
 Result<void> tell(const WakeupsArguments& arguments, WakeupCounter& counter) {
   const auto pids = vmnuma::tools::read_vm_pids(arguments.pid_dir);
   if (!pids) {
@@ -92,7 +92,7 @@ int run(const WakeupsArguments& arguments) {
       say(told.error().message);
       return kWakeupsFailed;
     }
-    // Once, and again only if it changes or comes back.
+    // Reported once, and again only if the problem changes or recurs.
     const std::string now = told ? "" : told.error().message;
     if (!now.empty() && now != problem) {
       say(now + "; continuing");

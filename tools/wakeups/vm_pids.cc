@@ -21,7 +21,7 @@ Result<std::set<std::uint32_t>> read_vm_pids(const std::string& directory) {
   }
   std::set<std::uint32_t> pids;
   for (const std::string& name : *names) {
-    // libvirt's own lock on the directory (libvirt 9.0, src/qemu/qemu_driver.c).
+    // driver.pid is libvirt's own lock on the directory (libvirt 9.0, src/qemu/qemu_driver.c).
     if (!name.ends_with(".pid") || name == "driver.pid") {
       continue;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which processes are VMs, from libvirt's pid files.
+/// Finds the processes that are VMs from libvirt's pid files.
 ///
-/// A file may be stale, and its pid reused by now: the reader of the counts knows the VMs'
-/// processes better, and ignores others.
+/// A file may be stale and its pid reused: the reader of the counts knows the VMs' processes
+/// better, and ignores other processes.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace vmnuma::tools {
 
-/// The pids in DIRECTORY/NAME.pid (libvirt 9.0, src/qemu/qemu_process.c). Without such a directory
-/// there are no VMs: libvirt creates it when it starts. A file that is not a pid file names none.
-/// Errors: permission-denied, io.
+/// Returns the pids in DIRECTORY/NAME.pid (libvirt 9.0, src/qemu/qemu_process.c). If the directory
+/// does not exist, there are no VMs, because libvirt creates it when it starts. Files that are not
+/// pid files are ignored. Errors: permission-denied, io.
 [[nodiscard]] Result<std::set<std::uint32_t>> read_vm_pids(const std::string& directory);
 
 }  // namespace vmnuma::tools

@@ -25,7 +25,7 @@ struct PairKey {
   std::uint32_t b = 0;
 };
 
-/// libbpf's own messages are meant for authors of BPF programs.
+/// Suppresses libbpf's own messages, which are meant for authors of BPF programs.
 int stay_silent(libbpf_print_level /*level*/, const char* /*format*/, va_list /*arguments*/) {
   return 0;
 }
@@ -51,10 +51,10 @@ void WakeupCounter::Close::operator()(bpf_object* object) const {
 }
 
 void WakeupCounter::Close::operator()(bpf_link* link) const {
-  (void)bpf_link__destroy(link);  // it closes a descriptor
+  (void)bpf_link__destroy(link);  // this only closes a descriptor
 }
 
-/// A variant in which wakeups.bpf.c is compiled.
+/// A variant of wakeups.bpf.c.
 struct WakeupCounter::Kind {
   const void* (*bytes)(std::size_t* size);
   bool tells_interrupts;
@@ -100,7 +100,7 @@ Result<void> WakeupCounter::set_vms(const std::set<std::uint32_t>& pids) {
       ++vm;
       continue;
     }
-    (void)bpf_map_delete_elem(vms_map_, &*vm);  // all that counts is that it is not there
+    (void)bpf_map_delete_elem(vms_map_, &*vm);  // a missing entry is fine, too
     vm = vms_.erase(vm);
   }
   for (const std::uint32_t pid : pids) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The BPF program that counts wake-ups between VMs, from user space: loaded, told the VMs, read.
+/// User-space side of the BPF program that counts wake-ups between VMs: loads it, passes the VMs to
+/// it, reads the counts.
 ///
-/// Problem: which VMs talk to each other shows best where threads wake each other, and that is in
-/// the kernel. Approach: wakeups.bpf.c counts there and keeps its maps; this fills one and reads
-/// the other, at the caller's pace. It is compiled in, and libbpf adapts it to the running kernel
-/// by that kernel's type information (BTF).
+/// Problem: the best sign that VMs communicate is that their threads wake each other, which only
+/// the kernel sees. Approach: wakeups.bpf.c counts in the kernel; this class fills one of its maps
+/// and reads the other, at the caller's pace. The BPF program is embedded in the executable, and
+/// libbpf adapts it to the running kernel by means of that kernel's type information (BTF).
 ///
 /// Terms: VMs and pairs as in wakeups.bpf.c.
 ///
 /// Properties:
-///  - needs CAP_BPF and CAP_PERFMON and nothing else;
+///  - it needs CAP_BPF and CAP_PERFMON and nothing else;
 ///  - nothing stays in the kernel when the object or the process is gone;
 ///  - a process that is no longer a VM is forgotten with all its pairs.
 #pragma once
@@ -31,23 +32,24 @@ namespace vmnuma::tools {
 /// One thread at a time.
 class WakeupCounter {
  public:
-  /// Limits; see wakeups.bpf.c. Pairs beyond are not counted.
+  /// Limits; see wakeups.bpf.c. Pairs beyond the limit are not counted.
   static constexpr std::size_t kMostVms = 4096;
   static constexpr std::size_t kMostPairs = 65536;
 
-  /// Counts from now on, at first no VM. Errors: unsupported (no BTF, or the kernel rejects the
-  /// program), permission-denied.
+  /// Loads the program and starts counting, at first for no VM. Errors: unsupported (no BTF, or the
+  /// kernel rejects the program), permission-denied.
   [[nodiscard]] static Result<WakeupCounter> load();
 
-  /// False if the kernel does not let programs detect interrupts: a wake-up in one then counts for
-  /// the interrupted thread.
+  /// Returns false if the kernel does not let programs detect interrupts: a wake-up in an interrupt
+  /// then counts for the interrupted thread.
   [[nodiscard]] bool tells_interrupts() const { return tells_interrupts_; }
 
   /// Sets the VMs that are counted from now on. Errors: no-space (more than kMostVms: only those
   /// that fit are counted), io.
   [[nodiscard]] Result<void> set_vms(const std::set<std::uint32_t>& pids);
 
-  /// The counts so far, by a, b; forgets pairs in which one is no longer a VM. Error: io.
+  /// Returns the counts so far, by a, b, and forgets pairs of which one process is no longer a VM.
+  /// Error: io.
   [[nodiscard]] Result<std::vector<stats::PidWakeups>> read();
 
  private:

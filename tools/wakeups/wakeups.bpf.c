@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
-/// Counts how often threads of two VMs wake each other, in the kernel.
+/// Counts in the kernel how often threads of two VMs wake each other.
 ///
-/// Problem: a busy host has hundreds of thousands of wake-ups a second; reporting each to user
+/// Problem: a busy host has hundreds of thousands of wake-ups per second; reporting each to user
 /// space would cost more than it is worth. Approach: a program at the tracepoint sched_waking,
 /// which runs on the waker's CPU while `current` is the waker (Linux 6.1, kernel/sched/core.c,
-/// try_to_wake_up), adds one to the pair's entry in a map that user space reads now and then.
+/// try_to_wake_up), adds one to the pair's entry in a map that user space reads periodically.
 ///
 /// Terms: a VM is the pid of its QEMU process. Its threads are those of the process and the vhost
 /// threads that handle its network traffic.
 ///
-/// Properties: only pairs of different VMs from `vms` are counted, whichever woke the other; memory
-/// is bounded, and pairs beyond the bound are not counted; wake-ups in an interrupt, hard or soft,
-/// are not counted, because `current` is then the interrupted task. So packets that pass from VM to
-/// VM through a soft interrupt (macvtap) are not seen; over a bridge they are. Compiled with
-/// PREEMPT_COUNT_IN_PCPU_HOT it is for kernels from 6.2 to 6.14; with COUNT_IN_INTERRUPTS it counts
-/// in interrupts, too, for kernels that do not let programs detect them.
+/// Properties:
+///  - only pairs of different VMs from `vms` are counted, no matter which of them woke the other;
+///  - memory is bounded, and pairs beyond the bound are not counted;
+///  - wake-ups in an interrupt, hard or soft, are not counted, because `current` is then the
+///    interrupted task; so packets that pass between VMs through a soft interrupt (macvtap) are not
+///    seen, while those over a bridge are.
+///
+/// Compiled with PREEMPT_COUNT_IN_PCPU_HOT, the program is for kernels from 6.2 to 6.14. With
+/// COUNT_IN_INTERRUPTS it also counts in interrupts, for kernels that do not let programs detect
+/// them.
 ///
 /// The licence names the GPL because the kernel offers some helpers only to such programs.
 #include <linux/bpf.h>
@@ -42,8 +46,8 @@ struct task_struct {
 #ifndef COUNT_IN_INTERRUPTS
 // x86: the CPU's preempt_count (Linux 6.1 and from 6.15 on, arch/x86/kernel/cpu/common.c; from 6.2
 // to 6.14 in pcpu_hot, arch/x86/include/asm/current.h). Programs access it by name, so the kernel
-// must have data symbols (CONFIG_KALLSYMS_ALL, as Debian's). Not weak: to look up a missing one
-// libbpf 1.1 needs CAP_SYS_ADMIN.
+// must have data symbols (CONFIG_KALLSYMS_ALL, as Debian's). The symbol is not weak, because libbpf
+// 1.1 needs CAP_SYS_ADMIN to look up a missing weak one.
 #ifdef PREEMPT_COUNT_IN_PCPU_HOT
 struct pcpu_hot {
   int preempt_count;
@@ -52,12 +56,12 @@ extern const struct pcpu_hot pcpu_hot __ksym;
 #else
 extern const int __preempt_count __ksym;
 #endif
-// Bits of it (Linux 6.1, linux/preempt.h): 8 = serving a soft interrupt, 16..19 = hard interrupts,
-// 20..23 = NMIs. 9..15 say that soft interrupts are disabled, which the waker itself did.
+// Bits of preempt_count (Linux 6.1, linux/preempt.h): 8 = serving a soft interrupt, 16..19 = hard
+// interrupts, 20..23 = NMIs. Bits 9..15 mean that the waker itself has disabled soft interrupts.
 #define IN_INTERRUPT 0x00ff0100
 #endif
 
-// Filled by user space: the VMs' pids.
+// The VMs' pids, filled in by user space.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, MOST_VMS);
@@ -69,8 +73,8 @@ struct pair {
   __u32 a;  // < b
   __u32 b;
 };
-// Read by user space. One entry for all CPUs: one per CPU would take 8 bytes times pairs times
-// CPUs, in the kernel and again in every reading.
+// The counts, read by user space. All CPUs share one entry per pair: per-CPU entries would take 8
+// bytes times pairs times CPUs, in the kernel and again in every reading.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, MOST_PAIRS);
@@ -89,7 +93,7 @@ static __always_inline _Bool in_interrupt(void) {
 #endif
 }
 
-/// The VM that a thread belongs to, 0 if none.
+/// Returns the VM to which a thread belongs, 0 if none.
 static __always_inline __u32 vm_of(const struct task_struct* task) {
   const __u32 pid = task->flags & PF_KTHREAD ? vmnuma_pid_of_vhost(task->comm) : task->tgid;
   return pid != 0 && bpf_map_lookup_elem(&vms, &pid) ? pid : 0;
@@ -111,7 +115,7 @@ int BPF_PROG(count_wakeup, struct task_struct* wakee) {
   const struct pair pair = {waking < woken ? waking : woken, waking < woken ? woken : waking};
   __u64* count = bpf_map_lookup_elem(&pairs, &pair);
   if (!count) {
-    // Another CPU may be faster, or the map full: the look-up tells.
+    // Another CPU may have been faster, or the map may be full: the lookup below shows which.
     const __u64 none = 0;
     bpf_map_update_elem(&pairs, &pair, &none, BPF_NOEXIST);
     count = bpf_map_lookup_elem(&pairs, &pair);
