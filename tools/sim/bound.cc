@@ -12,7 +12,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// What the node can give to VMs, if load that may run elsewhere does.
+/// Returns what the node can give to VMs if all load that may run elsewhere does so.
 CpuTime room_of(const EpochTruth& truth, NodeIndex node) {
   const Node& cpus = truth.topology.nodes[node];
   const CpuTime threads = truth.length * cpus.cpu_count();
@@ -23,8 +23,8 @@ CpuTime room_of(const EpochTruth& truth, NodeIndex node) {
 
 struct HostLimits {
   CpuTime room;                      ///< of all nodes
-  std::vector<CpuTime> rooms;        ///< of nodes that have memory as well
-  Bytes largest;                     ///< memory of one of these
+  std::vector<CpuTime> rooms;        ///< of nodes that also have memory
+  Bytes largest;                     ///< memory of the largest of these
   std::int32_t nearest_other = 255;  ///< least distance from CPUs to another node
 };
 
@@ -54,7 +54,7 @@ Permille far_cost_of(Permille stall, std::int32_t distance) {
   return {std::min<std::int64_t>(stall.value * more / kLocalDistance, 1000)};
 }
 
-/// One per guest cell, or one for a VM without cells.
+/// Adds one client per guest cell, or one for a VM without cells.
 void add_clients(const ScenarioVm& vm, CpuTime entitled, const HostLimits& limits,
                  std::vector<LocalClient>& clients) {
   const std::int64_t cells = std::max(vm.cells, 1);

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kMostSolverSteps = 2000;
 
-/// Weighted near time, in thousandths of a microsecond: the saving compared with all being far.
+/// Maximizes weighted near time, in thousandths of a microsecond: the saving compared with all time
+/// being far.
 class HomesSearch {
  public:
   HomesSearch(const std::vector<LocalClient>& clients, std::vector<CpuTime> rooms)
@@ -24,8 +25,8 @@ class HomesSearch {
   }
 
  private:
-  /// Saved by the clients from `first` on if each could be on many nodes at once, but near its
-  /// memory only as far as one node has room.
+  /// Returns what the clients from `first` on would save if each could be on many nodes at once,
+  /// but had no more near time than one node has room for.
   [[nodiscard]] std::int64_t saved_in_pieces(std::size_t first) const {
     CpuTime left;
     CpuTime widest;
@@ -48,7 +49,7 @@ class HomesSearch {
         ++steps_ > kMostSolverSteps) {
       return;
     }
-    // First the tightest room that holds all of it, then the widest.
+    // First the smallest room that holds the whole client, then the largest.
     std::vector<std::size_t> nodes(rooms_.size());
     for (std::size_t node = 0; node < nodes.size(); ++node) {
       nodes[node] = node;
@@ -87,8 +88,8 @@ CpuTime least_far_loss(std::vector<LocalClient> clients, std::vector<CpuTime> ro
   std::erase_if(clients, [](const LocalClient& client) {
     return client.far_cost.value == 0 || client.wants.value <= 0;
   });
-  // A client with a higher cost never gives way to one with a lower cost, so what a node gives does
-  // not depend on the order of the others.
+  // A client with a higher cost never gives way to one with a lower cost, so what a node gives to
+  // it does not depend on the order of the others.
   std::stable_sort(clients.begin(), clients.end(), [](const LocalClient& a, const LocalClient& b) {
     return std::pair(a.far_cost, a.near_most) > std::pair(b.far_cost, b.near_most);
   });

@@ -10,7 +10,8 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Every second striking fault does so early, when orders are most likely to be half carried out.
+/// Every second fault strikes early in the epoch, when orders are most likely to be half carried
+/// out.
 constexpr std::int64_t kEarlyPart = 16;
 
 bool is_a_strike(FaultKind kind) {
@@ -44,7 +45,7 @@ void ScenarioCourse::begin_epoch(std::int64_t epoch) {
   }
 }
 
-/// For a VM that has just started, with those that run.
+/// Begins the talks of a VM that has just started with those that run.
 void ScenarioCourse::begin_talks(std::size_t vm) {
   for (const ScenarioTalk& talk : scenario_.talks) {
     if (std::find(talk.vms.begin(), talk.vms.end(), vm) == talk.vms.end()) {
@@ -58,7 +59,7 @@ void ScenarioCourse::begin_talks(std::size_t vm) {
   }
 }
 
-// ---- what goes wrong ----
+// ---- faults ----
 
 void ScenarioCourse::begin_and_end_faults(std::int64_t epoch, const OnFault& on_fault) {
   for (const Fault& fault : scenario_.faults) {

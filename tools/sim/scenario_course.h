@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The course of a scenario on its host: VMs start and stop, loads change, faults begin, end and
+/// Carries out a scenario on its host: VMs start and stop, loads change, faults begin, end and
 /// strike.
 ///
-/// Problem: the same must happen in virtual time and on a host in real time. Approach: the caller
-/// that drives the host says when an epoch begins, and passes on to the daemon what concerns it.
-/// Terms: a fault *strikes* if it happens in the middle of an epoch, at a time that only the seed
-/// decides. Properties:
+/// Problem: the same events must happen in virtual time and on a host in real time. Approach: the
+/// caller, which drives the host, says when an epoch begins and informs the daemon.
+///
+/// Terms: a fault *strikes* if it happens in the middle of an epoch, at a time that depends only on
+/// the seed.
+///
+/// Properties:
 ///  - equal calls have equal effects;
 ///  - everything that happens is reported as news.
 #pragma once
@@ -24,7 +27,7 @@
 
 namespace vmnuma::tools {
 
-/// The number of parts in which an epoch passes.
+/// The number of whiles in an epoch.
 inline constexpr std::int64_t kWhilesPerEpoch = 10;
 
 class ScenarioCourse {
@@ -35,22 +38,24 @@ class ScenarioCourse {
   /// Both must outlive this object.
   ScenarioCourse(const Scenario& scenario, SimHost& host);
 
-  /// When epoch `epoch` begins, counted from the start.
+  /// Returns when epoch `epoch` begins, counted from the start.
   [[nodiscard]] Microseconds time_of(std::int64_t epoch) const;
-  /// Applies the loads of this epoch; VMs stop and start. In order, from 0.
+  /// Applies the loads of this epoch, and stops and starts VMs. Call in order, from 0.
   void begin_epoch(std::int64_t epoch);
-  /// The faults of this epoch. `on_fault` is called for each lasting one, after the host has it.
+  /// Begins and ends the faults of this epoch. Calls `on_fault` for each lasting one after it took
+  /// effect on the host.
   void begin_and_end_faults(std::int64_t epoch, const OnFault& on_fault);
-  /// When the next fault strikes; nothing if none is left in the epochs that have begun.
+  /// Returns when the next fault strikes; nothing if none is left in the epochs that have begun.
   [[nodiscard]] std::optional<Microseconds> next_strike() const;
-  /// Makes it strike. A VM vanishes with this; a dying daemon is up to the caller.
+  /// Makes that fault strike. A VM that vanishes is removed; killing a daemon is left to the
+  /// caller.
   Fault strike();
-  /// Removes from the sample what is stale in this epoch.
+  /// Removes from the sample the readings that are missing in this epoch because of faults.
   void spoil(std::int64_t epoch, Sample& sample) const;
 
-  /// Indexed as Scenario::vms: the VM's last run, once it has started.
+  /// Returns the id of the VM's last run, once it has started; indexed like Scenario::vms.
   [[nodiscard]] const std::optional<VmId>& id_of(std::size_t vm) const { return ids_[vm]; }
-  /// What happened since the last call.
+  /// Returns what happened since the last call.
   [[nodiscard]] std::vector<std::string> take_news();
 
  private:

@@ -10,8 +10,8 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// A VM's load in the minutes before the start, including what QEMU used besides its vCPUs, as in a
-/// history.
+/// Returns a VM's load in the minutes before the start, including what QEMU used besides its vCPUs,
+/// as in a history.
 std::vector<Permille> known_minutes_of(const Scenario& scenario, const ScenarioVm& vm) {
   std::vector<Permille> minutes;
   const std::int64_t all = known_epochs(scenario);
@@ -163,7 +163,7 @@ void Simulation::hear_news() {
   }
 }
 
-// ---- what goes wrong ----
+// ---- faults ----
 
 void Simulation::begin_and_end_faults() {
   course_.begin_and_end_faults(epoch_, [this](const Fault& fault, bool begins) {
@@ -180,7 +180,7 @@ void Simulation::strike() {
   const Fault fault = course_.strike();
   hear_news();
   if (fault.kind != FaultKind::kDaemonRestart || policy_) {
-    return;  // only the balancer has a daemon that dies
+    return;  // only the balancer has a daemon to kill
   }
   listen();
   daemon_.stop();
@@ -190,7 +190,7 @@ void Simulation::strike() {
   news_.push_back("the daemon dies");
 }
 
-// ---- what is taken down ----
+// ---- bookkeeping ----
 
 void Simulation::listen() {
   DaemonReport report = daemon_.take_report();
@@ -203,7 +203,7 @@ void Simulation::listen() {
       last_stir_ = epoch_;
     }
   }
-  // An order is given in the tick and its events come later, so this is the order of the events.
+  // Orders are given in the tick and their events come later, so this is their actual sequence.
   for (migration::Order& order : report.orders) {
     oracles_.order_given(epoch_, order, host_);
     const std::int64_t action = order.action;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs a scenario, epoch by epoch, in virtual time.
 ///
-/// Problem: one fast and repeatable run must bring together a host, a daemon, faults and all
-/// observers. Approach: an epoch begins with the daemon's tick; then VMs stop and start, loads
-/// change, and the epoch passes in whiles of a tenth, between which the executor works and faults
-/// strike at times that only the seed decides. At its end the truth is recorded and the oracles
-/// check it.
+/// Problem: a host, a daemon, faults and all observers must be combined in one fast, repeatable
+/// run. Approach: an epoch begins with the daemon's tick; then VMs stop and start and loads change.
+/// The epoch passes in whiles of a tenth of its length, between which the executor works; faults
+/// strike at times that depend only on the seed. At the end of the epoch the truth is recorded and
+/// the oracles check it.
 ///
 /// Properties:
-///  - the same scenario gives the same result, to the byte;
+///  - the same scenario gives the same result, byte for byte;
 ///  - nothing depends on real time.
 #pragma once
 
@@ -30,42 +30,42 @@
 
 namespace vmnuma::tools {
 
-/// Members: the parts of a run, and what has been counted of it so far.
+/// The members are the parts of a run, and what has been counted so far.
 class Simulation {
  public:
   explicit Simulation(Scenario scenario);
-  /// Without the balancer: the other policy decides, and the balancer's rules are not checked.
+  /// Runs without the balancer: `policy` decides, and the balancer's rules are not checked.
   Simulation(Scenario scenario, std::unique_ptr<Policy> policy);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// The next epoch, from 0.
+  /// Returns the number of the next epoch, from 0.
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
   [[nodiscard]] bool finished() const { return epoch_ >= scenario_.epochs; }
   void run_epoch();
 
-  /// News of the last epoch: what the daemon said, and which faults struck.
+  /// Returns the news of the last epoch: what the daemon reported, and which faults struck.
   [[nodiscard]] const std::vector<std::string>& news() const { return news_; }
-  /// The last epoch in which the daemon gave an order, remembered or forgot a home, or reported
+  /// Returns the last epoch in which the daemon gave an order, stored or forgot a home, or reported
   /// something.
   [[nodiscard]] std::int64_t last_stir() const { return last_stir_; }
-  /// Of the last epoch.
+  /// Returns the figures of the last epoch.
   [[nodiscard]] const EpochFigures& figures() const { return figures_; }
   [[nodiscard]] const EpochTruth& truth() const { return truth_; }
-  /// The scenario's entry for a VM that has started.
+  /// Returns the scenario's entry for a VM that has started.
   [[nodiscard]] const ScenarioVm& vm(const VmId& id) const;
-  /// A table of `vmnuma stats`, or nothing while the daemon does not run.
+  /// Returns a table of `vmnuma stats`, or nothing while the daemon does not run.
   [[nodiscard]] std::optional<stats::Report> table(const std::string& type);
   /// Sends the daemon a command of the control socket, now. Error: unavailable while it does not
   /// run, and those of the daemon.
   [[nodiscard]] Result<balancer::Answer> ask(const balancer::Command& command);
   /// Records what the daemon sees and plans, from the next epoch on.
   void record(bool anonymize) { daemon_.record(anonymize); }
-  /// Lines of the recording since the last call. To be taken every few epochs.
+  /// Returns the lines of the recording since the last call. Call every few epochs.
   [[nodiscard]] std::vector<std::string> take_recording() { return daemon_.take_recording(); }
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
 
-  /// After the last epoch.
+  /// Returns the result; call after the last epoch.
   [[nodiscard]] SimulationResult result();
 
  private:
@@ -80,12 +80,12 @@ class Simulation {
     Percentage locality;
     std::vector<NodeId> homes;
     std::int64_t moves = 0;
-    NodeIndex main_node = kNoNode;  ///< where most of its vCPUs were
+    NodeIndex main_node = kNoNode;  ///< the node on which most of its vCPUs were
   };
   struct Given {
     std::int64_t epoch = 0;
     migration::Order order;
-    bool counted = false;  ///< its pins are made; reported again after a restart
+    bool counted = false;  ///< its pins have been made; this is reported again after a restart
   };
   class Mean {
    public:

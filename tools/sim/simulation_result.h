@@ -17,9 +17,9 @@ namespace vmnuma::tools {
 struct Percentage {
   std::int64_t value = 0;
 };
-/// part / whole; nothing if `whole` is not positive.
+/// Returns part / whole; nothing if `whole` is not positive.
 [[nodiscard]] std::optional<Percentage> percentage_of(std::int64_t part, std::int64_t whole);
-/// In per cent, rounded to hundredths.
+/// Returns the share in per cent, rounded to hundredths.
 [[nodiscard]] double two_digits(Percentage share);
 
 struct Course {
@@ -30,11 +30,12 @@ struct Course {
 
 struct VmResult {
   std::string name;
-  std::vector<NodeId> homes;  ///< by client, at its end; negative means none
+  std::vector<NodeId> homes;  ///< by client, at the VM's end; negative means none
   Percentage used;            ///< of its vCPUs, in core time, mean over its life
-  Percentage worked;          ///< the same without what was lost to far memory and the like
+  Percentage worked;          ///< likewise, minus what was lost to far memory and similar causes
   Percentage entitled;
-  Percentage waited;    ///< of the time its vCPUs ran or wanted to, as the kernel counts it
+  Percentage
+      waited;  ///< in per cent of the time its vCPUs ran or wanted to run, as the kernel counts it
   Percentage locality;  ///< at its end
   std::int64_t moves = 0;
 };
@@ -49,22 +50,23 @@ struct SimulationResult {
   std::int64_t locality_moves = 0;
   std::int64_t long_term_moves = 0;
   Bytes moved;
-  Bytes below_reserve;  ///< of it, to nodes that then had less free than their reserve
+  Bytes below_reserve;  ///< part of it, moved to nodes that then had less free memory than their
+                        ///< reserve
   Course imbalance;
   Course locality;
-  Percentage owed;  ///< of what all VMs wanted in all epochs, as `lost`
+  Percentage owed;  ///< in per cent of what all VMs wanted in all epochs, like `lost`
   Percentage lost;
   std::int64_t last_move_epoch = -1;
   std::int64_t node_changes =
-      0;  ///< how often a VM went to run mainly on another node, by any cause
+      0;  ///< how often a VM began to run mainly on another node, for any reason
   std::vector<PredictedAction> predictions;  ///< of actions that were carried out and measured
   std::vector<VmResult> vms;
   std::vector<std::string> violations;
 };
 
-/// One line, without a line end.
+/// Returns one line, without a line end.
 [[nodiscard]] std::string to_json(const SimulationResult& result);
-/// Several lines, each ended by '\n'.
+/// Returns several lines, each terminated by '\n'.
 [[nodiscard]] std::string to_text(const SimulationResult& result);
 
 }  // namespace vmnuma::tools

@@ -20,10 +20,10 @@ using migration::VmChange;
 namespace {
 
 constexpr std::size_t kMostViolations = 100;
-/// In a shorter scenario memory may still be in flight at the end.
+/// In a shorter scenario, memory may still be on the move at the end.
 constexpr std::int64_t kLongEnoughForRest = 90;
 
-/// Moves that the balancer chose to make.
+/// Returns whether the balancer chose to make a move for this reason.
 bool is_balancing(Reason reason) {
   return moves_a_home(reason) && reason != Reason::kAdministrator && reason != Reason::kMakeRoom;
 }
@@ -72,7 +72,7 @@ void Oracles::order_given(std::int64_t epoch, const Order& order, const SimHost&
       const ClientId client{change.vm, home.client};
       const auto stay = stays_.find(client);
       under_way.before[client] = stay == stays_.end() ? std::nullopt : std::optional(stay->second);
-      const bool stays = home.from == home.to;  // it gets other CPUs of its node
+      const bool stays = home.from == home.to;  // the client gets other CPUs of its node
       if (!stays) {
         stays_[client] = {epoch, home.from};
       }
@@ -91,14 +91,14 @@ void Oracles::check_home_change(std::int64_t epoch, const Order& order, const Vm
   const std::string what =
       fmt::format("action {} ({}) moves {} to node {}", order.action, name_of(order.reason),
                   client_name(change, home), home.to.value);
-  const bool stays = home.from == home.to;  // where it was found, and it gets other CPUs there
+  const bool stays = home.from == home.to;  // it stays where it was found and gets other CPUs there
   if (!stays && (!to || !host.topology().can_be_home(*to))) {
     violation(what + ", which cannot be a home");
   }
   if (!host.runs(change.vm)) {
     return;
   }
-  // All that can be homes, if none of those that the policy names can be one now.
+  // All nodes that can be homes, if currently none of those that the policy names can.
   const std::vector<NodeIndex> allowed =
       allowed_homes(host.topology(), host.description(change.vm).policy);
   if (to && !stays && std::find(allowed.begin(), allowed.end(), *to) == allowed.end()) {
@@ -123,7 +123,7 @@ void Oracles::check_new_pins(const Order& order, const VmChange& change, const S
     return;
   }
   const std::vector<NodeId>& mask = host.description(change.vm).policy.nodes;
-  // All that can be homes, if none of those that the policy names can be one now.
+  // All nodes that can be homes, if currently none of those that the policy names can.
   const std::vector<NodeIndex> homes =
       allowed_homes(host.topology(), host.description(change.vm).policy);
   const auto may_be_home = [&](const Node& node) {
@@ -177,8 +177,8 @@ void Oracles::action_told(const migration::ActionEvent& event) {
 }
 
 void Oracles::daemon_stopped(const std::vector<migration::OpenAction>& left_open) {
-  // What was not in the journal never happened; when it left where is forgotten, and so is what was
-  // moved in this second.
+  // Orders that were not in the journal never took effect. The new daemon does not know when
+  // clients left which nodes, nor how much was moved in this second.
   std::erase_if(under_way_, [&](const auto& entry) {
     return std::none_of(left_open.begin(), left_open.end(), [&](const migration::OpenAction& open) {
       return open.order.action == entry.first;
@@ -200,7 +200,7 @@ void Oracles::check_rate(Meter& meter, Bytes rate, const PageMove& move, const s
                        rate * (passed % kMicrosecondsPerSecond) / kMicrosecondsPerSecond;
   meter.level = std::max(meter.level - leaked, Bytes{}) + move.moved;
   meter.at = move.at;
-  // The bucket that pacing may empty at once, and one call that it cannot foresee.
+  // The bucket, which pacing may empty at once, plus one call that it cannot foresee.
   const Bytes most = std::max(migration::kSmallestBucket, rate / 10) + migration::kSmallestBucket;
   if (meter.level > most) {
     violation(
@@ -245,7 +245,7 @@ void Oracles::pages_moved(const PageMove& move, const SimHost& host) {
 
 namespace {
 
-/// Of these CPUs, those that are online.
+/// Returns those of the CPUs that are online.
 std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const Topology& topology) {
   std::vector<CpuId> online;
   for (const Node& node : topology.nodes) {
@@ -258,10 +258,11 @@ std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const Topology& top
   return online;
 }
 
-/// True if pins may not fit the homes yet: CPUs went or came, libvirt could not be reached, or what
-/// a daemon that died had begun is taken back, which takes long where pins are slow.
+/// Returns whether pins may not match the homes yet: because CPUs went offline or online, because
+/// libvirt could not be reached, or because orders that a killed daemon had begun are being undone,
+/// which takes long if pins are slow.
 bool pins_are_being_mended(const Scenario& scenario, std::int64_t epoch) {
-  constexpr std::int64_t kPatience = 40;  // that long a VM rests after three attempts
+  constexpr std::int64_t kPatience = 40;  // a VM is left alone for so long after three attempts
   constexpr std::int64_t kLooksAround = 2;
   const bool slow =
       std::any_of(scenario.faults.begin(), scenario.faults.end(), [epoch](const Fault& fault) {
@@ -304,7 +305,7 @@ void Oracles::check_pins(const SimHost& host, const balancer::Controller& contro
         pins.insert(pin == live.vcpu_pins.end() ? std::vector<CpuId>{} : pin->cpus);
       }
       if (pins.contains({})) {
-        pins.erase(all_cpus);  // what was taken back to "any CPU" has a pin with all of them
+        pins.erase(all_cpus);  // a pin that was restored to "any CPU" names all of them
       }
       if (pins.size() > 1) {
         violation(
@@ -346,7 +347,7 @@ void Oracles::epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaem
     }
   }
   if (host.topology().only_home()) {
-    stays_.clear();  // if all live on one node, no client came from another
+    stays_.clear();  // if all clients live on one node, none can have come from another
   }
   std::erase_if(vm_meters_, [&](const auto& entry) { return !is_under_way(entry.first); });
   begun_in_epoch_ = 0;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Watches a simulation for what must never happen.
+/// Checks a simulation for events that must never happen.
 ///
 /// Problem: a scenario's figures can look good although something went wrong on the way. Approach:
-/// rules that hold in every scenario are checked after every epoch from what the host, the executor
-/// and the controller really did, with bookkeeping independent of theirs. Properties, checked:
+/// after every epoch check rules that hold in every scenario against what the host, the executor
+/// and the controller really did, with bookkeeping independent of theirs. Rules:
 ///  1. Pages are neither lost nor created.
 ///  2. The vCPUs of a client are pinned alike, to its home if it has one, unless an order is in
 ///     progress.
 ///  3. No client is moved to a node that its VM may not use or that cannot be a home, nor sooner
-///     than Numa.Residency and Numa.NoReturn allow, nor more than Numa.MigrationsPerEpoch in an
-///     epoch; nor may its threads run on another such node. It may stay where it was found.
-///  4. In no period is more moved than the rates allow, nothing below a node's reserve, and no page
-///     of a VM with memory that stays.
+///     than Numa.Residency and Numa.NoReturn allow, nor do more than Numa.MigrationsPerEpoch moves
+///     begin in an epoch. Nor may the threads of a client run on such a node; but it may stay where
+///     it was found.
+///  4. Never is more moved than the rates allow, or so much that a node falls below its reserve, or
+///     a page of a VM whose memory must stay.
 ///  5. Every order ends once, and nothing is left open in the journal.
-///  6. Under a constant load moves come to an end (except turns of long-term fairness), if the
-///     scenario is long enough for that.
+///  6. Under a constant load, moves cease (except turns of long-term fairness) if the scenario is
+///     long enough.
 ///  7. No plan breaks a rule of balancer/core/validator.h.
 #pragma once
 
@@ -35,21 +36,22 @@ class Oracles {
  public:
   explicit Oracles(const Scenario& scenario);
 
-  /// To be called in the order of the events.
+  /// Call these in the order of the events.
   void daemon_stopped(const std::vector<migration::OpenAction>& left_open);
   void order_given(std::int64_t epoch, const migration::Order& order, const SimHost& host);
   void action_told(const migration::ActionEvent& event);
   void pages_moved(const PageMove& move, const SimHost& host);
-  /// How much of what was moved lies below its node's reserve, under any policy.
+  /// Returns how much of the moved memory took its target node below the reserve. Valid for any
+  /// policy.
   [[nodiscard]] Bytes below_reserve(const PageMove& move, const SimHost& host) const;
   void epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaemon& daemon);
   void simulation_ended(SimDaemon& daemon);
 
-  /// "epoch 12: ...", in the order in which they were found.
+  /// Returns the violations, as "epoch 12: ...", in the order in which they were found.
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
  private:
-  /// The level of a leaky bucket: more than it holds means too fast.
+  /// A leaky bucket: if it overflows, the rate was exceeded.
   struct Meter {
     Microseconds at;
     Bytes level;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How good the balancer's predictions were: predicted and measured gain of each action.
+/// Assesses the balancer's predictions: predicted and measured gain of each action.
 ///
 /// Terms: *gain* - lost time that an action saves per epoch. *Worth counting* - a predicted gain of
-/// more than kWorthCounting, by an action other than a turn: a turn passes a shortage on and is not
-/// meant to save anything. *Near* - the predicted gain is within kNearPct per cent of the measured
-/// one.
+/// more than kWorthCounting, by an action other than a turn: a turn passes a shortage on to other
+/// clients and is not meant to save anything. *Near* - the predicted gain is within kNearPct per
+/// cent of the measured one.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ inline constexpr std::int64_t kNearPct = 20;
 
 /// One action that was carried out and measured.
 struct PredictedAction {
-  std::int64_t epoch = 0;  ///< in which it was ordered
-  std::int64_t ended = 0;  ///< in which its outcome was measured
+  std::int64_t epoch = 0;  ///< in which the action was ordered
+  std::int64_t ended = 0;  ///< in which the outcome was measured
   Reason reason{};
   CpuTime predicted;  ///< gain
   CpuTime measured;   ///< gain

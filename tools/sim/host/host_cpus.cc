@@ -16,10 +16,10 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// The loss of a thread that moves to another node: the kernel's own estimate of how long its
-/// caches are worth waiting for (sysctl_sched_migration_cost; Linux 6.1, kernel/sched/fair.c).
+/// What a thread loses when it moves to another node: the kernel's own estimate of how long it is
+/// worth waiting to keep its caches (sysctl_sched_migration_cost; Linux 6.1, kernel/sched/fair.c).
 constexpr CpuTime kCacheLoss{500};
-/// What a node's memory can deliver, including page moves.
+/// The bandwidth of a node's memory per second, including page moves.
 constexpr Bytes kNodeBandwidth = kGiB * 20;
 
 std::vector<std::int32_t> cores_of(const Node& node) {
@@ -46,7 +46,7 @@ bool has_several_caches(const Node& node) {
   });
 }
 
-/// The node's CPUs by last-level cache, as indices.
+/// Returns the node's CPUs by last-level cache, as indices.
 std::vector<std::vector<std::size_t>> caches_of(const Node& node) {
   std::map<std::int32_t, std::vector<std::size_t>> cpus;
   for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
@@ -60,7 +60,7 @@ std::vector<std::vector<std::size_t>> caches_of(const Node& node) {
   return caches;
 }
 
-/// How long the thread ran on the CPUs of each cache.
+/// Returns how long the thread ran on the CPUs of each cache.
 std::vector<CpuTime> on_caches(const NodeShares& shares, std::size_t thread,
                                const std::vector<std::vector<std::size_t>>& caches,
                                std::size_t cpus) {
@@ -78,7 +78,7 @@ std::vector<CpuTime> on_caches(const NodeShares& shares, std::size_t thread,
   return on_cache;
 }
 
-/// In per cent of one CPU, in this epoch.
+/// Returns the loads' demand in this epoch, in per cent of one CPU.
 std::int64_t pct_of(const std::vector<OtherLoad>& loads, std::int64_t epoch) {
   std::int64_t pct = 0;
   for (const OtherLoad& load : loads) {
@@ -108,11 +108,11 @@ std::vector<NodeIndex> nodes_for(const HostState& host, const SimVm& vm, std::si
       allowed.push_back(node);
     }
   }
-  // If none of its CPUs is left, the kernel lets a thread run anywhere.
+  // If none of its CPUs is online, the kernel lets a thread run anywhere.
   return allowed.empty() ? online : allowed;
 }
 
-/// Indices of the node's CPUs that the vCPU may run on; empty: all.
+/// Returns the indices of the node's CPUs on which the vCPU may run; empty: all.
 std::vector<std::size_t> cpus_for(const SimVm& vm, std::size_t vcpu, const Node& node) {
   const auto pin = std::find_if(
       vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
@@ -144,7 +144,7 @@ const std::vector<NodeIndex>& places_of(const HostState& host, SimVm& vm, std::s
   return vm.vcpus[vcpu].places;
 }
 
-/// A VM that wants more than its quota is throttled, which schedstat reports as waiting.
+/// Throttles a VM that wants more than its quota, which schedstat reports as waiting.
 void limit_demand(SimVm& vm, CpuTime length) {
   const CpuTime load{length.value * vm.load_pct / 100};
   const auto vcpus = static_cast<std::int64_t>(vm.vcpus.size());
@@ -157,7 +157,7 @@ void limit_demand(SimVm& vm, CpuTime length) {
   }
 }
 
-/// A thread that changed its node has lost its caches.
+/// Charges a thread that changed its node for the loss of its caches.
 void come_from(SimVcpu& vcpu, NodeIndex before) {
   if (before != vcpu.node) {
     vcpu.queued = CpuTime{};
@@ -184,7 +184,8 @@ CpuTime stall_of(const HostState& host, const SimVm& vm, std::size_t index, CpuT
   return std::min(CpuTime{far + busy + pushed_out}, served);
 }
 
-/// Time spent on wake-ups across nodes is taken from all vCPUs of the VM alike, as far as they ran.
+/// Takes the time spent on wake-ups across nodes from all vCPUs of the VM in equal parts, but from
+/// none more than it was served.
 void pay_for_talk(HostState& host, CpuTime length) {
   if (host.talks.empty()) {
     return;
@@ -265,8 +266,9 @@ void HostCpus::settle_threads(HostState& host, CpuTime length) {
   }
 }
 
-/// Short-lived processes start where most CPUs are idle (sched_balance_exec(), Linux 6.1,
-/// kernel/sched/core.c): piece by piece, each on the node with the most idle time per CPU.
+/// Distributes loads without a node. Short-lived processes start where most CPUs are idle
+/// (sched_balance_exec(), Linux 6.1, kernel/sched/core.c): piece by piece, each on the node with
+/// the most idle time per CPU.
 void HostCpus::let_others_roam(HostState& host, CpuTime length) const {
   constexpr std::int64_t kPieces = 64;
   for (SimNode& node : host.nodes) {
@@ -405,8 +407,8 @@ std::vector<Permille> HostCpus::crowding_on(const Node& node, CpuTime length,
   return crowding(uses, time);
 }
 
-/// How long threads of the node wait for each other although all get what they want; `of_all` is
-/// what they want.
+/// Returns how long threads of the node wait for each other although all get what they want;
+/// `of_all` is what they want.
 CpuTime HostCpus::queueing_on(NodeIndex node, std::int32_t cpus, CpuTime length, CpuTime others,
                               const std::vector<PinnedThread>& threads, CpuTime& of_all) {
   std::vector<CpuTime> wants;

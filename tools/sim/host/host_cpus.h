@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the CPUs of a simulated host do: threads settle on nodes, run, and wait for memory.
+/// Simulates the CPUs of a host: threads settle on nodes, run, and wait for memory.
 ///
-/// Approach: one while at a time. Unpinned vCPUs go where the kernel's load balancer puts them
-/// (sim_load_balancer.h), other load without a node goes where CPUs are idle, every node shares out
-/// its CPUs (sim_cpus.h), first to QEMU's own threads and the host; remote memory, crowded caches
-/// (sim_caches.h) and wake-ups across nodes (sim_talks.h) cost part of the time that was given. The
-/// CPU on which a thread runs within a node is simulated only if some thread there may not run on
-/// all of them.
+/// Approach: time passes in short intervals, called whiles. Unpinned vCPUs go where the kernel's
+/// load balancer puts them (sim_load_balancer.h), and other load without a node goes where CPUs are
+/// idle. Every node distributes its CPU time (sim_cpus.h), first to QEMU's own threads and the
+/// host. Remote memory, crowded caches (sim_caches.h) and wake-ups across nodes (sim_talks.h) cost
+/// part of the time that was given. Which CPU of its node a thread runs on is simulated only if
+/// some thread on the node may not use all of them.
 ///
 /// Properties:
-///  - the time a thread wanted is the time it ran or waited; reported waiting also includes time
-///    that it queued before it ran after all, as in the kernel's run_delay;
+///  - the time a thread wanted is the sum of the times it ran and waited; the waiting time that is
+///    reported also includes time in a run queue before it ran after all, as the kernel's run_delay
+///    does;
 ///  - no VM runs longer than its limit.
 #pragma once
 
@@ -26,7 +27,7 @@ namespace vmnuma::tools {
 
 class HostCpus {
  public:
-  /// Of the other loads, this object has those without a node; the rest belong to the nodes.
+  /// Of the other loads, this object handles those without a node; the rest belong to the nodes.
   HostCpus(const std::vector<OtherLoad>& others, std::uint64_t seed, std::size_t nodes);
 
   /// Applies the other loads of that epoch.
@@ -34,14 +35,14 @@ class HostCpus {
   void run(HostState& host, CpuTime length);
 
  private:
-  /// A vCPU on the node that it has settled on.
+  /// A vCPU on the node on which it has settled.
   struct Thread {
     SimVm* vm;
     std::size_t vcpu;
     std::int64_t weight;  ///< at least 1
-    CpuTime beside;       ///< what QEMU's own threads want meanwhile
+    CpuTime beside;       ///< what QEMU's own threads want at the same time
   };
-  /// The result of a while; most whiles are like the one before.
+  /// The result of a while, kept because most whiles are like the one before.
   struct Queue {
     std::int32_t cpus = 0;
     CpuTime length;

@@ -7,10 +7,11 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Memory that a second of CPU time touches until everything is touched.
+/// Memory that a VM touches per second of CPU time until it has touched everything.
 constexpr Bytes kTouchedPerSecond = kMiB * 256;
 
-/// All memory of a cell is used uniformly, so any of its running vCPUs may use the page next.
+/// Takes a hinting fault. All memory of a cell is used uniformly, so any of its running vCPUs may
+/// use the page next.
 void take_hinting_fault(HostState& host, SimVm& vm, std::int64_t page,
                         const std::vector<std::size_t>& runnable,
                         const std::vector<SimNumaScanner::Share>& nodes) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The state of a simulated host: VMs with their vCPUs, nodes with their CPUs, and memory.
 ///
-/// Read and changed by host_cpus.h, host_memory.h, sim_libvirt.h, sim_kernel.h and sim_host.h, each
-/// of which says what it does.
+/// Read and changed by host_cpus.h, host_memory.h, sim_libvirt.h, sim_kernel.h and sim_host.h.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +28,11 @@ struct PageMove {
   VmId vm;
   NodeId to;
   Bytes moved;
-  Bytes free_told;          ///< free memory there as last reported to a mover, less what all
-                            ///< have moved there since
-  Bytes left;               ///< free there afterwards
-  bool huge_pages = false;  ///< from pool to pool, which leaves the nodes' free memory alone
+  Bytes free_told;  ///< free memory of the target as last reported to a mover, minus what all
+                    ///< movers have moved there since
+  Bytes left;       ///< free memory of the target afterwards
+  bool huge_pages =
+      false;  ///< moved from pool to pool, which does not affect the nodes' free memory
 };
 
 struct SimVcpu {
@@ -40,8 +40,8 @@ struct SimVcpu {
   CpuTime wants;                  ///< in this while
   CpuTime ran;                    ///< in this while
   CpuTime overhead;               ///< run time spent on faults and copies; not yet reported
-  CpuTime queued;                 ///< since it came to this node
-  std::vector<NodeIndex> places;  ///< where it may run
+  CpuTime queued;                 ///< since the thread came to this node
+  std::vector<NodeIndex> places;  ///< where the thread may run
   std::int64_t ran_us = 0;
   std::int64_t waited_us = 0;
   std::int64_t reads = 0;               ///< from memory, since it started
@@ -56,13 +56,13 @@ struct SimVm {
   VmProcess process;
   std::vector<SimVcpu> vcpus;
   Random random{0};  ///< of its load
-  Random users{0};   ///< draws the vCPU that uses a page next
+  Random users{0};   ///< chooses the vCPU that uses a page next
   std::int64_t load_pct = 0;
   std::int64_t beside_us = 0;             ///< of threads other than vCPUs, since it started
   std::int64_t throttled_us = 0;          ///< by its limit, since it started
   std::int64_t turn = 0;                  ///< of interleaved memory
-  std::optional<SimNumaScanner> scanner;  ///< if the kernel balances it
-  NodeIndex prefers = kNoNode;            ///< where the kernel prefers its threads
+  std::optional<SimNumaScanner> scanner;  ///< present if the kernel balances the VM
+  NodeIndex prefers = kNoNode;            ///< the node that the kernel prefers for its threads
   bool places_are_known = false;
   bool refuses_pins = false;
   bool pages_busy = false;
@@ -71,16 +71,16 @@ struct SimVm {
 };
 
 struct SimNode {
-  std::vector<Cpu> cpus;  ///< all, also offline ones
+  std::vector<Cpu> cpus;  ///< all CPUs, including offline ones
   std::vector<OtherLoad> other_loads;
-  std::int64_t other_pct = 0;   ///< in this epoch, of loads that stay on the node
-  CpuTime roaming;              ///< what loads without a node want here, in this while
+  std::int64_t other_pct = 0;   ///< loads that stay on the node, in this epoch
+  CpuTime roaming;              ///< what loads without a node want of this node, in this while
   CpuTime moving;               ///< time of page moves that no thread has waited for yet
   Bytes moved;                  ///< to and from, in this while
   std::int64_t busy_us = 0;     ///< since the host started
-  std::int64_t copying_us = 0;  ///< of it, time that page moves took
+  std::int64_t copying_us = 0;  ///< part of it that page moves took
   CpuTime others;               ///< in this epoch
-  CpuTime roamed;               ///< of it, at most what loads without a node used
+  CpuTime roamed;               ///< part of it; at most what loads without a node used
 };
 
 struct HostState {
@@ -94,26 +94,28 @@ struct HostState {
   std::vector<PageMove> moves;  ///< since they were last taken
   bool domains_changed = true;  ///< since libvirt was last asked
 
-  /// Null if it does not run.
+  /// Returns the VM, or null if it does not run.
   [[nodiscard]] SimVm* find(const VmId& vm);
-  /// How many of its vCPUs each node last ran. It must be running.
+  /// Returns for each node how many of the VM's vCPUs last ran there. The VM must be running.
   [[nodiscard]] std::vector<std::int32_t> vcpus_on(const VmId& vm) const;
 
   [[nodiscard]] bool memory_may_be_on(const SimVm& vm, NodeIndex node) const;
   [[nodiscard]] std::vector<NodeIndex> memory_nodes_for(const SimVm& vm) const;
 
-  /// Time to copy a page; within a node at 10 GB/s, further away longer in proportion to distance.
+  /// Returns the time to copy a page: within a node at 10 GB/s, between nodes longer in proportion
+  /// to the distance.
   [[nodiscard]] Microseconds copy_time(NodeIndex from, NodeIndex to) const;
-  /// A copy takes bandwidth of both nodes, and time of a CPU of the target.
+  /// Accounts for a copy, which takes bandwidth of both nodes and time of a CPU of the target.
   void note_copy(NodeIndex from, NodeIndex to, CpuTime time);
-  /// The page cannot be moved; for the same page always the same answer, per `manner`.
+  /// Returns whether the page cannot be moved; for the same page and `manner` the answer is always
+  /// the same.
   [[nodiscard]] bool is_busy(const SimVm& vm, std::int64_t page, std::uint64_t manner) const;
 };
 
-/// The pin of that number, made or changed.
+/// Makes or changes the pin of that number.
 void set_pin(std::vector<Pin>& pins, std::int32_t number, const std::vector<CpuId>& cpus);
 
-/// The guest cell of the memory that the vCPU uses.
+/// Returns the guest cell whose memory the vCPU uses.
 [[nodiscard]] std::size_t cell_of(const SimVm& vm, std::size_t vcpu);
 
 }  // namespace vmnuma::tools

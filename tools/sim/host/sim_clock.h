@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The time of the caller of the simulated host's ports.
+/// A clock for the caller of the simulated host's ports.
 ///
-/// Calls take virtual time: the daemon sets the clock before a step and finds it advanced
-/// afterwards.
+/// Calls take virtual time: the daemon sets the clock before a step; afterwards it has advanced.
 #pragma once
 
 #include "placement/model/amounts.h"

@@ -70,13 +70,13 @@ namespace {
 
 constexpr std::int64_t kSlices = 50;
 
-/// What of each CPU and core has been given out.
+/// The time of each CPU and core that has been given out.
 class CpuSlices {
  public:
   CpuSlices(const std::vector<std::int32_t>& cores, CpuTime length)
       : cores_(cores), length_(length), used_(cores.size()) {}
 
-  /// The emptiest of these CPUs with time left; nothing if there is none.
+  /// Returns the least used of these CPUs that has time left; nothing if there is none.
   [[nodiscard]] std::optional<std::size_t> emptiest(const std::vector<std::size_t>& cpus) const {
     std::optional<std::size_t> best;
     for (const std::size_t cpu : cpus) {
@@ -92,7 +92,7 @@ class CpuSlices {
     of_core_[cores_[cpu]] += taken;
     return taken;
   }
-  /// What `time` on a CPU was worth, after everything is given out.
+  /// Returns the core time that `time` on a CPU was worth; valid once all time is given out.
   [[nodiscard]] CpuTime served(std::size_t cpu, CpuTime time) const {
     const auto threads = std::count(cores_.begin(), cores_.end(), cores_[cpu]);
     const Supply core{length_, length_ * threads, CpuTime{}, kSimSmtGainPct};

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The balancer on a simulated host: the shipped controller and executor, driven in virtual time.
 ///
-/// Problem: the simulation must run the shipped code, and a daemon must be able to die at any
-/// moment. Approach: this class does what balancer/service does with threads and timers, and
-/// nothing else: libvirt's news, samples and the executor's events go to the controller, its
-/// effects to the executor. What a daemon keeps in its database survives stop() and start().
+/// Problem: the simulation must run the shipped code, and it must be possible to kill the daemon at
+/// any moment. Approach: this class does only what balancer/service does with threads and timers:
+/// it passes libvirt's news, samples and the executor's events to the controller, and the
+/// controller's effects to the executor. Whatever a daemon keeps in its database survives stop()
+/// and start().
 ///
 /// Properties:
-///  - the executor's steps are made one after the other, none beginning before the previous one
-///    ended;
+///  - the executor's steps are carried out one after the other; none begins before the previous one
+///    has ended;
 ///  - no decision is made here.
 #pragma once
 
@@ -30,50 +31,51 @@
 
 namespace vmnuma::tools {
 
-/// What the daemon said and did since the last report.
+/// What the daemon reported and did since the last report.
 struct DaemonReport {
   std::vector<migration::Order> orders;
   std::vector<migration::ActionEvent> events;
   std::vector<balancer::OutcomeMeasured> outcomes;
   std::vector<balancer::LogLine> log;
-  std::int64_t homes = 0;  ///< number of homes it remembered or forgot
+  std::int64_t homes = 0;  ///< number of homes that it stored or forgot
 };
 
-/// Members: the daemon, while it runs, and what outlives a killed one.
+/// The members are the daemon, while it runs, and what outlives a killed daemon.
 class SimDaemon {
  public:
   SimDaemon(const Options& options, PlacementStrategy strategy, SimHost& host, SimClock& clock);
 
   /// Starts it, or restarts it after stop().
   void start(Microseconds now);
-  /// Kills it, without a chance to do anything.
+  /// Kills it, so that it has no chance to clean up.
   void stop();
   [[nodiscard]] bool running() const { return running_ != nullptr; }
 
-  /// What the history knows of a VM's load in the minutes before the simulation starts.
+  /// Sets what the history knows of a VM's load in the minutes before the simulation starts.
   void remember_load(const VmId& vm, const std::vector<Permille>& minutes);
-  /// An epoch's readings have been taken.
+  /// Begins an epoch with its readings.
   void tick(Sample sample);
   /// Passes on libvirt's news, if there are any.
   void refresh_domains();
   void change_topology();
-  /// libvirt stopped answering, or answers again; also to be called while the daemon does not run.
+  /// Call when libvirt stops answering or answers again, even while the daemon does not run.
   void lose_libvirt(bool lost);
-  /// Makes all steps of the executor that begin before `until`.
+  /// Carries out all steps of the executor that begin before `until`.
   void work(Microseconds until);
 
-  /// Only while it runs.
+  /// Call only while it runs.
   [[nodiscard]] const balancer::Controller& controller() const { return running_->controller; }
-  /// Sends it a command of the control socket. Only while it runs.
+  /// Sends it a command of the control socket. Call only while it runs.
   [[nodiscard]] Result<balancer::Answer> ask(const balancer::Command& command);
   [[nodiscard]] bool executor_idle() const { return !running_ || running_->executor.idle(); }
   [[nodiscard]] SimJournal& journal() { return journal_; }
-  /// The executor made more steps than it can have had reason to.
+  /// Returns whether the executor carried out more steps than can be justified, as in an endless
+  /// loop.
   [[nodiscard]] bool span_round() const { return span_round_; }
   [[nodiscard]] DaemonReport take_report();
-  /// Records from now on if it runs, otherwise from its start; continues across its restarts.
+  /// Starts recording: now if the daemon runs, otherwise when it starts. Continues across restarts.
   void record(bool anonymize);
-  /// Lines of the recording since the last call, each with its end.
+  /// Returns the lines of the recording since the last call, each with its line end.
   [[nodiscard]] std::vector<std::string> take_recording();
 
  private:

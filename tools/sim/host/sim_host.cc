@@ -29,7 +29,8 @@ SimMemory::Counts ordinary_pages_of(const ScenarioHost& host) {
   return pages;
 }
 
-/// CPUs numbered as the kernel does on most machines: first threads of all cores, then second ones.
+/// Makes a topology whose CPUs are numbered as on most machines: first threads of all cores, then
+/// second ones.
 Topology make_topology(const ScenarioHost& host) {
   Topology topology;
   topology.distances = host.distances;
@@ -49,7 +50,7 @@ Topology make_topology(const ScenarioHost& host) {
     }
     for (std::int32_t thread = 0; thread < node.threads_per_core; ++thread) {
       for (std::int32_t core = first_core; core < first_core + node.cores; ++core) {
-        // Cores of one cache are consecutive.
+        // Cores that share a cache are consecutive.
         const std::int32_t cache = (core - first_core) * node.caches / node.cores;
         made.cpus.push_back(
             {CpuId{thread * all_cores + core}, core, node.id.value * node.caches + cache});
@@ -111,7 +112,7 @@ void describe(SimVm& vm) {
   }
 }
 
-/// Client by client on the nodes on which it is found pinned, as left by an administrator or an
+/// Pins each client to the node on which it is found pinned, as left by an administrator or an
 /// earlier balancer.
 void pin_as_found(SimVm& vm, const HostState& host, bool prefer_ht) {
   if (vm.spec.pinned_on.empty()) {
@@ -137,7 +138,7 @@ void pin_as_found(SimVm& vm, const HostState& host, bool prefer_ht) {
   description.io_thread_pins = {{1, description.emulator_pin}};
 }
 
-/// The first CPU of each vCPU's node: the exact CPU does not matter.
+/// Returns the first CPU of each vCPU's node, because the exact CPU does not matter.
 std::vector<CpuId> last_cpus(const SimVm& vm, const Topology& topology) {
   std::vector<CpuId> cpus;
   for (const SimVcpu& vcpu : vm.vcpus) {
@@ -179,7 +180,7 @@ VmId SimHost::id_of_started(std::size_t number) {
   return id;
 }
 
-// ---- what happens to it ----
+// ---- events ----
 
 VmId SimHost::start(const ScenarioVm& spec) {
   constexpr std::int64_t kPidsPerVm = 2000;
@@ -251,7 +252,7 @@ void SimHost::run(Microseconds time) {
   epoch_so_far_ += length;
 }
 
-// ---- what goes wrong ----
+// ---- faults ----
 
 void SimHost::set(const VmId& id, bool SimVm::*fault, bool begins) {
   if (SimVm* vm = state_.find(id); vm != nullptr) {
@@ -291,7 +292,7 @@ void SimHost::take_cores(NodeId node, std::int32_t cores) {
   }
 }
 
-// ---- what there is to see ----
+// ---- observation ----
 
 Topology SimHost::firmware_topology() const {
   Topology topology = state_.topology;
@@ -311,7 +312,7 @@ Sample SimHost::sample(std::int64_t sequence, Microseconds now, const std::set<V
                             state_.topology.nodes[node].huge_pages, state_.nodes[node].copying_us});
     const auto cpus = static_cast<std::int64_t>(state_.nodes[node].cpus.size());
     for (std::int64_t i = 0; i < cpus; ++i) {
-      // Evenly, and never decreasing when the node's time grows.
+      // Divided evenly; no CPU's time decreases when the node's time grows.
       sample.cpus.push_back({state_.nodes[node].cpus[static_cast<std::size_t>(i)].id,
                              (state_.nodes[node].busy_us + cpus - 1 - i) / cpus});
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A simulated host: VMs with vCPUs that share CPUs and pages that lie on nodes.
 ///
-/// Problem: decisions can only be judged if everything about the host is known, time costs nothing
-/// and every run is the same. Approach: virtual time in short whiles. In each, CPUs run threads
-/// (host_cpus.h), and memory is touched and balanced where these run (host_memory.h). The ports
-/// below the executor, libvirt's and the kernel's, act on the same state and take time on the
-/// worker's clock (sim_libvirt.h, sim_kernel.h).
+/// Problem: decisions can only be judged if everything about the host is known, simulated time
+/// costs no real time, and every run is the same. Approach: virtual time passes in short whiles. In
+/// each, CPUs run threads (host_cpus.h), and memory is touched and balanced where the threads run
+/// (host_memory.h). The ports below the executor, libvirt's and the kernel's, act on the same state
+/// and take time on the worker's clock (sim_libvirt.h, sim_kernel.h).
 ///
-/// Properties: equal calls give equal answers; memory is neither lost nor made.
+/// Properties: equal calls give equal answers; memory is neither lost nor created.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@
 
 namespace vmnuma::tools {
 
-/// Its functions are what a scenario does to a host, and what observers see of it.
+/// Its functions are the events of a scenario, and what observers see of the host.
 class SimHost final : public stats::DomainInventory {
  public:
   /// `clock` belongs to the worker that uses the ports. `prefer_ht` as in Options: how wide VMs
@@ -35,59 +35,60 @@ class SimHost final : public stats::DomainInventory {
   SimHost(const SimHost&) = delete;
   SimHost& operator=(const SimHost&) = delete;
 
-  /// The id of the VM that is started as number `number`, from 0.
+  /// Returns the id of the VM that is started as number `number`, from 0.
   [[nodiscard]] static VmId id_of_started(std::size_t number);
 
   [[nodiscard]] SimLibvirt& libvirt() { return libvirt_; }
   [[nodiscard]] SimKernel& kernel() { return kernel_; }
 
-  // What happens to the host.
+  // Events on the host.
   VmId start(const ScenarioVm& vm);
-  /// Does nothing if it does not run.
+  /// Does nothing if the VM does not run.
   void stop(const VmId& vm);
-  /// From now on every vCPU wants that much of a CPU, whatever its VM was started with. Does
+  /// Sets how much of a CPU every vCPU wants from now on, in place of the VM's original load. Does
   /// nothing if the VM does not run.
   void set_load(const VmId& vm, std::int64_t pct);
-  /// From now on two running VMs wake each other that often, until one of them stops.
+  /// Makes two running VMs wake each other that often, until one of them stops.
   void let_talk(const VmId& one, const VmId& other, std::int64_t per_second) {
     state_.talks.add(one, other, per_second);
   }
-  /// From now on the kernel balances the VM's memory and threads, as far as they are not bound.
+  /// Lets the kernel balance the VM's memory and threads from now on, unless they are bound.
   void balance_numa(const VmId& vm);
   /// Applies the loads of that epoch.
   void begin_epoch(std::int64_t epoch);
   void run(Microseconds length);
 
-  // What goes wrong, until it is undone with false.
-  /// One of the VM's faults: refuses_pins, pages_busy, finds_no_memory, slow_pins. Does nothing if
-  /// it does not run.
+  // Faults, which last until they are undone with false.
+  /// Sets one of the VM's faults: refuses_pins, pages_busy, finds_no_memory, slow_pins. Does
+  /// nothing if the VM does not run.
   void set(const VmId& vm, bool SimVm::*fault, bool begins);
   void take_memory(NodeId node, bool take);
   void set_online(NodeId node, bool online);
-  /// Takes that many of the node's cores offline, the last ones; all if it has no more, or `cores`
+  /// Takes the last `cores` cores of the node offline; all of them if it has no more, or if `cores`
   /// is 0.
   void take_cores(NodeId node, std::int32_t cores);
 
-  // What there is to see.
+  // Observation.
   [[nodiscard]] const Topology& topology() const { return state_.topology; }
-  /// The topology with the firmware's distances.
+  /// Returns the topology with the firmware's distances.
   [[nodiscard]] Topology firmware_topology() const;
   [[nodiscard]] bool distances_are_measured() const { return distances_are_measured_; }
-  /// Once an epoch; for VMs in `spilling` also the last CPUs.
+  /// Returns the readings of an epoch; call once per epoch. For VMs in `spilling` it includes the
+  /// last CPUs.
   [[nodiscard]] Sample sample(std::int64_t sequence, Microseconds now,
                               const std::set<VmId>& spilling = {});
-  /// Something changed since the last refresh().
+  /// Returns whether something changed since the last refresh().
   [[nodiscard]] bool domains_changed() const { return state_.domains_changed; }
   [[nodiscard]] bool runs(const VmId& vm) const { return state_.vms.contains(vm); }
-  /// The VM as libvirt has it now. It must be running.
+  /// Returns the VM as libvirt currently describes it. It must be running.
   [[nodiscard]] const VmDescription& description(const VmId& vm) const {
     return state_.vms.at(vm).description;
   }
-  /// How many of its vCPUs each node last ran. It must be running.
+  /// Returns for each node how many of the VM's vCPUs last ran there. The VM must be running.
   [[nodiscard]] std::vector<std::int32_t> vcpus_on(const VmId& vm) const {
     return state_.vcpus_on(vm);
   }
-  /// Since the last call.
+  /// Returns the truth about the time since the last call.
   [[nodiscard]] EpochTruth take_truth();
   [[nodiscard]] std::vector<PageMove> take_moves();
   [[nodiscard]] std::optional<std::string> audit_memory() const { return state_.memory.audit(); }

@@ -26,7 +26,7 @@ class SimJournal final : public migration::Journal {
                                    std::string_view detail) override;
   [[nodiscard]] Result<std::vector<migration::OpenAction>> open_actions() override;
 
-  /// The highest number ever opened; 0 if none was.
+  /// Returns the highest number ever opened; 0 if none was.
   [[nodiscard]] std::int64_t last_action() const { return last_action_; }
   [[nodiscard]] std::size_t open_count() const { return open_.size(); }
 

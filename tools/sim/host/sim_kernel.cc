@@ -20,7 +20,7 @@ constexpr Microseconds kReadTime{100};
 constexpr std::int64_t kQueriedPagesPerMicrosecond = 5;
 /// A page migration call first drains every CPU's page lists.
 constexpr Microseconds kDrainTime{150};
-/// The cost of the kernel's ten passes over a page that cannot be moved.
+/// Cost of the kernel's ten passes over a page that cannot be moved.
 constexpr Microseconds kBusyPageTime{50};
 
 constexpr std::uint64_t kFirstAddress = std::uint64_t{1} << 40U;
@@ -74,7 +74,7 @@ Result<void> SimKernel::check(const VmProcess& process) {
   return find(process).map([](SimVm* /*vm*/) {});
 }
 
-/// As QEMU maps them, the first cell at the highest address.
+/// QEMU maps the first cell at the highest address.
 std::int64_t SimKernel::pages_below(const SimVm& vm, std::size_t cell) const {
   return host_.memory.pages(vm.owner) - host_.memory.first_page(vm.owner, cell + 1);
 }
@@ -150,8 +150,8 @@ struct SimKernel::Call {
   bool ran_full = false;
 };
 
-/// Moves what is queued. False if the call ends here: pages could not be moved, or the target is
-/// full.
+/// Moves the queued pages. Returns false if the call ends here because pages could not be moved or
+/// the target is full.
 bool SimKernel::flush(Call& call) {
   std::int64_t failed = 0;
   for (const std::size_t i : call.queued) {
@@ -170,7 +170,7 @@ bool SimKernel::flush(Call& call) {
     }
   }
   if (failed > 0) {
-    // Statuses of this batch are not written, even those of pages that moved.
+    // The statuses of this batch are not written, not even those of pages that moved.
     call.result.not_moved += failed;
     return false;
   }
@@ -214,7 +214,7 @@ Result<MoveResult> SimKernel::move(const VmProcess& process,
       call.queued.push_back(tried);
       continue;
     }
-    // A page that cannot be queued makes the kernel move those queued so far.
+    // If a page cannot be queued, the kernel moves the pages queued so far.
     call.result.statuses[tried] = !from ? -EFAULT : *from == *to ? node.value : -EBUSY;
     goes_on = flush(call);
   }

@@ -40,9 +40,9 @@ class SimKernel final : public migration::PageMover {
   struct Call;  ///< a page migration call
 
   [[nodiscard]] Result<SimVm*> find(const VmProcess& process);
-  /// Number of pages mapped below this cell's.
+  /// Returns the number of pages that are mapped below this cell's.
   [[nodiscard]] std::int64_t pages_below(const SimVm& vm, std::size_t cell) const;
-  /// -1 if the address is not the VM's.
+  /// Returns the page at an address; -1 if the address is not the VM's.
   [[nodiscard]] std::int64_t page_at(const SimVm& vm, std::uint64_t address) const;
   [[nodiscard]] bool flush(Call& call);
 

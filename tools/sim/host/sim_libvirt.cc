@@ -146,7 +146,7 @@ Result<void> SimLibvirt::widen_memory_nodes(const DomainRun& run,
   const auto vm = find(run);
   if (vm && (*vm)->description.numatune == NumatuneMode::kNone) {
     pay_for_pin(run.vm);
-    return {};  // it may use all
+    return {};  // the VM may use all CPUs
   }
   std::vector<NodeId> wide = nodes;
   if (vm) {
@@ -180,7 +180,7 @@ Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vecto
     vm->description.numatune = NumatuneMode::kRestrictive;
     vm->description.numatune_nodes = nodes;
     host_.domains_changed = true;
-    // The kernel copies everything outside at once, and libvirt waits for it.
+    // The kernel copies all memory outside these nodes immediately, and libvirt waits for it.
     for (std::int64_t page = 0; page < host_.memory.pages(vm->owner); ++page) {
       const std::optional<NodeIndex> from = host_.memory.place(vm->owner, page);
       if (!from || std::find(allowed.begin(), allowed.end(), *from) != allowed.end()) {

@@ -16,9 +16,9 @@ class SimLibvirt final : public migration::DomainControl {
   /// `host` must outlive it.
   explicit SimLibvirt(HostState& host) : host_(host) {}
 
-  /// Each pin takes long, for all VMs. For single VMs: SimVm::slow_pins.
+  /// Makes each pin take long, for all VMs. For single VMs see SimVm::slow_pins.
   void slow_down(bool slow) { slow_ = slow; }
-  /// Changes of pins and memory nodes fail.
+  /// Makes changes of pins and memory nodes fail.
   void lose(bool lost) { lost_ = lost; }
 
   [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
@@ -31,7 +31,7 @@ class SimLibvirt final : public migration::DomainControl {
                                               const std::vector<NodeId>& nodes) override;
   [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
                                                 const std::vector<NodeId>& nodes) override;
-  /// There are no jobs.
+  /// There are never any jobs.
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& /*run*/) override { return {}; }
   [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) override;
@@ -39,7 +39,7 @@ class SimLibvirt final : public migration::DomainControl {
  private:
   [[nodiscard]] Result<SimVm*> find(const VmId& vm);
   [[nodiscard]] Result<SimVm*> find(const migration::DomainRun& run);
-  /// Where a thread may run that is pinned to `cpus`.
+  /// Returns where a thread may run that is pinned to `cpus`.
   [[nodiscard]] Result<std::vector<CpuId>> pin_to(const std::vector<CpuId>& cpus) const;
   void pay_for_pin(const VmId& vm);
 

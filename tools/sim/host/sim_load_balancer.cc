@@ -32,12 +32,12 @@ struct SimLoadBalancer::Host {
   [[nodiscard]] CpuTime idle(NodeIndex node) const {
     return length * topology.nodes[node].cpu_count() - busy[node];
   }
-  /// Share of the node's CPUs, in thousandths.
+  /// Returns the load as a share of the node's CPUs, in thousandths.
   [[nodiscard]] std::int64_t load(NodeIndex node, CpuTime more) const {
     const std::int64_t all = length.value * topology.nodes[node].cpu_count();
     return (busy[node] + more).value * 1000 / std::max<std::int64_t>(all, 1);
   }
-  /// CPUs of the smallest domain that has both nodes.
+  /// Returns the number of CPUs of the smallest domain that contains both nodes.
   [[nodiscard]] std::int64_t domain_weight(NodeIndex node, NodeIndex other) const {
     const std::int32_t distance = topology.distance(node, other);
     std::int64_t cpus = 0;
@@ -47,7 +47,7 @@ struct SimLoadBalancer::Host {
     }
     return cpus;
   }
-  /// A thread that is idle now will also want something later.
+  /// Returns a thread's expected demand; one that is idle now will want something later.
   [[nodiscard]] CpuTime need(const FloatingThread& thread) const {
     return std::max(thread.wants, length / 100);
   }
@@ -79,7 +79,7 @@ void SimLoadBalancer::start(Host& host) {
                                             return host.load(a, host.need(thread)) <
                                                    host.load(b, host.need(thread));
                                           }));
-      // It counts with what it will want, so that threads that start together spread.
+      // A new thread counts with its expected demand, so that threads that start together spread.
       host.busy[thread.node] += host.need(thread) - thread.wants;
     }
   }

@@ -11,7 +11,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Cells are as even as possible, larger ones first.
+/// Returns where a cell starts. Cells are as equal as possible, larger ones first.
 std::int64_t cell_start(std::int64_t pages, std::int64_t cells, std::int64_t cell) {
   return cell * (pages / cells) + std::min(cell, pages % cells);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The memory of a simulated host: the node of every page of every VM.
+/// The memory of a simulated host: records the node of every page of every VM.
 ///
-/// Problem: page moves must be carried out for real, page by page, by code that believes it talks
-/// to a kernel. Approach: one byte for each page of 2 MiB names its node; counts per node and cell
-/// are kept as well. A page touched for the first time comes from the requested node, or from the
-/// nearest with a free one, as with the kernel's default policy. Pages set aside as huge ones
-/// (hugetlbfs) are a second pool of each node, and all pages of an owner are from one pool.
+/// Problem: the code that moves pages must work as on a real kernel, page by page. Approach: one
+/// byte for each page of 2 MiB names its node; counts per node and cell are kept as well. A page
+/// touched for the first time comes from the requested node, or from the nearest one with a free
+/// page, as with the kernel's default policy. Huge pages (hugetlbfs) are a second pool of each
+/// node; all pages of an owner are from the same pool.
 ///
 /// Terms: Owner: a VM, by the number passed to add(). Cell: an equal part of an owner's pages in
 /// the order of their addresses; an owner without guest NUMA has one.
@@ -13,7 +13,7 @@
 /// Properties:
 ///  - a page is on one node or on none;
 ///  - counts and free memory always agree with the pages (audit);
-///  - no more is taken than a node has.
+///  - no more pages are taken than a node has.
 #pragma once
 
 #include <array>
@@ -37,21 +37,22 @@ class SimMemory {
   /// Pages per node.
   using Counts = std::vector<std::int64_t>;
 
-  /// Ordinary pages of each node, the distances between nodes, row by row, and huge pages; if these
-  /// are missing there are none.
+  /// Takes the number of ordinary pages of each node, the distances between nodes, row by row, and
+  /// the number of huge pages; none if missing.
   SimMemory(Counts pages, const std::vector<std::int32_t>& distances, Counts huge_pages = {});
 
   void add(Owner owner, std::int64_t pages, std::int32_t cells, SimPool pool = SimPool::kOrdinary);
   void remove(Owner owner);
 
-  /// Takes the next `pages` untouched pages of the cell from `near`, or from the nearest of
-  /// `allowed` that has one. Takes less if there are no more.
+  /// Takes the next `pages` untouched pages of the cell from `near`, or from the nearest node of
+  /// `allowed` that has free pages. Takes fewer if there are no more.
   void touch(Owner owner, std::size_t cell, std::int64_t pages, NodeIndex near,
              const std::vector<NodeIndex>& allowed);
-  /// Moves one page. False if it is on no node, or the target has none free.
+  /// Moves one page. Returns false if it is on no node, or if the target has no free page.
   bool move(Owner owner, std::int64_t page, NodeIndex to);
 
-  /// All free ordinary pages of the node are taken by something else, until given back.
+  /// Takes all free ordinary pages of the node, as if for something else, until they are given
+  /// back.
   void take_away(NodeIndex node);
   void give_back(NodeIndex node);
 
@@ -70,11 +71,11 @@ class SimMemory {
   [[nodiscard]] const Counts& counts(Owner owner, std::size_t cell) const {
     return owners_.at(owner).counts[cell];
   }
-  /// Of all cells.
+  /// Returns the sums over all cells.
   [[nodiscard]] Counts counts(Owner owner) const;
   [[nodiscard]] std::int64_t untouched_pages(Owner owner, std::size_t cell) const;
 
-  /// Recounts every page. A sentence about the first inconsistency, or nothing.
+  /// Recounts every page. Returns a sentence about the first inconsistency, or nothing.
   [[nodiscard]] std::optional<std::string> audit() const;
 
  private:

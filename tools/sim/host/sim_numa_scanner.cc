@@ -36,7 +36,7 @@ std::int64_t SimNumaScanner::pages_due(CpuTime length, CpuTime ran, std::int64_t
   if (ran <= CpuTime{} || resident_pages == 0) {
     return 0;
   }
-  // Threads that share all memory: in that many tenths of the faults the last user was another
+  // The threads share all memory: in that many tenths of the faults the last user was another
   // thread.
   const std::int64_t portions =
       std::max<std::int64_t>((resident_pages + kPortionPages - 1) / kPortionPages, 1);
@@ -44,7 +44,7 @@ std::int64_t SimNumaScanner::pages_due(CpuTime length, CpuTime ran, std::int64_t
   shortest_ms_ = std::max(kPeriodMinMs / portions, kFloorMs) * sharing;
   longest_ms_ = std::max(kPeriodMaxMs / portions * sharing, shortest_ms_);
   period_ms_ = std::clamp(passes_ == 0 ? shortest_ms_ : period_ms_, shortest_ms_, longest_ms_);
-  // A thread scans after a period of its own run time; the first one scans for all.
+  // A thread scans after a period of its own run time; the first one to do so scans for all.
   wait_us_ -= std::min(length, ran).value;
   std::int64_t due = 0;
   while (wait_us_ <= 0) {

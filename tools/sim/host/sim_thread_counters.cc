@@ -15,7 +15,7 @@ const SimVcpu* find_thread(const HostState& host, std::int64_t tid) {
   return nullptr;
 }
 
-/// What one thread reads after the counter was created.
+/// Counts what one thread reads after the counter was created.
 class ReadCounter final : public stats::ThreadCounter {
  public:
   ReadCounter(const HostState& host, std::int64_t tid)
@@ -29,7 +29,7 @@ class ReadCounter final : public stats::ThreadCounter {
   }
 
  private:
-  /// Zero for a thread that has ended; its VM is not queried again.
+  /// Returns zero for a thread that has ended; its VM is not queried again.
   [[nodiscard]] stats::ThreadCount so_far() const {
     const SimVcpu* vcpu = find_thread(host_, tid_);
     return vcpu == nullptr

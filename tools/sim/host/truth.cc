@@ -28,7 +28,7 @@ CpuTime wanted_by(const VmTruth& vm) {
   return wanted;
 }
 
-/// Every VM's fair share of the host, treated as one large node.
+/// Returns every VM's fair share of the host, treated as one large node.
 std::vector<CpuTime> entitlements(const EpochTruth& truth) {
   Supply host{{}, {}, {}, kSimSmtGainPct};
   for (NodeIndex node = 0; node < truth.topology.nodes.size(); ++node) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What really happened in an epoch, which only a simulation knows, and figures derived from it.
+/// What really happened in an epoch, which only a simulation knows, and the figures derived from
+/// it.
 ///
 /// Problem: the balancer must not be judged by its own measurements. Approach: the simulated host
-/// keeps for every vCPU what it wanted, got and lost; the figures follow the definitions of the
-/// balancer (entitlement by reservations, then by weighted max-min, owed = what it was entitled to
-/// and did not get) but start from these. They treat the host as one large node, whatever nodes a
-/// VM is confined to, because other policies confine no VM.
+/// records for every vCPU what it wanted, got and lost. The figures follow the balancer's
+/// definitions (entitlement by reservations, then by weighted max-min; owed = what a VM was
+/// entitled to and did not get), but are computed from these records. They treat the host as one
+/// large node, no matter to which nodes a VM is confined, because other policies do not confine
+/// VMs.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,7 @@ namespace vmnuma::tools {
 
 struct VcpuTruth {
   NodeIndex node = kNoNode;  ///< where it was last
-  CpuTime wanted;            ///< at most what the VM's limit leaves it
+  CpuTime wanted;            ///< at most what the VM's limit allows
   CpuTime ran;               ///< thread time
   CpuTime waited;            ///< as the kernel counts it (run_delay)
   CpuTime served;            ///< what `ran` was worth in core time
@@ -29,7 +31,7 @@ struct VcpuTruth {
 struct VmTruth {
   VmId id;
   std::int32_t shares = 0;
-  CpuTime reserved;  ///< by its policy, in an epoch
+  CpuTime reserved;  ///< by its policy, per epoch
   std::vector<VcpuTruth> vcpus;
   std::vector<Bytes> memory;  ///< per node, at the end
 };
@@ -37,8 +39,8 @@ struct VmTruth {
 struct EpochTruth {
   CpuTime length;
   Topology topology;            ///< at the end
-  std::vector<CpuTime> others;  ///< per node, what no vCPU used
-  /// Of it, at most what could have been used on any other node.
+  std::vector<CpuTime> others;  ///< per node, CPU time used by anything but vCPUs
+  /// The part of it, at most, that could have been used on any other node.
   std::vector<CpuTime> roaming;
   std::vector<VmTruth> vms;  ///< ascending id; those that ran at the end
 };
@@ -51,7 +53,7 @@ struct VmEpochFigures {
   CpuTime entitled;
   CpuTime owed;
   CpuTime stalled;
-  Bytes local;  ///< memory on the nodes of its vCPUs, each with its part
+  Bytes local;  ///< memory on the nodes of its vCPUs, in proportion to their vCPUs
   Bytes resident;
 };
 

@@ -101,7 +101,7 @@ auto LiveHost::act(Call call) {
   return result;
 }
 
-// ---- what there is ----
+// ---- observation ----
 
 void LiveHost::mark_dirty(const VmId& /*vm*/) {
   const std::lock_guard lock(mutex_);
@@ -131,14 +131,14 @@ Result<std::vector<VmDescription>> LiveHost::refresh() {
   });
 }
 
-// ---- what is played ----
+// ---- commands of the player ----
 
 Result<std::string> LiveHost::play(const balancer::PlayCommand& command) {
   return act(
       [&] { return std::visit([this](const auto& asked) { return carry_out(asked); }, command); });
 }
 
-/// By name, or by UUID.
+/// Finds a VM by name or by UUID.
 Result<VmId> LiveHost::find(const std::string& vm) {
   const auto running = host_.refresh().value();  // libvirt is not involved
   std::vector<std::string_view> names;
@@ -221,7 +221,7 @@ Result<std::string> LiveHost::carry_out(const balancer::SimLoadRequest& request)
       });
 }
 
-// ---- how far memory is ----
+// ---- latencies ----
 
 balancer::FoundLatencies LiveHost::find_latencies(const std::string& /*state_dir*/,
                                                   const Topology& topology,

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A simulated host on which a daemon runs in real time, as on a real one.
 ///
-/// Problem: to see and try out what the daemon does on a NUMA host without having one. Approach:
-/// the simulator's host (sim_host.h) and the course of a scenario (scenario_course.h), behind the
-/// service's port for its host. Every call first brings the host up to the present, in the whiles
-/// of simulations: up to the moment for a reading, up to the last whole while for anything else, as
-/// the executor works between whiles there. A call that takes time on the simulated host returns
-/// after that time. After the scenario's last epoch its loads go on as they are, and repeating ones
-/// keep repeating.
+/// Problem: users want to see and try out what the daemon does on a NUMA host without having one.
+/// Approach: the simulator's host (sim_host.h) and the course of a scenario (scenario_course.h) are
+/// behind the service's port for its host. Every call first advances the host to the present, in
+/// the same whiles as simulations: exactly to the present for a reading, and to the end of the last
+/// whole while for anything else, because in simulations the executor works between whiles. A call
+/// that takes time on the simulated host returns after that time. After the scenario's last epoch
+/// its loads stay as they are, and repeating ones keep repeating.
 ///
-/// What only a simulation can do is left out: restarting the daemon, and a history from before the
-/// start. Properties:
+/// Left out is what only a simulation can do: restart the daemon, and have a history from before
+/// the start.
+///
+/// Properties:
 ///  - the host follows the scenario, epoch by epoch, however often and by however many threads it
 ///    is called;
 ///  - no part of it is accessed by two threads at a time;
@@ -45,18 +47,18 @@ class LiveHost final : public balancer::Host,
   struct Setup {
     Scenario scenario;
     balancer::HostTime time;
-    /// The clock of `time`, or a test's.
+    /// The clock for `time`, or that of a test.
     LiveClock clock;
-    /// Told what happens to the host, in sentences. Any thread; must not call this object.
+    /// Gets what happens to the host, as sentences. Any thread; must not call this object.
     std::function<void(const std::string&)> say;
   };
-  /// The scenario begins now.
+  /// Begins the scenario.
   explicit LiveHost(Setup setup);
 
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::string host_name() const override { return scenario_.name; }
   [[nodiscard]] const Topology& topology() const override { return found_topology_; }
-  /// There are no files below it.
+  /// The directory has no files.
   [[nodiscard]] const std::string& root() const override { return root_; }
   [[nodiscard]] balancer::HostTime time() const override { return time_; }
   void watch(std::function<void()> on_change) override { on_change_ = std::move(on_change); }
@@ -65,9 +67,10 @@ class LiveHost final : public balancer::Host,
   [[nodiscard]] balancer::HostReading read(const stats::SampleRequest& request) override;
   [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
   [[nodiscard]] std::vector<std::string> take_notices() override { return {}; }
-  /// A started VM must have a unique name; memory that no host of that size has is refused.
+  /// A VM to be started must have a unique name; one with more memory than a host of this size has
+  /// is refused.
   [[nodiscard]] Result<std::string> play(const balancer::PlayCommand& command) override;
-  /// The scenario's distances, if the scenario lets them be measured.
+  /// Returns the scenario's distances, if the scenario allows measuring them.
   [[nodiscard]] balancer::FoundLatencies find_latencies(
       const std::string& state_dir, const Topology& topology,
       const std::vector<stats::MeasuredLatency>& known, const std::atomic<bool>& stop) override;
@@ -108,8 +111,8 @@ class LiveHost final : public balancer::Host,
   [[nodiscard]] Result<bool> has_memory_settings(const std::string& unit) override;
   [[nodiscard]] Result<void> remove_memory_settings(const std::string& unit) override;
 
-  /// Returns what `call` returns, once the host is up to date, and after the time that it took
-  /// there.
+  /// Advances the host to the present, then returns the result of `call`, after the time that the
+  /// call takes on the simulated host.
   template <class Call>
   auto act(Call call);
   // With the lock held.
@@ -134,17 +137,17 @@ class LiveHost final : public balancer::Host,
   std::function<void()> on_change_;
 
   std::mutex mutex_;     // guards everything below
-  SimClock work_clock_;  ///< of the call that is being made
+  SimClock work_clock_;  ///< of the current call
   SimHost host_;
   ScenarioCourse course_;
   Topology told_topology_;
-  Microseconds at_;         ///< how far the host has run, since its start
+  Microseconds at_;         ///< time that has passed on the host since its start
   std::int64_t epoch_ = 0;  ///< the current one
   bool libvirt_is_lost_ = false;
   bool change_is_told_ = false;
 };
 
-/// The clock for the host's kind of time.
+/// Returns the clock for the host's kind of time.
 [[nodiscard]] LiveClock live_clock(const balancer::HostTime& time);
 
 }  // namespace vmnuma::tools

@@ -28,7 +28,7 @@ PolicyVm* policy_vm(PolicyHost& host, const VmId& id) {
 
 }  // namespace
 
-/// Full cores: clients are sized by them, too.
+/// The capacity counts whole cores, because clients are sized by these, too.
 CpuTime EsxiPolicy::capacity(const PolicyHost& host, NodeIndex node) const {
   return std::max(host.epoch_length() * host.topology().nodes[node].core_count(), CpuTime{1});
 }
@@ -209,7 +209,7 @@ void EsxiPolicy::follow_memory(PolicyHost& host) {
       if (node != client.home && better >= kLocalityPct &&
           there.value * 100 <= kCorePct * capacity(host, node).value) {
         rehome(host, client, node);
-        return;  // one at a time
+        return;  // one move at a time
       }
     }
   }
@@ -256,7 +256,7 @@ void EsxiPolicy::balance(PolicyHost& host) {
   const bool swapped = !moved && host.epoch() % kSwapEvery == 0 && swap_two(host);
   if (!moved && !swapped && host.epoch() % static_cast<std::int64_t>(kFairnessEpochs) == 0 &&
       imbalance_pct(host, lately) >= kImbalancePct) {
-    (void)move_one(host, /*long_term=*/true);  // if there is no client, none gets a turn
+    (void)move_one(host, /*long_term=*/true);  // without a suitable client there is no turn
   }
 }
 

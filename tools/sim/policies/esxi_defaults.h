@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// ESXi's NUMA scheduler with its default options, as far as it is public.
+/// ESXi's NUMA scheduler with its default options, to the extent that it is public.
 ///
 /// Documented (vSphere Resource Management; public lists of advanced settings): a VM has one client
 /// per node's worth of cores; a new one goes to the next node in turn that has room, unless the
 /// nodes' load averages say otherwise. Every epoch (RebalancePeriod 2000 ms) nodes are compared by
 /// owed time. From MigImbalanceThreshold 10 % on, every SwapMigrateOnly 2 epochs the one-way move
-/// that cuts the imbalance most is made, every SwapInterval 3 epochs an exchange, if it improves by
-/// MigThreshold 2 % and leaves at most MigThrashThreshold 50 % of the imbalance; exchanged clients
-/// are not considered for SwapConsiderPeriod 15 epochs. Time owed over LTermFairnessInterval 5
-/// epochs gives another client a turn from LTermMigImbalThreshold 10 % on. Without imbalance a
-/// client goes where at least 20 % more of its memory is, unless the cores there would be used
-/// above CoreCapRatioPct 90 %. Memory follows at PageMigRateMax 32000 pages a second. Here it pins
-/// through libvirt, and moves pages as the balancer does. VMs begin where the scenario finds them.
-/// Left out: action affinity, which 9.1 switches off, and monitor migrations. Not public, and kept
-/// as simple as possible: the shape of the load average (half of it is the last epoch), and how
-/// much may be owed before a node counts as imbalanced (time that its clients waited).
+/// that reduces the imbalance most is made, every SwapInterval 3 epochs a swap, if it improves the
+/// balance by MigThreshold 2 % and leaves at most MigThrashThreshold 50 % of the imbalance; swapped
+/// clients are not considered for SwapConsiderPeriod 15 epochs. Time owed over
+/// LTermFairnessInterval 5 epochs gives another client a turn from LTermMigImbalThreshold 10 % on.
+/// Without imbalance a client goes where at least 20 % more of its memory is, unless the cores
+/// there would be used above CoreCapRatioPct 90 %. Memory follows at PageMigRateMax 32000 pages per
+/// second. In this simulation the policy pins through libvirt, and moves pages as the balancer
+/// does. VMs begin where the scenario finds them. Left out: action affinity, which 9.1 disables,
+/// and monitor migrations. The following is not public and was kept as simple as possible: the
+/// formula of the load average (half of it is the last epoch), and what counts as owed (the time
+/// that a node's clients waited).
 #pragma once
 
 #include <cstdint>

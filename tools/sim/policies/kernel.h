@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The kernel's automatic NUMA balancing, without pins.
 ///
-/// The scheduler itself does it, and the simulated host implements it (host/sim_numa_scanner.h says
-/// what of Linux 6.1, and what it costs). VMs begin unplaced (policy.h). All that this policy does
-/// is to switch it on.
+/// The balancing itself is part of the simulated host (host/sim_numa_scanner.h describes which
+/// parts of Linux 6.1 it covers, and its cost). VMs begin unplaced (policy.h). This policy only
+/// enables it.
 #pragma once
 
 #include "tools/sim/policies/policy.h"

@@ -7,8 +7,8 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Sets of nodes by size, then by number: the order in which the topology manager tries its bit
-/// masks.
+/// Returns sets of nodes by size, then by number: the order in which the topology manager tries its
+/// bit masks.
 std::vector<std::vector<NodeIndex>> sets_of(const std::vector<NodeIndex>& nodes) {
   constexpr std::size_t kMostNodes = 8;  // the topology manager refuses larger hosts
   const std::size_t count = std::min(nodes.size(), kMostNodes);

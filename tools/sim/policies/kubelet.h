@@ -4,10 +4,10 @@
 /// Documented (Kubernetes: "Control CPU Management Policies on the Node", "Control Topology
 /// Management Policies on a Node"): a pod with whole CPUs gets CPUs of its own when it is admitted;
 /// the topology manager (best-effort) prefers the fewest nodes on which CPUs and memory are left,
-/// and among equal ones the lowest numbers; nothing changes while the pod runs; pods without CPUs
-/// of their own share those that are left. VMs begin unplaced (policy.h). A VM for which no CPUs
-/// are left would not be admitted; here it shares what is left, or all. Left out: which CPUs of a
-/// node they are.
+/// and among equal sets the lowest numbers. Nothing changes while the pod runs. Pods without CPUs
+/// of their own share the remaining CPUs. VMs begin unplaced (policy.h). A VM for which no CPUs are
+/// left would not be admitted; here it shares the remaining CPUs, or all if none are left. Left
+/// out: which CPUs of a node a pod gets.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host is left alone: VMs float as the kernel's scheduler places them, without automatic NUMA
-/// balancing, except those that are found pinned, which stay so.
+/// Leaves the host alone: VMs float as the kernel's scheduler places them, without automatic NUMA
+/// balancing. VMs that are found pinned stay pinned.
 #pragma once
 
 #include "tools/sim/policies/policy.h"

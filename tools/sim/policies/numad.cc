@@ -34,7 +34,7 @@ std::int64_t score(const NodeSpace& space, std::int64_t cpu_pct, std::int64_t ne
   return std::max<std::int64_t>(memory, 0) * std::max<std::int64_t>(cpu, 0);
 }
 
-/// What each node has free for this VM, its own use credited.
+/// Returns what each node has free for this VM, which is credited with its own use.
 std::vector<NodeSpace> spaces_for(const PolicyHost& host, const PolicyVm& vm, bool bound,
                                   std::int64_t used_pct) {
   const std::int64_t epoch = std::max<std::int64_t>(host.epoch_length().value, 1);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Other ways to decide where VMs run, for comparison.
+/// Other methods to decide where VMs run, for comparison.
 ///
-/// Problem: a figure says little without another to compare it with. Approach: a small policy for
-/// each way in which VMs are placed today, written from its documentation, which runs on the same
-/// simulated host in place of the balancer. What the original knows or costs that the simulator
-/// does not have is left out, and its header says so. All policies know only what can be read on a
-/// host.
+/// Problem: a figure says little without another to compare it with. Approach: for each method by
+/// which VMs are placed today, a small policy, written from the method's documentation, runs on the
+/// same simulated host in place of the balancer. Information and costs of the original that the
+/// simulator does not have are left out; the policy's header lists them. All policies know only
+/// what can be read on a host.
 ///
-/// Terms: *unplaced* - VMs that are found pinned float freely from their start on; a policy that
-/// does not begin so says so.
+/// Terms: *unplaced* - VMs that would be found pinned float from their start on. A policy that does
+/// not begin like this states so.
 ///
 /// Properties:
 ///  - the same scenario gives the same decisions;
@@ -34,7 +34,7 @@ class Policy {
 inline constexpr std::array<std::string_view, 5> kPeers{"none", "kernel", "numad", "kubelet",
                                                         "esxi-defaults"};
 
-/// Null for any other name.
+/// Makes the policy of that name; null for any other name.
 [[nodiscard]] std::unique_ptr<Policy> make_policy(std::string_view name);
 
 }  // namespace vmnuma::tools

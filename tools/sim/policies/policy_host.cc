@@ -216,7 +216,7 @@ bool PolicyHost::step(Move& move) {
   const std::size_t end = std::min(move.next + kPagesPerCall, move.addresses->size());
   const std::span<const std::uint64_t> chunk(move.addresses->data() + move.next, end - move.next);
   const NodeIndex to = move.nodes[move.turn++ % move.nodes.size()];
-  // A page that does not move stays, as in the kernel; no policy retries.
+  // A page that cannot be moved stays where it is; no policy retries.
   (void)host_.kernel().move(process->second, chunk, topology().nodes[to].id,
                             migration::SharedPages::kLeave);
   move.next = end;

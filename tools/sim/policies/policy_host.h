@@ -2,15 +2,15 @@
 /// A simulated host as a policy sees and changes it.
 ///
 /// Readings are those of the last epoch, from the same samples that the balancer gets. Changes are
-/// made through the executor's ports, one after the other by one worker, and take as long and cost
-/// the VMs as much as the executor's; only what is arranged before a VM starts takes effect at
-/// once.
+/// made through the executor's ports, one after the other by one worker. They take as long, and
+/// cost the VMs as much, as those of the executor; only what is configured before a VM starts takes
+/// effect immediately.
 ///
 /// Properties:
-///  - nothing is known that could not be read on a host;
-///  - changes are made in the order of the requests, none beginning before the previous one ended;
-///    a newer pin of a thread replaces an older one that has not begun;
-///  - pages move as the kernel moves them, and what cannot move stays.
+///  - a policy sees nothing that could not be read on a host;
+///  - changes are made in the order of the requests, and none begins before the previous one has
+///    ended; a newer pin of a thread replaces an older one that has not begun;
+///  - pages move as the kernel moves them; those that cannot be moved stay.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ struct PolicyVm {
   VmId id;
   std::int32_t vcpus = 0;
   std::int64_t weight = 100;
-  CpuTime used;   ///< ran; nothing in its first epoch
+  CpuTime used;   ///< time its vCPUs ran; zero in its first epoch
   CpuTime ready;  ///< waited
   Bytes size;
   std::vector<Bytes> memory;           ///< per node
   std::vector<NodeIndex> on;           ///< nodes it is pinned to; empty: anywhere
   std::vector<NodeIndex> found_on;     ///< nodes it was pinned to when it started
-  std::vector<std::int32_t> vcpus_on;  ///< per node, where they last ran
+  std::vector<std::int32_t> vcpus_on;  ///< per node: how many vCPUs last ran there
   bool memory_moves = true;            ///< not bound by its definition
   std::int64_t age = 0;                ///< epochs since it was first seen
 
@@ -59,26 +59,27 @@ class PolicyHost {
   [[nodiscard]] CpuTime epoch_length() const { return length_; }
   [[nodiscard]] std::vector<PolicyVm>& vms() { return vms_; }  ///< ascending id
   [[nodiscard]] Bytes free(NodeIndex node) const { return free_[node]; }
-  /// Time that the node's CPUs were busy with anything.
+  /// Returns the time for which the node's CPUs were busy with anything.
   [[nodiscard]] CpuTime busy(NodeIndex node) const { return busy_[node]; }
-  /// Nodes with CPUs and memory.
+  /// Returns the nodes with CPUs and memory.
   [[nodiscard]] std::vector<NodeIndex> homes() const;
 
-  /// The VM was started with its threads pinned to these nodes, or to none of them. Takes effect at
-  /// once and costs nothing; only for a VM of age 0.
+  /// Starts the VM with its threads pinned to these nodes, or unpinned if there are none. Takes
+  /// effect immediately and costs nothing; only for a VM of age 0.
   void start_pinned(PolicyVm& vm, const std::vector<NodeIndex>& nodes);
-  /// The same for the vCPUs first .. first + count - 1.
+  /// Likewise for the vCPUs first .. first + count - 1.
   void start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t count, NodeIndex node);
   /// Pins the vCPUs first .. first + count - 1 to one node, one after the other through libvirt.
   void pin_vcpus(PolicyVm& vm, std::int32_t first, std::int32_t count, NodeIndex node);
   /// Writes these nodes' CPUs into the cpuset of the VM, bypassing libvirt: one write for all
   /// threads.
   void bind(PolicyVm& vm, const std::vector<NodeIndex>& nodes);
-  /// Moves pages that are then on none of the nodes to them, at most that many bytes.
+  /// Moves pages that are on none of the nodes, when the change begins, to these nodes; at most
+  /// `most` bytes.
   void move_memory(const PolicyVm& vm, const std::vector<NodeIndex>& nodes, Bytes most);
-  /// From now on the kernel's automatic NUMA balancing is on for the VM.
+  /// Enables the kernel's automatic NUMA balancing for the VM.
   void balance_by_kernel(const PolicyVm& vm) { host_.balance_numa(vm.id); }
-  /// Not all requested changes have been made.
+  /// Returns whether some requested changes have not been made yet.
   [[nodiscard]] bool has_work() const { return !changes_.empty(); }
 
   /// Makes all changes that begin before `until`.
@@ -100,12 +101,12 @@ class PolicyHost {
     VmId vm;
     std::vector<NodeIndex> nodes;
     Bytes most;
-    std::optional<std::vector<std::uint64_t>> addresses;  ///< of far pages, once it has begun
+    std::optional<std::vector<std::uint64_t>> addresses;  ///< of far pages, once the move has begun
     std::size_t next = 0;
     std::size_t turn = 0;
   };
   using Change = std::variant<Pin, Bind, Move>;
-  /// Each makes a part of the change. False if more is left of it.
+  /// Each makes part of a change. Returns false if more of it is left.
   [[nodiscard]] bool step(const Pin& pin);
   [[nodiscard]] bool step(const Bind& bind);
   [[nodiscard]] bool step(Move& move);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The scenarios that come with the program: one file each, named NAME.toml, in one directory.
+/// Finds the scenarios that come with the program, which are files NAME.toml in one directory.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@
 
 namespace vmnuma::tools {
 
-/// Their directory for the running program, in the build as well as when installed: in ../share
-/// relative to its directory.
+/// Returns the directory of the scenarios, in ../share relative to the running program's directory,
+/// both in the build and when installed.
 [[nodiscard]] std::string scenario_directory();
 
-/// All scenarios of the directory, by name. Errors: of reading the directory and of each file.
+/// Returns all scenarios of the directory, by name. Errors: those of reading the directory and each
+/// file.
 [[nodiscard]] Result<std::vector<Scenario>> list_scenarios(const std::string& directory);
 
-/// The scenario in the file `name`, on standard input for "-", or if there is no such file, the one
-/// of that name in the directory. Errors: not-found (with the nearest name there is), and those of
-/// read_scenario.
+/// Reads the scenario in the file `name`, from standard input for "-", or if there is no such file,
+/// the scenario of that name in the directory. Errors: not-found (with the most similar existing
+/// name), and those of read_scenario.
 [[nodiscard]] Result<Scenario> find_scenario(const std::string& name, const std::string& directory);
 
 }  // namespace vmnuma::tools

@@ -21,7 +21,8 @@ class Random {
     return mixed ^ (mixed >> 31U);
   }
 
-  /// 0 .. bound - 1; `bound` at least 1. Bounds here are below 2^20, so the bias does not matter.
+  /// Returns 0 .. bound - 1; `bound` must be at least 1. Bounds here are below 2^20, so the bias
+  /// does not matter.
   [[nodiscard]] std::int64_t below(std::int64_t bound) {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(bound));
   }
@@ -30,7 +31,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// An independent stream for the `which`-th user of a seed.
+/// Returns an independent stream for the `which`-th user of a seed.
 [[nodiscard]] inline Random random_for(std::uint64_t seed, std::uint64_t which) {
   Random mixer(seed);
   return Random(mixer.next() ^ Random(which).next());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The input of a simulation: a host, the VMs that come and go on it, and what goes wrong.
 ///
-/// A value; vmnuma-scenario(5) is its file format and says what every field means. Times are
-/// counted in epochs from 0.
+/// A scenario is a plain value; vmnuma-scenario(5) describes its file format and the meaning of
+/// every field. Times are counted in epochs from 0.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,14 @@ struct ScenarioNode {
   std::int32_t cores = 0;  ///< 0: a node without CPUs
   std::int32_t threads_per_core = 1;
   Bytes memory;             ///< 0: a node without memory
-  Bytes huge_pages;         ///< part of it that is set aside as huge pages of 2 MiB
-  std::int32_t caches = 1;  ///< last-level ones, each of equally many cores
+  Bytes huge_pages;         ///< part of it that is reserved for huge pages of 2 MiB
+  std::int32_t caches = 1;  ///< last-level caches, each shared by equally many cores
   bool operator==(const ScenarioNode&) const = default;
 };
 
 /// CPU time that no VM uses: polling threads, backups, the host itself.
 struct OtherLoad {
-  std::optional<NodeId> node;  ///< none: in each while where most CPU time is idle
+  std::optional<NodeId> node;  ///< none: runs in each while where most CPU time is idle
   std::int64_t from = 0;
   std::optional<std::int64_t> until;  ///< first epoch without it
   std::int64_t pct = 0;               ///< of one CPU: 250 keeps two and a half CPUs busy
@@ -44,20 +44,20 @@ struct OtherLoad {
 
 struct ScenarioHost {
   std::vector<ScenarioNode> nodes;      ///< ascending id
-  std::vector<std::int32_t> distances;  ///< as SLIT counts, row by row, in the order of `nodes`
-  /// What the firmware reports instead; empty: the truth.
+  std::vector<std::int32_t> distances;  ///< as in SLIT, row by row, in the order of `nodes`
+  /// What the firmware reports; empty: the true distances.
   std::vector<std::int32_t> firmware_distances;
-  /// The daemon measures them, as the service does.
+  /// Whether the daemon measures distances, as the service does.
   bool distances_are_measured = true;
-  bool counts_reads = false;  ///< its CPUs count VMs' reads from memory for ReadTurns
+  bool counts_reads = false;  ///< its CPUs can count VMs' reads from memory, for ReadTurns
   std::vector<OtherLoad> others;
   bool operator==(const ScenarioHost&) const = default;
 };
 
-/// Whether memory is set aside as huge pages on any node.
+/// Returns whether memory is reserved for huge pages on any node.
 [[nodiscard]] bool has_huge_pages(const ScenarioHost& host);
 
-/// From this epoch on every vCPU wants that much of a CPU.
+/// The load from this epoch on: how much of a CPU every vCPU wants.
 struct LoadStep {
   std::int64_t from = 0;
   std::int64_t pct = 0;
@@ -73,27 +73,28 @@ struct ScenarioVm {
   std::int32_t shares = 1024;
   std::optional<std::int64_t> limit_pct;  ///< CPU quota of all vCPUs together, of one CPU
   std::vector<LoadStep> load;             ///< ascending `from`
-  std::int64_t load_repeats = 0;          ///< epochs after which it starts again; 0: never
+  std::int64_t load_repeats = 0;          ///< epochs after which it repeats; 0: never
   std::int64_t noise_pct = 0;             ///< by how much the load varies from epoch to epoch
   Permille stall{300};
   Permille qemu{15};                 ///< what QEMU's own threads use besides its vCPUs
   std::int32_t cells = 0;            ///< guest NUMA cells of equal size; 0 = none
-  bool huge_pages = false;           ///< all its memory is on these
-  std::vector<NodeId> pinned_on;     ///< found pinned there, client by client
-  std::vector<NodeId> placed_on;     ///< all its memory is there at its start
-  std::vector<NodeBytes> memory_on;  ///< or that much of it
+  bool huge_pages = false;           ///< all its memory is in huge pages
+  std::vector<NodeId> pinned_on;     ///< nodes on which it is found pinned, client by client
+  std::vector<NodeId> placed_on;     ///< nodes that have all its memory at its start
+  std::vector<NodeBytes> memory_on;  ///< or nodes that have that much of it
   NumatuneMode numatune = NumatuneMode::kNone;
   VmPolicy policy;
   bool operator==(const ScenarioVm&) const = default;
 };
 
 enum class FaultKind {
-  kVmVanishes,     ///< the VM's process dies in the middle of the epoch
-  kPinRefused,     ///< the VM's last vCPU cannot be pinned elsewhere
-  kPagesBusy,      ///< some of the VM's pages cannot be moved
-  kNoMemory,       ///< something else takes all free memory of the node, or none is left for the VM
-  kSlowLibvirt,    ///< each change of a pin takes seconds, for all VMs or for one
-  kStaleSample,    ///< readings of the VM, of the node's memory, or those of all CPUs, are missing
+  kVmVanishes,   ///< the VM's process dies in the middle of the epoch
+  kPinRefused,   ///< the VM's last vCPU cannot be pinned elsewhere
+  kPagesBusy,    ///< some of the VM's pages cannot be moved
+  kNoMemory,     ///< something else takes all free memory of the node, or the VM finds none on any
+                 ///< node
+  kSlowLibvirt,  ///< each change of a pin takes seconds, for all VMs or for one
+  kStaleSample,  ///< readings of the VM, of the node's memory, or those of all CPUs, are missing
   kDaemonRestart,  ///< the balancer dies in the middle of the epoch and comes back later
   kNodeOffline,    ///< the node's CPUs are taken away, or some of its cores
   kLibvirtGone,    ///< libvirt does not answer: pins can be neither changed nor read
@@ -114,7 +115,7 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
-/// VMs of which every two wake each other that often.
+/// VMs of which each pair wake each other that often.
 struct ScenarioTalk {
   std::vector<std::size_t> vms;  ///< indices in Scenario::vms
   std::int64_t wakeups_per_second = 0;
@@ -131,18 +132,19 @@ struct Scenario {
   Options options;
   /// For VMs without a strategy in their policy.
   PlacementStrategy strategy = PlacementStrategy::kLeastLostTime;
-  std::int64_t known_minutes = 0;  ///< of the VMs' loads before the start, as in a history
+  std::int64_t known_minutes =
+      0;  ///< minutes of the VMs' loads before the start that are known, as from a history
   std::vector<ScenarioVm> vms;
   std::vector<ScenarioTalk> talks;
   std::vector<Fault> faults;
   bool operator==(const Scenario&) const = default;
 };
 
-/// Epochs in `known_minutes`.
+/// Returns the number of epochs in `known_minutes`.
 [[nodiscard]] std::int64_t known_epochs(const Scenario& scenario);
 
-/// What every vCPU of the VM wants in that epoch, without noise, in per cent of a CPU. Epochs
-/// before the start are negative.
+/// Returns what every vCPU of the VM wants in that epoch, without noise, in per cent of a CPU.
+/// Epochs before the start are negative.
 [[nodiscard]] std::int64_t load_at(const ScenarioVm& vm, std::int64_t epoch);
 
 }  // namespace vmnuma::tools

@@ -75,7 +75,7 @@ class ScenarioParser {
   }
 
  private:
-  /// The value of an enumeration by its name; complains about any other.
+  /// Returns the value of an enumeration by its name; reports a problem for any other name.
   template <Named Enum>
   static std::optional<Enum> choice(const TableReader& reader, std::string_view key,
                                     Enum first = Enum{}) {
@@ -171,7 +171,7 @@ class ScenarioParser {
     scenario_.host.counts_reads = host.truth("counts_reads");
   }
 
-  /// Row by row; if there is a problem, what precedes it.
+  /// Returns the matrix row by row; if there is a problem, the part before it.
   std::vector<std::int32_t> read_matrix(const TableReader& host, const char* key) {
     const std::size_t count = scenario_.host.nodes.size();
     std::vector<std::int32_t> distances;
@@ -243,7 +243,7 @@ class ScenarioParser {
     }
   }
 
-  /// One, or `count` of them, which differ in their names and in random values.
+  /// Reads one VM, or `count` of them, which differ in their names and random values.
   void read_vms(const toml::table& table) {
     const TableReader reader(problems_, table, " in [[vm]]",
                              {"name",
@@ -318,7 +318,7 @@ class ScenarioParser {
     scenario_.vms.push_back(std::move(vm));
   }
 
-  /// Rejects what no host of this size could start.
+  /// Rejects a VM that could not be started on a host of this size.
   void check_size(const TableReader& reader, const ScenarioVm& vm) const {
     Bytes all;
     for (const ScenarioNode& node : scenario_.host.nodes) {
@@ -351,8 +351,8 @@ class ScenarioParser {
     }
   }
 
-  /// Works or rests, for a random number of epochs each; from the first known minute on, and only
-  /// between `from` and `until` of each `every` epochs.
+  /// Reads a load that is on and off alternately, for a random number of epochs each, from the
+  /// first known minute on, and only between `from` and `until` of each `every` epochs.
   void read_on_off(const toml::table& table, ScenarioVm& vm) {
     const TableReader reader(problems_, table, " in 'on_off'",
                              {"pct", "idle_pct", "shortest", "longest", "every", "from", "until"});

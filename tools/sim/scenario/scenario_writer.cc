@@ -13,7 +13,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// A basic string of TOML 1.0.
+/// Returns a basic string of TOML 1.0.
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -167,7 +167,7 @@ void add_policy(Lines& lines, const VmPolicy& policy) {
   if (!policy.nodes.empty()) {
     lines.add("nodes", list_text(policy.nodes));
   }
-  // Those with the same name and the same values in both files.
+  // Settings that have the same name and the same values in both kinds of file.
   for (const std::string_view name :
        {"memory_mode", "consolidate", "do_not_move", "strategy", "cpu_binding", "cpu_policy",
         "class", "reservation", "locality_weight"}) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writing scenario files, vmnuma-scenario(5).
+/// Writes scenario files, vmnuma-scenario(5).
 ///
 /// Approach: default values are left out, so that a file shows what is special about its scenario.
-/// Spells of `on_off`, which are drawn when a file is read, are written as the steps of `load` that
-/// they became.
+/// `on_off`, which becomes random steps of `load` when a file is read, is written as those steps.
 ///
 /// Properties:
-///  - what is read back is equal, except for the name, which is the file's.
+///  - reading the text gives an equal scenario, except for the name, which is that of the file.
 #pragma once
 
 #include <string>
@@ -15,7 +14,7 @@
 
 namespace vmnuma::tools {
 
-/// The text of the scenario's file.
+/// Returns the text of the scenario's file.
 [[nodiscard]] std::string to_toml(const Scenario& scenario);
 
 }  // namespace vmnuma::tools

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Strict reading of TOML tables: every key must be known, every value of its kind and in range.
+/// Reads TOML tables strictly: every key must be known, every value of the right type and in range.
 ///
-/// Problem: ignoring a misspelt key gives a scenario that was not meant. Approach: a TableReader is
-/// constructed with all keys that its table may have and complains about others at once; each get
-/// function complains about a wrong kind or range and returns the default instead, so that one run
-/// finds all problems.
+/// Problem: if a misspelt key is ignored, the scenario is not the intended one. Approach: a
+/// TableReader is constructed with all keys that its table may have, and reports other keys
+/// immediately. Each get function reports a value of the wrong type or out of range and returns the
+/// default, so that one run finds all problems.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +38,13 @@ class TableReader {
               const std::vector<std::string_view>& keys);
 
   [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
-  /// The line of a key, or of the table if it has no such key.
+  /// Returns the line of a key, or that of the table if it has no such key.
   [[nodiscard]] std::uint32_t line(std::string_view key) const;
   void complain(std::string_view key, std::string message) const {
     problems_.add(line(key), std::move(message));
   }
 
-  /// Complains if the key is missing.
+  /// Reports a problem if the key is missing.
   void require(std::string_view key) const;
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, Range range) const;
   [[nodiscard]] std::int64_t integer(std::string_view key, Range range,
@@ -53,17 +53,17 @@ class TableReader {
   }
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] bool truth(std::string_view key) const;  ///< false if missing
-  /// A share from 0 to 1, in thousandths.
+  /// Returns a share from 0 to 1, in thousandths.
   [[nodiscard]] std::optional<Permille> share(std::string_view key) const;
-  /// "32GiB", a multiple of the simulated page.
+  /// Returns a size such as "32GiB", a multiple of the simulated page.
   [[nodiscard]] std::optional<Bytes> size(std::string_view key) const;
   [[nodiscard]] std::vector<NodeId> nodes(std::string_view key) const;
-  /// One of the words; its index.
+  /// Returns the index of one of the words.
   [[nodiscard]] std::optional<std::size_t> word(std::string_view key,
                                                 const std::vector<std::string_view>& words) const;
-  /// The table below the key, or null.
+  /// Returns the table below the key, or null.
   [[nodiscard]] const toml::table* table(std::string_view key) const;
-  /// The array of tables below the key; empty if missing.
+  /// Returns the array of tables below the key; empty if missing.
   [[nodiscard]] std::vector<const toml::table*> tables(std::string_view key) const;
   [[nodiscard]] const toml::array* array(std::string_view key) const;
 
@@ -75,7 +75,7 @@ class TableReader {
   std::string where_;
 };
 
-/// Reads "32GiB", "512MiB"; at most 64 TiB. Error: invalid-argument.
+/// Parses a size such as "32GiB" or "512MiB", at most 64 TiB. Error: invalid-argument.
 [[nodiscard]] Result<Bytes> parse_size(std::string_view text);
 
 }  // namespace vmnuma::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Draws that the generator and mutations have in common.
+/// Random choices shared by the generator and mutations.
 #pragma once
 
 #include <initializer_list>
@@ -18,7 +18,8 @@ template <class T>
   return random.below(100) < pct;
 }
 
-/// Of equal, uneven, memoryless, CPU-less, one-core or many nodes, near each other or not.
+/// Returns a host with equal, uneven, memoryless, CPU-less, one-core or many nodes, near each other
+/// or not.
 [[nodiscard]] ScenarioHost random_host(Random& random);
 
 enum class LoadShape { kSteady, kBurst, kOnOff, kAntiPhase, kShift, kChurn, kIrregular };
@@ -28,20 +29,19 @@ inline constexpr std::int64_t kLoadShapes = 7;
 void draw_load(ScenarioVm& vm, LoadShape shape, std::size_t which, std::int64_t epochs,
                Random& random);
 
-/// A VM without load, which would fit onto some nodes of the host.
+/// Returns a VM without load that would fit onto some nodes of the host.
 [[nodiscard]] ScenarioVm random_vm(const ScenarioHost& host, Random& random);
 
-/// Something special about a VM: its initial place, shares, quota, reservation, group, cells,
-/// memory.
+/// Gives a VM a special trait: its initial place, shares, quota, reservation, group, cells, memory.
 void draw_trait(ScenarioVm& vm, const ScenarioHost& host, Random& random);
 
-/// Decides whether the firmware's distances are true.
+/// Decides whether the firmware's distances are correct.
 void draw_firmware(ScenarioHost& host, Random& random);
 
-/// The cost of remote memory for the VM, in per cent of that with the standard stall.
+/// Returns the cost of remote memory for the VM, in per cent of that with the standard stall.
 [[nodiscard]] std::int32_t true_locality_weight(const ScenarioVm& vm);
 
-/// Minutes of a history: usually none.
+/// Returns the minutes of a history, usually none.
 [[nodiscard]] std::int64_t random_known_minutes(Random& random);
 
 [[nodiscard]] ScenarioTalk random_talk(const Scenario& scenario, Random& random);

@@ -18,7 +18,7 @@ constexpr std::int64_t kWorthTelling = 1000;
 }  // namespace
 
 Random random_of_climb(std::uint64_t seed, std::int64_t number) {
-  // random_for() accepts its numbers in either order; no seed is as large as these.
+  // random_for() is symmetric in its arguments, so numbers of climbs are made larger than any seed.
   constexpr std::uint64_t kNoSeed = std::uint64_t{1} << 63U;
   return random_for(seed, kNoSeed + static_cast<std::uint64_t>(number));
 }
@@ -36,7 +36,7 @@ ClimbResult climb(std::uint64_t seed, std::int64_t number, std::string_view agai
     }
     return trial.behind;
   };
-  // No result is that far behind, so no peer is run: only for what must never happen.
+  // No result is that far behind, so no peer is run: the run only checks for violations.
   constexpr std::int64_t kUnheardOf = INT64_MAX;
   Scenario worst = random_scenario(random);
   std::int64_t most = behind(worst, INT64_MIN);
@@ -69,7 +69,7 @@ ClimbResult climb(std::uint64_t seed, std::int64_t number, std::string_view agai
       return !trial.ours.violations.empty();
     };
     Scenario smallest = shrunk(std::move(*violating), effort.shrinks, violates);
-    (void)violates(smallest);  // for its text
+    (void)violates(smallest);  // sets the violation's text
     result.weaknesses.push_back(make_violation(number, std::move(smallest), std::move(first)));
   }
   return result;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One climb: from the worst of a few random scenarios to worse ones, step by step, and then down
-/// to the smallest that still shows it.
+/// One climb: goes from the worst of a few random scenarios to worse ones, step by step, and then
+/// shrinks the result to the smallest scenario that still shows the weakness.
 ///
-/// Properties, each with a test: seed and number decide what is found; how long a climb takes is
-/// limited by numbers of trials, never by a clock.
+/// Properties, each with a test: the result depends only on seed and number; the length of a climb
+/// is limited by the number of trials, never by a clock.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,11 @@ struct ClimbResult {
   std::int64_t trials = 0;
 };
 
-/// Its source of randomness: no two climbs, of one seed or of two, share it.
+/// Returns the random numbers of a climb, which it shares with no other climb of the same or any
+/// other seed.
 [[nodiscard]] Random random_of_climb(std::uint64_t seed, std::int64_t number);
 
-/// A difference of less than one per cent of demand is none.
+/// Climbs. A difference of less than one per cent of demand does not count.
 [[nodiscard]] ClimbResult climb(std::uint64_t seed, std::int64_t number, std::string_view against,
                                 const Effort& effort);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "drawn-";
 constexpr std::int64_t kMostChanges = 5;
-/// Climbs have their numbers in the upper half of all numbers (climb.cc).
+/// Numbers of climbs are in the upper half of all numbers (climb.cc).
 constexpr std::uint64_t kNumbers = std::uint64_t{1} << 62U;
 
 /// Removes the digits at the front of `text` and returns them as a number.

@@ -83,14 +83,14 @@ void set_no_huge_pages_aside(Scenario& scenario) {
   make_standard<&ScenarioVm::huge_pages>(scenario);
 }
 
-/// A different load every epoch.
+/// Returns whether the load repeats after at most four epochs.
 bool flickers(const ScenarioVm& vm) {
   return vm.load_repeats > 0 && vm.load_repeats <= 4;
 }
 bool repeats(const ScenarioVm& vm) {
   return vm.load_repeats > 4;
 }
-/// More changes than any burst.
+/// Returns whether the load changes more often than in any burst.
 bool is_irregular(const ScenarioVm& vm) {
   return vm.load_repeats == 0 && vm.load.size() > 3;
 }
@@ -146,7 +146,7 @@ void make_small(Scenario& scenario) {
     }
   }
 }
-/// VMs have more than 85 % of the host's memory.
+/// Returns whether VMs have more than 85 % of the host's memory.
 bool is_nearly_full(const Scenario& scenario) {
   Bytes all;
   Bytes used;
@@ -224,7 +224,7 @@ void set_nodes(Scenario& scenario) {
     node.*kMember = kValue;
   }
 }
-/// Makes everything four times as large.
+/// Multiplies all cores and vCPUs by four.
 void widen_cores(Scenario& scenario) {
   for (ScenarioNode& node : scenario.host.nodes) {
     node.cores *= 4;

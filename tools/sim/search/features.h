@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The special features of a scenario, each with a way to remove it.
 ///
-/// Problem: a scenario's weakness is explained by the features that cannot be removed without the
-/// weakness disappearing. Approach: a table of features; each tells whether a scenario has it, and
-/// can turn the scenario into an otherwise similar one without it.
+/// Problem: a weakness is explained by those features of its scenario that cannot be removed
+/// without making the weakness disappear. Approach: a table of features, each of which can detect
+/// whether a scenario has it, and can turn the scenario into an otherwise similar one without it.
 ///
 /// Property: a removed feature is no longer there.
 #pragma once
@@ -18,14 +18,14 @@
 namespace vmnuma::tools {
 
 struct Feature {
-  std::string_view name;  ///< "a wide VM", as in a list of what it takes
+  std::string_view name;  ///< "a wide VM", as listed in *takes* (weakness.h)
   bool (*is_in)(const Scenario&) = nullptr;
   void (*take_away)(Scenario&) = nullptr;
 };
 
 [[nodiscard]] std::span<const Feature> features();
 
-/// Names of its features, in the order of the table.
+/// Returns the names of the scenario's features, in the order of the table.
 [[nodiscard]] std::vector<std::string_view> features_in(const Scenario& scenario);
 
 }  // namespace vmnuma::tools

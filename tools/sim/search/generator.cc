@@ -20,7 +20,7 @@ std::vector<std::int32_t> flat(std::size_t nodes, std::int32_t remote) {
   return distances;
 }
 
-/// Ten more per step along the ring.
+/// Returns the distances of a ring: ten more per step.
 std::vector<std::int32_t> ring(std::size_t nodes) {
   std::vector<std::int32_t> distances;
   for (std::size_t from = 0; from < nodes; ++from) {
@@ -33,7 +33,7 @@ std::vector<std::int32_t> ring(std::size_t nodes) {
   return distances;
 }
 
-/// Each half of the host is a package.
+/// Returns the distances of a host of which each half is a package.
 std::vector<std::int32_t> sub_numa(std::size_t nodes) {
   std::vector<std::int32_t> distances;
   for (std::size_t from = 0; from < nodes; ++from) {

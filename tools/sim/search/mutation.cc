@@ -122,13 +122,13 @@ void mutate_once(Scenario& scenario, Random& random) {
       }
       break;
     case 5: {
-      // All like one of them.
+      // Make all VMs like one of them.
       const ScenarioVm one = scenario.vms[which];
       std::fill(scenario.vms.begin(), scenario.vms.end(), one);
       break;
     }
     case 6: {
-      // The same change for all.
+      // Make the same change to all.
       const Random same(random.next());
       for (std::size_t i = 0; i < scenario.vms.size(); ++i) {
         Random again = same;

@@ -12,7 +12,7 @@ namespace vmnuma::tools {
 namespace {
 
 constexpr std::int64_t kFullestPct = 97;
-/// Epochs times nodes and VMs: a trial takes a fraction of a second.
+/// Limit for epochs times nodes and VMs, so that a trial takes a fraction of a second.
 constexpr std::int64_t kMostWork = 1500;
 constexpr std::int64_t kFewestEpochs = 15;
 constexpr std::int64_t kMostReservedPermille = 750;
@@ -50,7 +50,7 @@ void repair_host(ScenarioHost& host) {
   }
 }
 
-/// Either ordinary memory or huge pages.
+/// Repairs the amounts of either ordinary memory or huge pages.
 void repair_memory(Scenario& scenario, bool huge_pages) {
   Bytes room;
   for (const ScenarioNode& node : scenario.host.nodes) {
@@ -66,7 +66,7 @@ void repair_memory(Scenario& scenario, bool huge_pages) {
   }
   for (ScenarioVm& vm : scenario.vms) {
     if (vm.huge_pages == huge_pages && all > most) {
-      // In MiB, as the product of bytes exceeds 64 bits.
+      // In MiB, because the product of bytes would exceed 64 bits.
       vm.memory = whole_pages(vm.memory * (most.value >> 20U) / (all.value >> 20U));
     }
   }
@@ -97,7 +97,7 @@ void repair_places(ScenarioVm& vm, const ScenarioHost& host) {
   }
 }
 
-/// No node has more memory bound to it than it has.
+/// Ensures that no node has more memory bound to it than it has.
 void repair_bound_memory(Scenario& scenario) {
   std::map<NodeId, Bytes> bound;
   for (ScenarioVm& vm : scenario.vms) {
@@ -117,7 +117,7 @@ void repair_bound_memory(Scenario& scenario) {
   }
 }
 
-/// A load that does not repeat was constant at its first value during all the known time.
+/// Repairs a load. One that does not repeat was constant at its first value during the known time.
 void repair_load(ScenarioVm& vm, std::int64_t epochs, std::int64_t known) {
   vm.start = std::min(vm.start, epochs - 1);
   if (vm.stop && (*vm.stop <= vm.start || *vm.stop >= epochs)) {
@@ -148,7 +148,7 @@ void repair_cpu_time(ScenarioVm& vm) {
       vm.policy.anti_affinity_hard && !vm.policy.anti_affinity_group.empty();
 }
 
-/// No more is reserved than can be kept. In whole per cent, as written to files.
+/// Ensures that reservations can be kept. They are in whole per cent, as written to files.
 void repair_reservations(Scenario& scenario) {
   std::int64_t most = 0;
   for (const ScenarioNode& node : scenario.host.nodes) {
@@ -171,7 +171,7 @@ bool is_possible(const Fault& fault, const Scenario& scenario) {
   return node_is_there && vm_is_there && fault.epoch < scenario.epochs;
 }
 
-/// At most one node may go offline, and another with CPUs must remain.
+/// Ensures that at most one node goes offline, and that another one with CPUs remains.
 void repair_faults(Scenario& scenario) {
   std::erase_if(scenario.faults, [&](const Fault& fault) { return !is_possible(fault, scenario); });
   for (Fault& fault : scenario.faults) {

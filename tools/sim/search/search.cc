@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTold{200};
 
-/// The climbs from `first` on, in order.
+/// Runs a round of climbs from number `first` on; results are in order.
 std::vector<ClimbResult> run_round(const SearchPlan& plan, std::int64_t first,
                                    const std::function<void(std::int64_t climbs)>& climbed) {
   std::vector<ClimbResult> results(kClimbsPerRound);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `vmnuma sim search`: looks for the scenarios in which the balancer does worst.
 ///
-/// Problem: scenarios written by the authors of the planner flatter it. Approach: many independent
-/// climbs (climb.h), in rounds of kClimbsPerRound, on as many threads as there are CPUs; their
-/// results are put together in the order of their numbers. Properties, each with a test:
-///  - seed and rounds decide the result, however many threads there are;
-///  - a search ended by time has found what one of that many rounds finds.
+/// Problem: scenarios written by the authors of the planner present it too favorably. Approach:
+/// many independent climbs (climb.h), in rounds of kClimbsPerRound, on as many threads as there are
+/// CPUs; their results are combined in the order of their numbers.
+///
+/// Properties, each with a test:
+///  - the result depends only on seed and number of rounds, not on the number of threads;
+///  - a search that is ended by a time limit gives the same result as one of that many rounds.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +36,9 @@ struct SearchResult {
   std::vector<Weakness> weaknesses;  ///< in the order of climbs
 };
 
-/// `goes_on` is called before each round with the number of rounds done; `climbed` with the number
-/// of climbs done, a few times a second. Both in the caller's thread.
+/// Searches. `goes_on` is called before each round with the number of rounds done; `climbed` is
+/// called with the number of climbs done, a few times per second. Both are called in the caller's
+/// thread.
 [[nodiscard]] SearchResult search(const SearchPlan& plan,
                                   const std::function<bool(std::int64_t rounds)>& goes_on,
                                   const std::function<void(std::int64_t climbs)>& climbed);

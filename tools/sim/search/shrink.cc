@@ -11,7 +11,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// A minute: what is lost only until the balancer has oriented itself is no weakness.
+/// A minute: what is lost only until the balancer knows the host is not a weakness.
 constexpr std::int64_t kFewestShrunkEpochs = 30;
 
 void remove_vm(Scenario& scenario, std::size_t vm) {
@@ -31,7 +31,7 @@ void remove_vm(Scenario& scenario, std::size_t vm) {
   }
 }
 
-/// The other nodes keep their numbers.
+/// Removes a node; the others keep their numbers.
 void remove_node(Scenario& scenario, std::size_t node) {
   ScenarioHost& host = scenario.host;
   const std::size_t count = host.nodes.size();
@@ -80,7 +80,7 @@ class Shrinker {
     return true;
   }
 
-  /// Many at once first.
+  /// Drops VMs, first many at once.
   void drop_vms() {
     for (std::size_t some = scenario_.vms.size() / 2; some > 0; some /= 2) {
       for (std::size_t end = scenario_.vms.size(); end >= some; end -= some) {

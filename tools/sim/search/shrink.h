@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The smallest scenario that still shows something.
+/// Finds the smallest scenario that still shows an effect.
 ///
-/// Approach: as long as that helps, something is removed (faults, VMs, nodes, epochs, features) or
-/// made simpler, and the change is kept if the effect is still there. Properties, each with a test:
-/// what is returned still shows it; removing any one feature that it has no longer does, unless the
-/// tries were used up.
+/// Approach: remove parts (faults, VMs, nodes, epochs, features) or simplify them, keep each change
+/// after which the effect is still present, and repeat this as long as it helps.
+///
+/// Properties, each with a test:
+///  - the result still shows the effect;
+///  - without any one of its features it no longer would, unless the tries were used up.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,7 @@
 
 namespace vmnuma::tools {
 
-/// `shows` must be true for `scenario`, and is called at most `tries` times.
+/// Shrinks `scenario`. `shows` must be true for it, and is called at most `tries` times.
 [[nodiscard]] Scenario shrunk(Scenario scenario, std::int64_t tries,
                               const std::function<bool(const Scenario&)>& shows);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One scenario under the balancer and under its peers: how far the balancer is behind.
+/// Runs a scenario under the balancer and its peers to find out how far the balancer is behind.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ struct Trial {
   SimulationResult ours;
   std::string opponent;  ///< the peer that loses least, or "bound"
   Percentage opponent_lost;
-  Percentage opponent_owed;  ///< of it; unknown, and 0, for the bound
-  /// Lost by the balancer less lost by the opponent, in thousandths of a per cent of demand. If
-  /// `enough` was not reached: an upper limit of it.
+  Percentage opponent_owed;  ///< owed time of the opponent; unknown, and 0, for the bound
+  /// What the balancer loses minus what the opponent loses, in thousandths of a per cent of demand.
+  /// If `enough` was not reached, an upper limit of that.
   std::int64_t behind = 0;
 };
 
-/// `against` is one of opponents(). Peers are not run if the balancer itself loses less than
-/// `enough` (in thousandths of a per cent).
+/// Runs the scenario. `against` is one of opponents(). Peers are not run if the balancer itself
+/// loses less than `enough` (in thousandths of a per cent).
 [[nodiscard]] Trial try_out(const Scenario& scenario, std::string_view against,
                             std::int64_t enough);
 

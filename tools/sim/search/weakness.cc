@@ -30,8 +30,8 @@ double hundredths(std::int64_t thousandths) {
   return static_cast<double>((thousandths + 5) / 10) / 100;
 }
 
-/// The guard that most often stopped what would have gained something, and in how many epochs;
-/// empty if there was none.
+/// Returns the guard that most often stopped candidates with a gain, and in how many epochs; empty
+/// if there was none.
 std::pair<std::string, std::int64_t> most_frequent_guard(const Scenario& scenario) {
   std::map<std::string, std::int64_t> stopped;
   Simulation simulation(scenario);
@@ -141,7 +141,7 @@ Weakness make_violation(std::int64_t climb, Scenario scenario, std::string viola
 
 namespace {
 
-/// The text without numbers and names, which differ from scenario to scenario.
+/// Returns the text without numbers and names, which differ from scenario to scenario.
 std::string kind_of_violation(const std::string& text) {
   std::string kind;
   bool is_name = false;
@@ -161,7 +161,8 @@ bool are_of_one_mechanism(const Weakness& a, const Weakness& b) {
   return a.cause == b.cause && a.takes == b.takes;
 }
 
-/// Violations first, small ones before large ones; then what is furthest behind.
+/// Returns the sort key: violations first, small ones before large ones, then the weaknesses that
+/// are furthest behind.
 auto rank_of(const Weakness& weakness) {
   const Scenario& scenario = weakness.scenario;
   const auto size = static_cast<std::int64_t>(scenario.vms.size() + scenario.host.nodes.size());
