@@ -20,7 +20,7 @@ namespace {
 using vmnuma::tools::EarlyExit;
 using vmnuma::tools::Invocation;
 
-/// The program has two names.
+/// Reads the command line; the program has two names.
 tl::expected<Invocation, EarlyExit> read_command_line(std::string_view called_as,
                                                       const std::vector<std::string>& arguments) {
   if (called_as.substr(called_as.rfind('/') + 1) == "sched-stats") {  // npos + 1 is 0
@@ -30,7 +30,8 @@ tl::expected<Invocation, EarlyExit> read_command_line(std::string_view called_as
   return vmnuma::tools::parse_arguments(arguments, std::chrono::system_clock::to_time_t(now));
 }
 
-/// NO_COLOR as defined by https://no-color.org: any non-empty value.
+/// Returns whether output may be coloured. NO_COLOR is as defined by https://no-color.org: any
+/// non-empty value counts.
 bool wants_colours() {
   const char* unwanted = std::getenv("NO_COLOR");
   return unwanted == nullptr || *unwanted == '\0';

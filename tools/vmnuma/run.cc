@@ -35,7 +35,7 @@ using balancer::decode_view;
 using balancer::DoneView;
 using balancer::HistoryView;
 
-/// A command's text for standard output.
+/// Returns a command's text for standard output.
 Result<std::string> text_for(const balancer::Command& command, const std::string& result,
                              ListFormat format) {
   return std::visit(
@@ -58,10 +58,10 @@ Result<std::string> text_for(const balancer::Command& command, const std::string
       command);
 }
 
-/// Asks the daemon and prints what it answers.
+/// Asks the daemon and prints its answer.
 class Runner {
  public:
-  /// `exported`: how to print the host, if not as is. May be null.
+  /// `exported` is how to print the host; null: unchanged.
   Runner(const balancer::Command& command, const ExportRun* exported, const Invocation& invocation,
          Surroundings& surroundings)
       : command_(command),
@@ -85,7 +85,7 @@ class Runner {
     }
     const auto* move = std::get_if<balancer::MoveRequest>(&command_);
     const bool waits = move != nullptr && invocation_.wait;
-    // In JSON a move that is waited for is one line at its end.
+    // In JSON, a move that is waited for gives one line at its end.
     if (!waits || !invocation_.json) {
       const auto code = print(*result, /*again=*/false);
       if (!code || *code != kExitOk) {
@@ -100,7 +100,7 @@ class Runner {
     return tools::ask(invocation_.socket_path, command, surroundings_.time_limit);
   }
 
-  /// The answer as text for humans.
+  /// Returns the answer as text for humans.
   [[nodiscard]] tl::expected<std::string, Refusal> readable_text(const std::string& result) const {
     const auto unreadable = [](Error error) {
       return Refusal{/*by_daemon=*/false, std::move(error)};
@@ -184,7 +184,7 @@ class Runner {
                     fmt::format("{} to node {}", move.vm, move.node.value));
     const auto row =
         follow_action(invocation_, surroundings_, move.vm, *done->action,
-                      // Its effect is in the history once the move has settled.
+                      // The effect is in the history once the move has settled.
                       invocation_.json ? FollowUntil::kMeasured : FollowUntil::kEnded, [&] {
                         if (bar.is_shown()) {
                           show_transfer(*done->action, bar);
@@ -197,7 +197,8 @@ class Runner {
     return *row ? print_done(*done, **row) : kExitOk;
   }
 
-  /// The memory of an action in flight. It is no reason to stop if it is not available.
+  /// Shows how much memory of an unfinished action has moved. If that is unavailable, this is not a
+  /// reason to stop.
   void show_transfer(std::int64_t action, ProgressBar& bar) const {
     const auto answer = ask(balancer::StatusRequest{});
     const auto status = answer ? decode_view<balancer::StatusView>(*answer)
@@ -218,7 +219,7 @@ class Runner {
                                        : found->state);
   }
 
-  /// The end of a move that was waited for.
+  /// Prints the result of a move that was waited for.
   [[nodiscard]] int print_done(const DoneView& done, const balancer::HistoryRowView& row) {
     std::string text = row.detail.empty() ? "" : wrapped(row.detail, /*indent=*/0);
     if (invocation_.json) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Carries out the command line: asks the daemon and prints its answer.
 ///
-/// Properties: only the requested output goes to standard output; an error is one message on
-/// standard error that says what is wrong; the exit code distinguishes a refusal, a wrong command
-/// line and an absent daemon.
+/// Properties:
+///  - only the requested output goes to standard output;
+///  - an error is one message on standard error that states the problem;
+///  - the exit code distinguishes a refusal, a wrong command line and an absent daemon.
 #pragma once
 
 #include "tools/vmnuma/arguments/invocation.h"
@@ -11,7 +12,7 @@
 
 namespace vmnuma::tools {
 
-/// Returns the exit code.
+/// Runs the command. Returns the exit code.
 [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings);
 
 }  // namespace vmnuma::tools

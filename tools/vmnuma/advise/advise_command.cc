@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma advise`: reads a definition and a host, asks placement/advice what the definition should
-// say on that host, and prints that. Needs no daemon.
+// be on that host, and prints that. Needs no daemon.
 #include <iterator>
 #include <optional>
 #include <string>
@@ -36,14 +36,14 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// On x86; if the host does not say.
+/// The huge page size of x86, used if the host does not provide one.
 constexpr Bytes kUsualHugePage = kMiB * 2;
 
 tl::unexpected<Error> wrong(std::string message) {
   return failure(ErrorCode::kInvalidArgument, std::move(message));
 }
 
-/// A definition of a VM with nothing but its size.
+/// Makes a definition of a VM that contains nothing but its size.
 Result<std::string> new_vm(const AdviseRun& run) {
   const auto memory = parse_memory(run.memory);
   if (!memory) {
@@ -66,7 +66,7 @@ Result<std::string> new_vm(const AdviseRun& run) {
       *memory / kKiB.value, backing, *run.vcpus);
 }
 
-/// The definition to advise on.
+/// Reads the definition to advise on.
 Result<std::string> definition(const AdviseRun& run) {
   const int given = (run.vm.empty() ? 0 : 1) + (run.xml_path.empty() ? 0 : 1) + (run.vcpus ? 1 : 0);
   if ((run.apply || run.undo) && (run.vm.empty() || !run.host_paths.empty())) {
@@ -85,7 +85,7 @@ Result<std::string> definition(const AdviseRun& run) {
   return Virsh(run.uri).definition(run.vm, /*with_passwords=*/run.apply);
 }
 
-/// The host in question; this one counts threads as its daemon does.
+/// Reads the host in question; for this host, threads count as its daemon counts them.
 Result<AdviceHost> host_of(const AdviseRun& run, const balancer::Config& config) {
   if (run.host_paths.empty()) {
     return read_advice_host(run.root).map([&](AdviceHost host) {
@@ -104,7 +104,8 @@ Result<AdviceHost> host_of(const AdviseRun& run, const balancer::Config& config)
   return hosts.size() == 1 ? std::move(hosts.front()) : common_host(hosts);
 }
 
-/// As for the daemon: from the configuration, the metadata, and the command line.
+/// Reads the policy like the daemon, from the configuration and the metadata, and from the command
+/// line.
 Result<VmPolicy> policy_of(const AdviseRun& run, const balancer::Config& config,
                            const VmDescription& vm) {
   const VmPolicy* of_file = config.policy_of(vm.id, vm.name);
@@ -132,8 +133,8 @@ Result<VmPolicy> policy_of(const AdviseRun& run, const balancer::Config& config,
   return policy;
 }
 
-/// What can be given to a VM with device pools in its policy: this host's devices in them, and
-/// which VM has which. For another host no device is chosen.
+/// For a VM with device pools in its policy, reads this host's devices in these pools and which VMs
+/// have them. For another host no device is chosen.
 Result<void> read_pools(const AdviseRun& run, const balancer::Config& config,
                         const files::Directory& root, AdviceRequest& request) {
   if (!run.host_paths.empty()) {
@@ -205,7 +206,7 @@ Result<AdvisedVm> advised(const AdviseRun& run, const balancer::Config& config, 
   AdvisedVm vm{request->vm.id, request->vm.name, std::move(*advice), {},
                std::move(xml), std::move(*after)};
   vm.is_new = run.vcpus.has_value();
-  if (vm.is_new) {  // it has no definition yet
+  if (vm.is_new) {  // the VM has no definition yet
     auto as_advised = balancer::read_advice_request(vm.after, huge_page);
     if (!as_advised) {
       return tl::unexpected(std::move(as_advised).error());

@@ -26,7 +26,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Line by line: this diff is for humans, not for patch(1).
+/// Makes a diff printable, line by line: it is for humans, not for patch(1).
 std::string printable_lines(std::string_view diff) {
   std::string lines;
   while (!diff.empty()) {
@@ -37,7 +37,7 @@ std::string printable_lines(std::string_view diff) {
   return lines;
 }
 
-/// Shows what would change and asks; true if it may be done.
+/// Shows what would change and asks for confirmation; returns whether it was given.
 bool may_define(const AdviseRun& run, const std::string& name, const std::string& before,
                 const std::string& after, const Invocation& invocation,
                 Surroundings& surroundings) {
@@ -91,7 +91,8 @@ int apply_advice(const AdviseRun& run, const AdvisedVm& vm, const Invocation& in
     return fail(invocation, surroundings, kept.error(), kExitRefused);
   }
   if (const auto defined = Virsh(run.uri).define(vm.after); !defined) {
-    (void)forget_definition(*kept);  // it is what is defined, and would only be undone to itself
+    (void)forget_definition(
+        *kept);  // it equals the current definition, so there is nothing to undo
     return fail(invocation, surroundings, defined.error(), kExitRefused);
   }
   return done(invocation, surroundings,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `vmnuma advise --apply` and `--undo`: changes the definition of a VM as advised, and back.
 ///
-/// Properties: a running VM is never changed; nothing is changed without confirmation, or --yes;
-/// the old definition is saved first, so that a failure in between loses nothing; passwords are not
-/// shown.
+/// Properties:
+///  - a running VM is never changed;
+///  - nothing is changed without confirmation or --yes;
+///  - the old definition is saved first, so that a failure in between loses nothing;
+///  - passwords are not shown.
 #pragma once
 
 #include "tools/vmnuma/advise/advice_text.h"
@@ -13,11 +15,11 @@
 namespace vmnuma::tools {
 
 /// Redefines `vm`, read with passwords, as advised. Returns the exit code: kExitRefused also if the
-/// answer is no.
+/// user declines.
 [[nodiscard]] int apply_advice(const AdviseRun& run, const AdvisedVm& vm,
                                const Invocation& invocation, Surroundings& surroundings);
 
-/// Restores the definition from before the last apply_advice() that is not undone.
+/// Restores the definition from before the last apply_advice() that was not undone.
 [[nodiscard]] int undo_advice(const AdviseRun& run, const Invocation& invocation,
                               Surroundings& surroundings);
 
@@ -25,7 +27,7 @@ namespace vmnuma::tools {
 [[nodiscard]] int list_undo(const AdviseRun& run, const Invocation& invocation,
                             Surroundings& surroundings);
 
-/// The XML without the passwords in it (attributes `passwd` of graphics).
+/// Returns the XML without the passwords in it (attributes `passwd` of graphics).
 [[nodiscard]] std::string without_passwords(std::string xml);
 
 }  // namespace vmnuma::tools

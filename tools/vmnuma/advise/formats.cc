@@ -15,7 +15,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Formats that take whole MiB get no less than was advised.
+/// Returns MiB, rounded up, so that formats that take whole MiB get no less than was advised.
 std::int64_t mib_of(Bytes bytes) {
   return (bytes.value + kMiB.value - 1) / kMiB.value;
 }
@@ -33,14 +33,14 @@ std::string cpus_of(const GuestCell& cell) {
   return to_list(ids);
 }
 
-// ---- what a format cannot express ----
+// ---- advice that a format cannot express ----
 
-/// What a format cannot express of a piece of advice. Nothing: it can express all; otherwise what
-/// else to do, or "" if there is nothing to do.
+/// What a format cannot express of a piece of advice: nothing if it can express all of it;
+/// otherwise what the user should do instead, or "" if there is nothing to do.
 using Lacking = std::optional<std::string>;
 constexpr std::nullopt_t kSaid = std::nullopt;
 
-/// The numbers in a piece of advice, if its line names only the kind.
+/// Returns the numbers in a piece of advice, if its line names only the kind.
 std::string values_in(AdviceAbout about, const Advice& advice) {
   std::vector<std::string> numbers;
   if (about == AdviceAbout::kDistances) {
@@ -56,7 +56,8 @@ std::string values_in(AdviceAbout about, const Advice& advice) {
   return numbers.empty() ? "" : fmt::format(" ({})", fmt::join(numbers, ", "));
 }
 
-/// A comment for each piece that the format cannot express according to `lacking`.
+/// Returns a comment for each piece of advice that the format cannot express according to
+/// `lacking`.
 std::string comments(const Advice& advice, Lacking (*lacking)(AdviceAbout, const Advice&)) {
   std::string text;
   for (const AdviceLine& line : advice.lines) {
@@ -92,7 +93,7 @@ Lacking lacking_in_virt_install(AdviceAbout about, const Advice& /*advice*/) {
   return "";
 }
 
-/// If a format has no dies, they become more cores.
+/// For a format without dies: they become additional cores.
 Lacking lacking_dies(const Advice& advice) {
   return advice.dies == 1 ? Lacking(kSaid) : "its dies are cores here";
 }
@@ -145,7 +146,7 @@ Lacking lacking_in_pve(AdviceAbout about, const Advice& advice) {
   return "";
 }
 
-/// KubeVirt shows the nodes of the pod's CPUs.
+/// Returns whether KubeVirt shows the guest the nodes of the pod's CPUs.
 bool kubevirt_passes_nodes(const Advice& advice) {
   return advice.cells.size() > 1 && advice.page_size > Bytes{};
 }
@@ -246,7 +247,7 @@ std::string virt_install_arguments(const Advice& advice) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     text += lines[i] + (i + 1 < lines.size() ? " \\\n" : "\n");
   }
-  // After the last argument a comment does not end the command.
+  // Comments must come after the last argument, because they end the command.
   return text + comments(advice, lacking_in_virt_install);
 }
 
@@ -254,7 +255,7 @@ std::string nova_extra_specs(const Advice& advice) {
   std::string text = fmt::format("hw:cpu_sockets={}\nhw:cpu_cores={}\nhw:cpu_threads={}\n",
                                  advice.sockets, advice.cores * advice.dies, advice.threads);
   if (advice.threads > 1) {
-    // Without these the guest's threads float over all CPUs of a node.
+    // Without these settings the guest's threads float over all CPUs of a node.
     text += "hw:cpu_policy=dedicated\nhw:cpu_thread_policy=require\n";
   }
   if (advice.page_size > Bytes{}) {
@@ -283,7 +284,7 @@ std::string pve_lines(const Advice& advice) {
   if (advice.page_size > Bytes{}) {
     text += fmt::format("hugepages: {}\n", mib_of(advice.page_size));
   }
-  // Without numa there are no huge pages in Proxmox VE.
+  // Proxmox VE supports huge pages only with numa.
   text += fmt::format("numa: {}\n", advice.cells.empty() && advice.page_size == Bytes{} ? 0 : 1);
   for (std::size_t i = 0; i < advice.cells.size(); ++i) {
     text += fmt::format("numa{}: cpus={},memory={}", i, cpus_of(advice.cells[i]),

@@ -57,7 +57,7 @@ Json node_json(const AdviceHost& host, std::size_t index) {
   return json;
 }
 
-/// Reads members and remembers the first wrong one.
+/// Reads members and records the first wrong one.
 class Reader {
  public:
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
@@ -74,7 +74,7 @@ class Reader {
   std::int32_t small(const Json& object, const char* name, std::int64_t least, std::int64_t most) {
     return static_cast<std::int32_t>(number(object, name, least, most));
   }
-  /// An empty list if there is none.
+  /// Returns a list, which is empty if the member is missing.
   Json list(const Json& object, const char* name) {
     const auto member = object.is_object() ? object.find(name) : object.end();
     if (member == object.end() || !member->is_array()) {

@@ -57,7 +57,7 @@ std::optional<FileName> parse_name(std::string_view name) {
   return vm && number ? std::optional(FileName{*vm, *number}) : std::nullopt;
 }
 
-/// What is kept in the folder, unsorted.
+/// Returns what is kept in the folder, unsorted.
 Result<std::vector<FileName>> kept_names(const std::string& folder) {
   return files::Directory::open(folder)
       .and_then([](const files::Directory& directory) { return directory.names(); })
@@ -72,7 +72,7 @@ Result<std::vector<FileName>> kept_names(const std::string& folder) {
       });
 }
 
-/// The numbers in the names of the files of this VM, ascending.
+/// Returns the numbers in the names of this VM's files, ascending.
 Result<std::vector<std::int64_t>> numbers_of(const std::string& folder, const VmId& vm) {
   return kept_names(folder).map([&](const std::vector<FileName>& kept) {
     std::vector<std::int64_t> numbers;
@@ -143,7 +143,7 @@ Result<std::vector<KeptFile>> kept_definitions(const std::string& folder) {
     for (const FileName& name : names) {
       KeptFile file{name.vm, path_of(folder, name.vm, name.number), 0};
       struct stat found {};
-      if (lstat(file.path.c_str(), &found) == 0) {  // else it has just been undone
+      if (lstat(file.path.c_str(), &found) == 0) {  // otherwise it has just been undone
         file.kept_unix_s = found.st_mtime;
         kept.push_back(std::move(file));
       }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The definitions of VMs from before advice was applied.
+/// Keeps the definitions of VMs from before advice was applied.
 ///
-/// Problem: applied advice must be reversible, also twice. Approach: a folder with one file per
-/// replaced definition, named by the VM's UUID and an increasing number. They contain passwords and
-/// may be defined again, so the folder belongs to the user that the program runs as, and is closed
-/// to all other users. Properties: what is kept is on disk before anything is changed; the newest
-/// is taken first; another user's folder is refused.
+/// Problem: applied advice must be reversible, even repeatedly. Approach: a folder with one file
+/// per replaced definition, named by the VM's UUID and an increasing number. The definitions
+/// contain passwords and may be defined again, so the folder belongs to the user as whom the
+/// program runs, and is inaccessible to all others.
+///
+/// Properties:
+///  - a definition is on disk before anything is changed;
+///  - the newest definition is restored first;
+///  - another user's folder is refused.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +23,8 @@
 
 namespace vmnuma::tools {
 
-/// The most bytes of a domain's XML read from a file: somewhat more than libvirt's protocol carries
-/// (REMOTE_STRING_MAX, remote/remote_protocol.x, 9.0).
+/// Limit for a domain's XML read from a file, in bytes: somewhat more than libvirt's protocol
+/// supports (REMOTE_STRING_MAX, remote/remote_protocol.x, 9.0).
 inline constexpr std::size_t kMostXml = std::size_t{5} * 1024 * 1024;
 
 struct KeptDefinition {
@@ -28,12 +32,12 @@ struct KeptDefinition {
   std::string xml;
 };
 
-/// Keeps `xml`; returns the path of its file. Creates the folder if there is none. Errors:
+/// Keeps `xml`; returns the path of its file. Creates the folder if necessary. Errors:
 /// permission-denied (the folder belongs to another user, or is open to others), those of files.
 [[nodiscard]] Result<std::string> keep_definition(const std::string& folder, const VmId& vm,
                                                   const std::string& xml);
 
-/// The newest definition kept for this VM. Errors: not-found, and as keep_definition().
+/// Returns the newest definition kept for this VM. Errors: not-found, and as keep_definition().
 [[nodiscard]] Result<KeptDefinition> newest_definition(const std::string& folder, const VmId& vm);
 
 struct KeptFile {
@@ -42,11 +46,11 @@ struct KeptFile {
   std::int64_t kept_unix_s = 0;
 };
 
-/// Everything that is kept, by VM, newest first; none if there is no folder. Errors: as
+/// Returns everything that is kept, by VM, newest first; nothing if there is no folder. Errors: as
 /// keep_definition().
 [[nodiscard]] Result<std::vector<KeptFile>> kept_definitions(const std::string& folder);
 
-/// It is no error if the file no longer exists.
+/// Deletes a file; it is not an error if the file no longer exists.
 [[nodiscard]] Result<void> forget_definition(const std::string& path);
 
 }  // namespace vmnuma::tools

@@ -15,7 +15,7 @@ namespace {
 using Lines = std::vector<std::string_view>;
 
 constexpr std::size_t kContext = 3;
-/// Cells of the table below, four bytes each.
+/// Limit for the cells of the table below, four bytes each.
 constexpr std::size_t kMostCells = 16'000'000;
 
 Lines lines_of(std::string_view text) {
@@ -34,7 +34,7 @@ struct Edit {
   std::string_view line;
 };
 
-/// By the longest common subsequence of the differing part.
+/// Returns the edits, by the longest common subsequence of the differing part.
 std::vector<Edit> edits_between(const Lines& a, const Lines& b) {
   std::size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) {
@@ -48,7 +48,7 @@ std::vector<Edit> edits_between(const Lines& a, const Lines& b) {
   const std::size_t rows = a.size() - head - tail;
   const std::size_t columns = b.size() - head - tail;
   const bool small = rows * columns <= kMostCells;
-  // common[r][c]: lines in common of a from r on and b from c on.
+  // common[r][c]: number of lines that a from r on and b from c on have in common.
   std::vector<std::int32_t> common(small ? (rows + 1) * (columns + 1) : 0);
   const auto at = [&](std::size_t r, std::size_t c) -> std::int32_t& {
     return common[r * (columns + 1) + c];

@@ -21,14 +21,15 @@ namespace {
 
 using files::FileDescriptor;
 
-/// Somewhat more than libvirt's protocol carries (REMOTE_STRING_MAX,
-/// remote/remote_protocol.x, 9.0).
+/// Somewhat more than libvirt's protocol supports (REMOTE_STRING_MAX, remote/remote_protocol.x,
+/// 9.0).
 constexpr std::size_t kMostOutput = std::size_t{5} * 1024 * 1024;
 
 constexpr std::size_t kVmsAtOnce = 64;
 constexpr std::string_view kEndOfDomain = "</domain>\n";
 
-/// A file in memory with that text, positioned at its beginning: the text may be secret.
+/// Makes a file in memory with that text, positioned at its beginning. It is not on disk because
+/// the text may be secret.
 Result<FileDescriptor> memory_file(const std::string& text) {
   FileDescriptor file(memfd_create("vmnuma", MFD_CLOEXEC));
   if (file.get() < 0) {
@@ -123,7 +124,7 @@ Result<std::string> Virsh::run(const std::vector<std::string>& arguments,
 }
 
 Result<std::string> Virsh::definition(const std::string& vm, bool with_passwords) const {
-  // Any user may look on a read-only connection; passwords are not shown there.
+  // Any user may use a read-only connection; it does not show passwords.
   return run(
       with_passwords
           ? std::vector<std::string>{"dumpxml", "--inactive", "--security-info", "--domain", vm}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Options shared by many commands, and the reading of values that CLI11 does not know.
+/// Options shared by many commands, and parsers for values that CLI11 does not support.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace vmnuma::tools {
 
-/// A check that does not repeat the range in the help.
+/// Returns a range check that does not repeat the range in the help.
 inline CLI::Validator in_range(std::int64_t smallest, std::int64_t largest) {
   return {[smallest, largest](const std::string& text) {
             const auto number = whole_number<std::int64_t>(text);
@@ -33,8 +33,8 @@ inline CLI::Validator in_range(std::int64_t smallest, std::int64_t largest) {
           ""};
 }
 
-/// An empty text is mostly the value of a shell's variable that is not set. It must not be taken
-/// for an option that was left out.
+/// Rejects an empty text, which usually comes from a shell variable that is not set. It must not
+/// count as an option that was left out.
 inline CLI::Validator not_empty() {
   return {
       [](const std::string& text) { return std::string(text.empty() ? "must not be empty" : ""); },
@@ -42,21 +42,21 @@ inline CLI::Validator not_empty() {
 }
 
 inline constexpr std::int64_t kLongestWatch = 86'400;
-/// The longest list of values that is shown in one line.
+/// The longest list of values that is shown on one line.
 inline constexpr std::size_t kLongestShown = 40;
 
-/// Where options shared by several commands put their values, and what is known about options.
+/// The values of options shared by several commands, and information about options.
 struct SharedOptions {
-  std::int64_t watch = -1;  ///< not given; 0: without a number
+  std::int64_t watch = -1;  ///< -1: not given; 0: given without a number
   std::string format{kListFormats.front()};
   struct Choices {
     std::string words;  ///< "table|csv"
-    std::string help;   ///< without them
+    std::string help;   ///< the help without the words
   };
   std::map<const CLI::Option*, Choices> choices;  ///< for the completions
 };
 
-/// "a, b, c" in as many lines as needed next to the column of the options.
+/// Returns "a, b, c" on as many lines as needed next to the column of the options.
 template <class Names>
 [[nodiscard]] std::string listed(const Names& names) {
   constexpr std::size_t kWidth = 54;
@@ -72,7 +72,8 @@ template <class Names>
   return text;
 }
 
-/// The option takes one of these. Its help shows them as its type, or below if they are too long.
+/// Makes the option take one of these names. Its help shows them as the option's type, or below it
+/// if they are too long.
 template <class Names>
 CLI::Option* take_one_of(CLI::Option* option, const Names& names, const char* type,
                          SharedOptions& shared) {
@@ -113,7 +114,7 @@ template <class T>
   return {};
 }
 
-/// For an option that may be missing.
+/// Reads the value of an option that may be missing.
 template <class T, class Value>
 [[nodiscard]] Result<void> read_one(const char* name, const std::optional<std::string>& text,
                                     Result<T> (*parse)(std::string_view), Value& value) {
@@ -128,7 +129,8 @@ template <class T, class Value>
   return {};
 }
 
-/// The index of the value named by `text`. The error names the nearest one, or all if they are few.
+/// Returns the index of the value named by `text`. The error names the most similar value, or all
+/// if they are few.
 [[nodiscard]] inline Result<std::size_t> find_choice(const char* name, const char* what,
                                                      const std::string& text,
                                                      const std::vector<std::string_view>& known) {

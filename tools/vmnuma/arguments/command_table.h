@@ -9,7 +9,7 @@ namespace vmnuma::tools {
 
 struct OptionInfo {
   std::vector<std::string> names;  ///< "-h", "--help"
-  std::string value;               ///< what it takes, "VM" or "a|b"; empty for a switch
+  std::string value;               ///< the kind of its value, "VM" or "a|b"; empty for a switch
   std::string help;
   bool repeatable = false;
 };
@@ -23,13 +23,13 @@ struct ArgumentInfo {
 struct CommandInfo {
   std::string name;
   std::string help;
-  std::vector<std::string> examples;  ///< lines as they are typed
-  std::vector<OptionInfo> options;    ///< its own; those of the commands above it are valid as well
+  std::vector<std::string> examples;  ///< command lines as typed
+  std::vector<OptionInfo> options;    ///< its own; options of its parent commands are valid as well
   std::vector<ArgumentInfo> arguments;
   std::vector<CommandInfo> commands;
 };
 
-/// The whole command line; the name is "vmnuma".
+/// Returns the whole command line; its name is "vmnuma".
 [[nodiscard]] CommandInfo command_table();
 
 }  // namespace vmnuma::tools

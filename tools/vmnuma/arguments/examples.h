@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The examples in the help of each command.
 ///
-/// Properties: every command has one, and each is run against a daemon on a simulated host;
-/// tests/integration/service/check-examples checks both, in this order and in one folder, with
-/// --sim after `vmnuma`.
+/// Properties: every command has an example, and each example works with a daemon on a simulated
+/// host. tests/integration/service/check-examples checks both; it runs the examples in this order
+/// and in one folder, with --sim after `vmnuma`.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@ namespace vmnuma::tools {
 
 struct Example {
   std::string_view command;  ///< "options set"
-  std::string_view line;     ///< as it is typed
-  std::string_view what;     ///< what it does
+  std::string_view line;     ///< the command line as typed
+  std::string_view what;     ///< what the example does
 };
 
 inline constexpr Example kExamples[] = {

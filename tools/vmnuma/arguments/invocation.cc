@@ -45,9 +45,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLocalGro
      {"pve", "The hookscript for Proxmox VE"},
      {"sim", "The balancer on a simulated host"}}};
 
-/// The command line and where it puts what it reads. The last command given decides `make`. The
-/// many members are the words and options of the daemon's commands, since CLI11 needs a place for
-/// each; commands that share an option share its place.
+/// The command line and the variables for its values. `make` is that of the last command given. The
+/// many members are for the words and options of the daemon's commands, because CLI11 needs a
+/// variable for each; commands that share an option share its variable.
 class CommandLine {
  public:
   explicit CommandLine(std::int64_t now_unix_s) : now_unix_s_(now_unix_s) {
@@ -81,7 +81,7 @@ class CommandLine {
     try {
       app_.parse(reversed);
     } catch (const CLI::Success& asked_for) {
-      // The help of a command that does not exist must not be that of another one.
+      // For a command that does not exist, do not print the help of another one.
       const auto unknown = first_unknown_word();
       return unknown ? usage(*unknown) : tl::unexpected(EarlyExit{kExitOk, text_for(asked_for)});
     } catch (const CLI::ArgumentMismatch& error) {
@@ -125,7 +125,7 @@ class CommandLine {
   [[nodiscard]] CommandInfo table() const { return info_of(app_); }
 
  private:
-  /// `path`: the words that lead to it.
+  /// `path`: the words that lead to the command.
   [[nodiscard]] CommandInfo info_of(const CLI::App& app, const std::string& path = "") const {
     CommandInfo info{app.get_name(), app.get_description(), {}, {}, {}, {}};
     for (const Example& example : kExamples) {
@@ -161,7 +161,7 @@ class CommandLine {
     return info;
   }
 
-  /// Below the help of each command: examples, and additional notes.
+  /// Adds examples and notes below the help of each command.
   void add_footers() {
     std::map<CLI::App*, std::string> footers;
     for (const Example& example : kExamples) {
@@ -182,11 +182,11 @@ class CommandLine {
     }
   }
 
-  /// A command; `make` yields its request once the line has been read.
+  /// Adds a command; `make` returns its request once the line has been parsed.
   CLI::App* add(CLI::App& parent, const std::string& name, const std::string& help,
                 std::function<Result<Command>()> make) {
     CLI::App* command = parent.add_subcommand(name, help);
-    command->fallthrough();  // `vmnuma status --json` is as good as `vmnuma --json status`
+    command->fallthrough();  // so that `vmnuma status --json` equals `vmnuma --json status`
     command->callback([this, make = std::move(make)] {
       make_ = [make] {
         return make().map([](Command asked) { return AnyCommand(std::move(asked)); });
@@ -195,7 +195,7 @@ class CommandLine {
     return command;
   }
 
-  /// A command that the program carries out itself.
+  /// Adds a command that the program carries out itself.
   template <class Run>
   void add_local(Run& run) {
     CLI::App* parent = &app_;
@@ -231,8 +231,8 @@ class CommandLine {
     return "";
   }
 
-  /// `help COMMAND` is `COMMAND --help`, `version` is `--version`, and `-o FORMAT COMMAND` is
-  /// `COMMAND -o FORMAT`; likewise --watch=SECONDS.
+  /// Converts `help COMMAND` to `COMMAND --help`, `version` to `--version`, and `-o FORMAT COMMAND`
+  /// to `COMMAND -o FORMAT`; likewise --watch=SECONDS.
   static std::vector<std::string> as_options(std::span<const std::string> arguments) {
     std::vector<std::string> words;
     std::vector<std::string> of_command;
@@ -260,7 +260,7 @@ class CommandLine {
     return words;
   }
 
-  /// Also for an invalid line.
+  /// Returns whether JSON is requested; also works for an invalid line.
   static bool asks_for_json(std::span<const std::string> arguments) {
     const auto end = std::find(arguments.begin(), arguments.end(), "--");
     for (auto word = arguments.begin(); word != end; ++word) {
@@ -272,7 +272,7 @@ class CommandLine {
     return false;
   }
 
-  /// The message for a missing subcommand.
+  /// Returns the message for a missing subcommand.
   [[nodiscard]] std::string missing_command() const {
     const CLI::App* group = app_.get_subcommands().front();
     std::vector<std::string> names;
@@ -285,8 +285,8 @@ class CommandLine {
                        last);
   }
 
-  /// CLI11's "-o: 1 required table|csv missing" in plain words: "-o table|csv: the value is
-  /// missing".
+  /// Converts CLI11's "-o: 1 required table|csv missing" to plain words: "-o table|csv: the value
+  /// is missing".
   static std::string missing_value(const std::string& problem) {
     constexpr std::string_view kBefore = ": 1 required ";
     constexpr std::string_view kAfter = " missing";
@@ -299,7 +299,7 @@ class CommandLine {
                        problem.substr(type, problem.size() - kAfter.size() - type));
   }
 
-  /// A command that shows something.
+  /// Adds a command that shows something.
   CLI::App* add_reading(CLI::App& parent, const std::string& name, const std::string& help,
                         std::function<Result<Command>()> make) {
     CLI::App* command = add(parent, name, help, std::move(make));
@@ -311,8 +311,8 @@ class CommandLine {
     return add_period(command, "--watch", shared_.watch, "Repeat every epoch, or every SECONDS");
   }
 
-  /// CLI11 would take any word after "--watch" or "--follow" for its number, so it is given one
-  /// with "=".
+  /// Joins "--watch" and "--follow" with their numbers by "=", because CLI11 would take any word
+  /// that follows for the number.
   static std::vector<std::string> with_seconds_joined(std::span<const std::string> arguments) {
     const auto is_number = [](const std::string& text) {
       return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -660,7 +660,7 @@ class CommandLine {
     });
   }
 
-  /// The value of an option, if it is given.
+  /// Reads the value of an option, if it is given.
   Result<void> read_since(std::string_view option, const std::optional<std::string>& text,
                           std::optional<std::int64_t>& unix_s) const {
     if (!text) {
@@ -692,17 +692,17 @@ class CommandLine {
     return Command(history_);
   }
 
-  /// Help and version as CLI11 prints them.
+  /// Returns help or version as CLI11 prints them.
   [[nodiscard]] std::string text_for(const CLI::Success& asked_for) {
     std::ostringstream out;
-    (void)app_.exit(asked_for, out, out);  // its exit code is that of success
+    (void)app_.exit(asked_for, out, out);  // the exit code is that of success
     return out.str();
   }
 
-  /// What is wrong with the first word that no command took, if there is one.
+  /// Returns what is wrong with the first word that no command accepted, if there is one.
   [[nodiscard]] std::optional<std::string> first_unknown_word() const {
     for (const std::string& word : app_.remaining(/*recurse=*/true)) {
-      if (word != "--") {  // CLI11 leaves the end of the options there
+      if (word != "--") {  // CLI11 keeps the "--" that ends the options
         const bool is_operand =
             std::find(operands_.begin(), operands_.end(), word) != operands_.end();
         return is_operand ? fmt::format("there is no argument '{}'", word) : unknown_word(word);
@@ -724,7 +724,7 @@ class CommandLine {
                        did_you_mean(word, {known.begin(), known.end()}));
   }
 
-  /// The command that was understood, or the program itself.
+  /// Returns the innermost command that was recognized, or the program itself.
   [[nodiscard]] const CLI::App* innermost() const {
     const CLI::App* at = &app_;
     while (!at->get_subcommands().empty()) {
@@ -758,7 +758,7 @@ class CommandLine {
   bool wants_sim_ = false;
   bool json_ = false;
   bool wants_json_errors_ = false;
-  std::vector<std::string> operands_;  ///< from the end of the options on
+  std::vector<std::string> operands_;  ///< the words after the end of the options
   SharedOptions shared_;
   std::map<CLI::App*, std::string> notes_;  ///< per command, below its examples
   bool once_ = false;

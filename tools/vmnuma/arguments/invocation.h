@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The request on the command line.
+/// Parses the command line of `vmnuma`.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace vmnuma::tools {
 
 /// Exit codes.
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitRefused = 1;      ///< the daemon refused, and said why
+inline constexpr int kExitRefused = 1;      ///< the daemon refused, and gave the reason
 inline constexpr int kExitUsage = 2;        ///< the command line is wrong
-inline constexpr int kExitUnreachable = 3;  ///< there is no daemon, or its answer makes no sense
+inline constexpr int kExitUnreachable = 3;  ///< there is no daemon, or its answer is invalid
 inline constexpr int kExitWarning = 4;      ///< `doctor`: its worst finding is a warning
 inline constexpr int kExitBroken = 5;       ///< `doctor`: its worst finding is an error
 
@@ -29,18 +29,18 @@ using AnyCommand = WithLocalCommands<std::variant, balancer::Command, OptimalRun
 struct Invocation {
   std::string program = "vmnuma";  ///< the prefix of messages
   std::string socket_path;
-  bool sim = false;  ///< --sim: what is asked is about a simulated host, not about this one
+  bool sim = false;  ///< --sim: the request concerns a simulated host, not this one
   bool json = false;
   bool watch = false;              ///< repeat
   ListFormat format{};             ///< of lists; `json` takes precedence
   ReportShape shape;               ///< of a table of `stats`
   std::int64_t watch_seconds = 0;  ///< how often; 0: every epoch
   bool full_screen = false;        ///< for `top`, if there is a terminal
-  bool wait = false;               ///< for `move`: until it is done
+  bool wait = false;               ///< for `move`: wait until it is done
   AnyCommand command;
 };
 
-/// The end of a run that does not contact the daemon: help, version, a wrong command line.
+/// Why the program ends without contacting the daemon: help, version, or a wrong command line.
 struct EarlyExit {
   int code = kExitOk;
   std::string text;  ///< for standard output if `code` is kExitOk, else for standard error

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The commands that the program carries out itself, even if they query the daemon.
 ///
-/// Everything that the command line knows about one is in its struct: its place and help (`kName`),
-/// its options with the members that they fill (`describe`), and `run`, which returns the exit code
-/// and is in the command's own file. A struct that is listed in LocalCommands is a command.
+/// Everything that the command line knows about a command is in its struct: its group, name and
+/// help (`kName`), its options with the members that they fill (`describe`), and `run`, which
+/// returns the exit code and is in the command's own file. Every struct that is listed in
+/// LocalCommands is a command.
 ///
 /// A command with exit codes of its own describes them in `kExitStatus`.
 ///
@@ -32,15 +33,15 @@ struct Invocation;
 struct Surroundings;
 
 struct CommandName {
-  std::string_view group;  ///< the command it belongs to; empty: it stands by itself
+  std::string_view group;  ///< the parent command; empty if there is none
   std::string_view name;
   std::string_view help;
 };
 
-/// `plan --optimal`, and the search of `repack`.
+/// The options of `plan --optimal`, and of the search of `repack`.
 struct OptimalRun {
-  std::int64_t seconds = 5;        ///< for the search
-  std::int64_t gap = 1;            ///< stop when this close, in thousandths of what VMs want
+  std::int64_t seconds = 5;  ///< for the search
+  std::int64_t gap = 1;  ///< stop when within this of the optimum, in thousandths of what VMs want
   std::int64_t memory_mib = 2048;  ///< for the search
   template <class Line>
   void describe(Line& line) {
@@ -54,7 +55,7 @@ struct OptimalRun {
 struct RepackRun {
   static constexpr CommandName kName{"", "repack", "Move all VMs to their best homes"};
   OptimalRun search;
-  std::int64_t least_gain = 5;  ///< nothing is done for less, in thousandths of what VMs want
+  std::int64_t least_gain = 5;  ///< do nothing for a smaller gain, in thousandths of what VMs want
   std::int64_t at_most = 100;   ///< maximum number of clients that move
   template <class Line>
   void describe(Line& line) {
@@ -142,12 +143,12 @@ struct ListRun {
 
 struct EventsRun {
   static constexpr CommandName kName{"", "events", "What happened, one line per event"};
-  std::string vm;  ///< its name; empty: all VMs
+  std::string vm;  ///< name; empty: all VMs
   balancer::Severity level = balancer::Severity::kInfo;
   std::optional<std::int64_t> since_unix_s;
   std::int64_t limit = 50;
   bool follow = false;
-  std::int64_t follow_seconds = 0;  ///< how often it is asked; 0: every epoch
+  std::int64_t follow_seconds = 0;  ///< how often the daemon is asked; 0: every epoch
   static constexpr auto kLevels = names(balancer::Severity{});
   template <class Line>
   void describe(Line& line) {
@@ -174,7 +175,7 @@ inline constexpr std::array<std::string_view, 7> kAdviseFormats{
 
 struct AdviseRun {
   static constexpr CommandName kName{"", "advise", "What a VM's definition should say, and why"};
-  std::string vm;  ///< name or UUID; empty: one of the others
+  std::string vm;  ///< name or UUID; empty: one of the other sources
   std::string xml_path;
   std::optional<std::int64_t> vcpus;
   std::string memory;
@@ -270,7 +271,7 @@ inline constexpr std::array<std::string_view, 3> kExportFormats{"nrt", "openstac
 struct ExportRun {
   static constexpr CommandName kName{"", "export", "Describe the host for a cluster's scheduler"};
   ExportFormat format{};
-  std::optional<std::string> name;  ///< of the host; its own if left out
+  std::optional<std::string> name;  ///< of the host; its own name if left out
   bool follow = false;              ///< continue, printing on every change
   std::int64_t follow_seconds = 0;  ///< how often to look; 0: every epoch
   std::string root = "/";           ///< the host's root directory
@@ -324,7 +325,7 @@ struct SimRunRequest {
   std::optional<std::int64_t> seed;
   std::string policy = "vmnuma";
   std::optional<std::string> record;   ///< a file to create
-  std::optional<std::string> explain;  ///< a VM; only its explanation is then printed
+  std::optional<std::string> explain;  ///< a VM; if given, only its explanation is printed
   template <class Line>
   void describe(Line& line) {
     line.argument("SCENARIO", scenario, "Name, file, - (standard input) or drawn-SEED-NUMBER");
@@ -352,10 +353,10 @@ struct SimListRequest {
 struct SimCompareRequest {
   static constexpr CommandName kName{"sim", "compare",
                                      "Run scenarios under other policies as well"};
-  std::vector<std::string> scenarios;  ///< all that come with the program if empty
+  std::vector<std::string> scenarios;  ///< empty: all that come with the program
   std::optional<std::int64_t> epochs;
-  std::optional<std::int64_t> drawn;  ///< this many more, drawn at random
-  std::int64_t seed = 1;              ///< for these
+  std::optional<std::int64_t> drawn;  ///< this many more scenarios, drawn at random
+  std::int64_t seed = 1;              ///< for the drawn scenarios
   template <class Line>
   void describe(Line& line) {
     line.arguments("SCENARIO", scenarios, "As for `run` (default: all that come with the program)");
@@ -378,7 +379,7 @@ struct SimSearchRequest {
   std::optional<std::int64_t> rounds;  ///< instead of seconds
   std::int64_t seed = 1;
   std::string against = "best";
-  std::optional<std::string> out;  ///< a directory for what is found
+  std::optional<std::string> out;  ///< a directory for the scenarios that are found
   template <class Line>
   void describe(Line& line) {
     line.number("--seconds", seconds, {1, 1'000'000},
@@ -428,7 +429,7 @@ struct PvePlace {
 struct PveInstallRun {
   static constexpr CommandName kName{"pve", "install",
                                      "Install the hookscript, and show how to give it to VMs"};
-  std::vector<std::string> vmids;  ///< of VMs to get it now
+  std::vector<std::string> vmids;  ///< of VMs that get it now
   PvePlace place;
   std::string root = "/";  ///< the host's root directory
   template <class Line>
@@ -442,7 +443,7 @@ struct PveInstallRun {
 
 struct PveRemoveRun {
   static constexpr CommandName kName{"pve", "remove", "Remove the hookscript, once no VM uses it"};
-  std::vector<std::string> vmids;  ///< of VMs to lose it now
+  std::vector<std::string> vmids;  ///< of VMs from which it is removed now
   PvePlace place;
   std::string root = "/";  ///< the host's root directory
   template <class Line>
@@ -467,7 +468,8 @@ struct PveStatusRun {
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
-/// In the order of the help. OptimalRun is an option of `plan`, OverviewRun has no name.
+/// The commands in the order of the help, except OptimalRun, which is an option of `plan`, and
+/// OverviewRun, which has no name.
 template <template <class...> class List, class... Others>
 using WithLocalCommands =
     List<Others..., ListRun, EventsRun, RepackRun, MakeRoomRun, ForecastShowRun, ForecastTrainRun,

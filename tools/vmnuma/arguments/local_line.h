@@ -24,8 +24,8 @@
 
 namespace vmnuma::tools {
 
-/// The options of one local command, as it lists them (local_commands.h). Values that CLI11 cannot
-/// read itself are read by read(), once the line is known.
+/// The options of one local command, as its describe() lists them (local_commands.h). Values that
+/// CLI11 cannot parse itself are parsed by read(), after CLI11 has parsed the line.
 class LocalLine {
  public:
   struct Range {
@@ -53,7 +53,7 @@ class LocalLine {
   void either(const char* one, const char* other) {
     command_.get_option(one)->excludes(command_.get_option(other));
   }
-  /// The option is valid only together with one of the others.
+  /// Makes the option valid only together with one of the others.
   void needs(const char* name, std::vector<const char*> others) {
     reads_.push_back([this, name, others = std::move(others)]() -> Result<void> {
       const auto is_given = [this](const char* one) {
@@ -83,7 +83,7 @@ class LocalLine {
   void optional_argument(const char* name, std::string& value, const char* help) {
     command_.add_option(name, value, help)->check(not_empty())->type_name("");
   }
-  /// May be given several times.
+  /// Adds an option that may be given several times.
   void texts(const char* name, std::vector<std::string>& values, const char* type,
              const char* help) {
     command_.add_option(name, values, help)->type_name(type)->allow_extra_args(false);
@@ -93,7 +93,7 @@ class LocalLine {
   }
   void watch(const char* help) { add_period(command_, "--watch", shared_.watch, help); }
   void listing() { add_format(command_, shared_); }
-  /// Not together with --watch.
+  /// Adds an option with an optional period, which excludes --watch.
   void period(const char* name, bool& is_given, std::int64_t& seconds, const char* help) {
     CLI::Option* period = add_period(command_, name, text_of(name).seconds, help);
     if (CLI::Option* watch = command_.get_option_no_throw("--watch"); watch != nullptr) {
@@ -115,7 +115,7 @@ class LocalLine {
           .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
     });
   }
-  /// One of `known`; if missing, the present value.
+  /// Adds an option whose value is one of `known`; if missing, `value` is unchanged.
   template <class Choice, std::size_t kCount>
   void usually(const char* name, Choice& value, const std::array<std::string_view, kCount>& known,
                const char* help) {
@@ -166,7 +166,7 @@ class LocalLine {
     });
   }
 
-  /// Error: of the first text that is invalid.
+  /// Parses the remaining values. Error: that of the first invalid text.
   [[nodiscard]] Result<void> read() const {
     for (const auto& read : reads_) {
       if (Result<void> done = read(); !done) {
@@ -175,11 +175,11 @@ class LocalLine {
     }
     return {};
   }
-  /// Options with numbers that have a default.
+  /// Returns the options that are numbers and have a default.
   [[nodiscard]] const std::vector<CLI::Option*>& options() const { return options_; }
 
  private:
-  /// The value of one option as given.
+  /// The value of one option, as given.
   struct Text {
     std::string text;
     std::vector<std::string> texts;

@@ -20,7 +20,7 @@ namespace {
 using stats::Cell;
 using stats::Report;
 
-/// A table of that type without rows; nothing for an unknown one.
+/// Returns a table of that type without rows; nothing for an unknown type.
 std::optional<Report> empty_table(const std::string& type) {
   for (Report table : {stats::pnode_table({}), stats::client_table({}), stats::migration_table({}),
                        stats::cnode_table({}), stats::latency_table({}), stats::global_table({})}) {
@@ -38,7 +38,7 @@ std::optional<std::size_t> column_of(const Report& report, std::string_view name
              : std::optional(static_cast<std::size_t>(found - report.columns.begin()));
 }
 
-/// The column with a row's number: that of its group, or of the node in a table of nodes.
+/// Returns the column with a row's number: that of its group, or of the node in a table of nodes.
 std::optional<std::size_t> id_column(const Report& report) {
   for (const char* name : {"groupID", "nodeID", "cpuNode"}) {
     if (const auto column = column_of(report, name)) {
@@ -48,7 +48,7 @@ std::optional<std::size_t> id_column(const Report& report) {
   return std::nullopt;
 }
 
-/// Adds our own columns, as far as the table has them: the VM's name before ESXi's columns, time of
+/// Adds our own columns, if the table has them: the VM's name before ESXi's columns, the time of
 /// other processes after them.
 Report with_columns_of_ours(Report report) {
   const auto add = [&report](std::string_view name, bool in_front) {
@@ -68,7 +68,7 @@ Report with_columns_of_ours(Report report) {
   return report;
 }
 
-/// Whether the row is of that group, given by its name or number.
+/// Returns whether the row belongs to that group, given by its name or number.
 bool is_of_group(const Report& report, const std::vector<Cell>& row, const std::string& group) {
   const auto name = column_of(report, "groupName");
   const auto id = id_column(report);

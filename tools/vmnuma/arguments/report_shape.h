@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which part of a table sched-stats prints, and how. Pure.
+/// Selects the part of a table that sched-stats prints, and its format. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ struct ReportShape {
   std::string group;                 ///< only this group, by its name or number; all if empty
   std::vector<std::string> columns;  ///< only these, in this order; all if empty
   ListFormat format{};
-  bool for_scripts = false;  ///< ESXi's columns only, without VMs' names, and a number in each
+  bool for_scripts = false;  ///< only ESXi's columns, without VMs' names, and a number in each cell
   bool operator==(const ReportShape&) const = default;
 };
 
-/// Checks that a table of that type has what the shape asks for. Errors: not-found (no such column,
-/// with the nearest name), invalid-argument (rows without a group or number).
+/// Checks that a table of that type has what the shape selects. Errors: not-found (no such column,
+/// with the most similar name), invalid-argument (rows without a group or number).
 [[nodiscard]] Result<void> check_shape(const ReportShape& shape, const std::string& type);
 
-/// Checks that a table has rows of the group that the shape asks for. Error: not-found.
+/// Checks that a table has rows of the group that the shape selects. Error: not-found.
 [[nodiscard]] Result<void> check_group(const stats::Report& report, const ReportShape& shape);
 
-/// The table as text. `shape` must fit it: see check_shape().
+/// Returns the table as text. `shape` must have passed check_shape().
 [[nodiscard]] std::string text_of(const stats::Report& report, const ReportShape& shape);
 
 }  // namespace vmnuma::tools

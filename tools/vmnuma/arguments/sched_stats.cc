@@ -50,7 +50,7 @@ tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
   invocation.shape.for_scripts = true;
   std::string type;
   CLI::App app;
-  app.allow_extras();  // rejected below, in this program's words
+  app.allow_extras();  // rejected below, with our own message
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("-t", type);
   app.add_option("-g", invocation.shape.group)->check(not_empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The command line of ESXi's sched-stats, for scripts that use it: what this program understands
-/// when called by that name.
+/// Parses the command line of ESXi's sched-stats, for scripts that use it. The program behaves like
+/// this when called by that name.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace vmnuma::tools {
 
-/// Understands `-t TYPE`, `-g GROUP`, `-l ID,ID`, `-z COLUMN,COLUMN`, `-q` and `-h`, and `--socket
-/// PATH` of our own. Reports the other switches of sched-stats as not supported.
+/// Accepts `-t TYPE`, `-g GROUP`, `-l ID,ID`, `-z COLUMN,COLUMN`, `-q` and `-h`, and `--socket
+/// PATH` of our own. Reports other options of sched-stats as not supported.
 [[nodiscard]] tl::expected<Invocation, EarlyExit> parse_sched_stats_arguments(
     std::span<const std::string> arguments);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kDaySeconds = 86400;
 
-/// 0 for what is no unit.
+/// Returns the seconds of a unit; 0 if it is not a unit.
 std::int64_t seconds_of_unit(char unit) {
   switch (unit) {
     case 's':
@@ -33,7 +33,7 @@ std::int64_t seconds_of_unit(char unit) {
   }
 }
 
-/// Seconds in "30m" or "2d5h", or nothing.
+/// Returns the seconds in "30m" or "2d5h", or nothing.
 std::optional<std::int64_t> parse_age(std::string_view text) {
   constexpr std::int64_t kLongest = 100000 * kDaySeconds;
   if (text.empty()) {
@@ -53,7 +53,7 @@ std::optional<std::int64_t> parse_age(std::string_view text) {
   return age;
 }
 
-/// The beginning of today or yesterday in the local time zone, or nothing.
+/// Returns the beginning of today or yesterday in the local time zone, or nothing.
 std::optional<std::int64_t> parse_day(std::string_view text, std::int64_t now_unix_s) {
   if (text != "today" && text != "yesterday") {
     return std::nullopt;
@@ -69,9 +69,9 @@ std::optional<std::int64_t> parse_day(std::string_view text, std::int64_t now_un
   return static_cast<std::int64_t>(std::mktime(&parts));
 }
 
-/// A time of the local time zone, or nothing.
+/// Parses a time of the local time zone, or returns nothing.
 std::optional<std::int64_t> parse_local(std::string_view text) {
-  // The rest of the longest form; checking it as UTC rejects impossible dates.
+  // Completes the text to the longest form; parsing that as UTC rejects impossible dates.
   constexpr std::string_view kRest = "0000-00-00 00:00:00";
   if (text.size() != 10 && text.size() != 16 && text.size() != 19) {
     return std::nullopt;

@@ -17,7 +17,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// "128GiB" in bytes, or nothing.
+/// Converts "128GiB" to bytes, or returns nothing.
 std::optional<std::int64_t> size_of(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, unsigned>, 3> kUnits{
       {{"MiB", 20U}, {"GiB", 30U}, {"TiB", 40U}}};
@@ -33,7 +33,7 @@ std::optional<std::int64_t> size_of(std::string_view text) {
   return std::nullopt;
 }
 
-/// The two sides of the last '='; the left one is empty if there is none.
+/// Returns the two sides of the last '='; the left one is empty if there is no '='.
 std::pair<std::string_view, std::string_view> sides_of(std::string_view text) {
   const std::size_t equals = text.rfind('=');
   return equals == std::string_view::npos
@@ -99,7 +99,7 @@ Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text) {
 
 Result<balancer::MoveRequest> parse_move(std::string_view text) {
   const auto [who, node] = sides_of(text);
-  const std::size_t slash = who.rfind('/');  // libvirt allows none in a name
+  const std::size_t slash = who.rfind('/');  // libvirt does not allow '/' in a name
   balancer::MoveRequest move;
   move.vm = who.substr(0, slash);
   const auto number = whole_number<std::int32_t>(node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The arguments of `vmnuma what-if`, partly shared with other commands. Errors of all:
-/// invalid-argument, quoting the text.
+/// Parses the arguments of `vmnuma what-if`, some of which other commands have, too. Error of all
+/// functions: invalid-argument, quoting the text.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace vmnuma::tools {
 
-/// "128GiB", in bytes; the units are MiB, GiB and TiB.
+/// Converts "128GiB" to bytes; the units are MiB, GiB and TiB.
 [[nodiscard]] Result<std::int64_t> parse_memory(std::string_view text);
 
-/// "vcpus=32,memory=128GiB", with "load=PCT" and "weight=N" if given; the order does not matter.
+/// Parses "vcpus=32,memory=128GiB", optionally with "load=PCT" and "weight=N", in any order.
 [[nodiscard]] Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text);
 
-/// "web1=2", or "web1/1=2" for its client 1: a VM and the node on which it is to live.
+/// Parses "web1=2", or "web1/1=2" for its client 1: a VM and the node to which it is moved.
 [[nodiscard]] Result<balancer::MoveRequest> parse_move(std::string_view text);
 
-/// "Numa.MigThreshold=5".
+/// Parses "Numa.MigThreshold=5".
 [[nodiscard]] Result<balancer::WhatIfRequest::OptionValue> parse_option_value(
     std::string_view text);
 

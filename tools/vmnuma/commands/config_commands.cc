@@ -25,7 +25,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Includes options that were set with --persist.
+/// Reads a configuration, including options that were set with --persist.
 Result<balancer::Config> read(const std::string& path) {
   return balancer::load_config(
              path.empty() ? std::string(balancer::kDefaultConfigPath) : path,
@@ -38,7 +38,7 @@ Result<balancer::Config> read(const std::string& path) {
 
 std::string notices_of(const balancer::Config& config) {
   std::string text;
-  for (const std::string& notice : config.notices) {  // some have several lines
+  for (const std::string& notice : config.notices) {  // some notices have several lines
     std::istringstream lines(notice);
     for (std::string line; std::getline(lines, line);) {
       text += "# " + printable(line) + "\n";
@@ -52,7 +52,8 @@ struct ShownConfig {
   balancer::ConfigView view;
   std::string_view source;  ///< "daemon" or "file"
   std::string path;         ///< of its socket, or of the file
-  std::string why;          ///< why it is not the daemon's; empty if it is, or was not requested
+  std::string
+      why;  ///< why it is not the daemon's; empty if it is, or if the daemon's was not requested
 };
 
 std::string shown_json(const ShownConfig& shown) {
@@ -118,7 +119,7 @@ int ConfigShowRun::run(const Invocation& invocation, Surroundings& surroundings)
   if (path.empty()) {
     const auto answer =
         ask(invocation.socket_path, balancer::ConfigRequest{}, surroundings.time_limit);
-    // The file belongs to the host's own daemon, and to no other.
+    // The file is only that of the host's own daemon.
     if (!answer &&
         (answer.error().by_daemon || invocation.socket_path != balancer::kDefaultSocketPath)) {
       return fail(invocation, surroundings, answer.error());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma events`: what happened, and with --follow what happens.
+// `vmnuma events`: prints past events, and with --follow also new ones.
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,7 +41,7 @@ tl::expected<Answered, Refusal> ask_events(const Invocation& invocation,
       });
 }
 
-/// What is printed of an answer after earlier ones.
+/// Returns what to print of an answer that is not the first.
 std::string continued(const Answered& answered, const Invocation& invocation) {
   if (answered.view.events.empty()) {
     return "";
@@ -77,7 +77,7 @@ int EventsRun::run(const Invocation& invocation, Surroundings& surroundings) con
   return keep_asking(invocation, surroundings, {.seconds = follow_seconds},
                      [&]() -> tl::expected<int, Refusal> {
                        auto answered = ask_events(invocation, surroundings, request);
-                       // From a daemon that was started since.
+                       // The daemon was restarted in the meantime.
                        if (answered && answered->view.last < request.after) {
                          request.after = 0;
                          answered = ask_events(invocation, surroundings, request);

@@ -14,10 +14,10 @@ namespace {
 
 using balancer::HistoryView;
 
-/// An accepted move is in the history at once; one that is not there after this many polls never
-/// will be, because no history is written.
+/// An accepted move is in the history immediately. If it is not there after this many polls, it
+/// never will be, because no history is written.
 constexpr int kPollsWithoutRow = 20;
-/// A move is measured some epochs after its end; if its VM has ended, it never is.
+/// A move is measured some epochs after its end, or never if its VM has ended.
 constexpr int kPollsForOutcome = 40;
 
 Refusal refused(std::string message) {

@@ -18,12 +18,13 @@ namespace vmnuma::tools {
 /// How often the daemon is polled.
 inline constexpr std::chrono::milliseconds kPollInterval{500};
 
-/// kMeasured: also until its effect is known, which is some epochs after its end.
+/// kMeasured: wait until its effect is known, too, which is some epochs after its end.
 enum class FollowUntil { kEnded, kMeasured };
 
-/// The action's row in the history once it is done; nothing if `surroundings.pause` says to stop.
-/// `vm` is one of those that move; `on_wait` is called before each pause. Errors: it was not
-/// carried out, the history does not have it, or the daemon does not answer.
+/// Waits and returns the action's row in the history; nothing if `surroundings.pause` returns that
+/// the program should stop. `vm` is one of the VMs that move; `on_wait` is called before each
+/// pause. Errors: the action was not carried out, the history does not have it, or the daemon does
+/// not answer.
 [[nodiscard]] tl::expected<std::optional<balancer::HistoryRowView>, Refusal> follow_action(
     const Invocation& invocation, Surroundings& surroundings, const std::string& vm,
     std::int64_t action, FollowUntil until, const std::function<void()>& on_wait);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the forecasting commands share.
+/// Shared by the forecasting commands.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace vmnuma::tools {
 
-/// The model is in the directory of the history unless a path is given.
+/// Returns the model's path, which is in the directory of the history unless a path is given.
 [[nodiscard]] inline std::filesystem::path model_or_default(const std::string& path,
                                                             const std::filesystem::path& history) {
   return path.empty() ? history.parent_path() / stats::kModelFile : std::filesystem::path(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma forecast show VM`: what a VM will want, and how good its past forecasts were.
+// `vmnuma forecast show VM`: shows a VM's expected demand, and how good its past forecasts were.
 //
-// Reads the history's file and the model next to it; also works without a daemon.
+// Reads the history's file and the model next to it; works without a daemon, too.
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,7 +37,7 @@ struct ForecastShown {
   std::string model;  ///< a sentence
 };
 
-/// The trained predictor, and what to say about it.
+/// Returns the trained predictor, and a sentence about it.
 std::pair<std::unique_ptr<TrainedPredictor>, std::string> trained(
     const std::filesystem::path& path) {
   Result<TreeModel> model = stats::read_model(path);
@@ -86,12 +86,12 @@ Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
   return ForecastShown{std::move(*found), *forecast, std::move(model)};
 }
 
-/// Thousandths as per cent with one digit.
+/// Formats thousandths as per cent with one digit.
 std::string percent_text(std::int64_t permille) {
   return fmt::format("{}.{}%", permille / 10, permille % 10);
 }
 
-/// Millionths as per cent with four digits.
+/// Formats millionths as per cent with four digits.
 std::string loss_text(std::int64_t millionths) {
   return fmt::format("{}.{:04}%", millionths / 10'000, millionths % 10'000);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma forecast train`: a model from the history, in a process of its own.
+// `vmnuma forecast train`: trains a model from the history, in a separate process.
 //
 // Problem: training takes seconds and needs a large library; the daemon can afford neither.
-// Approach: a timer calls this once a day. It reads the history, which it never changes, learns
-// from all but the last day, and is judged by that day: a model that does not beat the histogram
-// there is not written.
+// Approach: a timer calls this once a day. It reads the history, which it never changes, and learns
+// from all but the last day, on which the model is tested: a model that is not better there than
+// the histogram is not written.
 //
 // Properties:
-//  - the daemon's file is the old one or a better one;
+//  - the daemon's file is either the old one or a better one;
 //  - the same history gives the same model.
-// Ends with kExitOk also if there is not enough to learn from.
+// Ends with kExitOk even if there is not enough data to learn from.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -36,9 +36,9 @@ namespace {
 
 using stats::Example;
 
-/// From a few VMs over two days.
+/// The minimum: a few VMs over two days.
 constexpr std::size_t kLeastExamples = 1000;
-/// More would take minutes to learn and teach nothing new; those of the last days are kept.
+/// More would take minutes and not improve the model; those of the last days are used.
 constexpr std::size_t kMostExamples = 200'000;
 
 struct Taught {
@@ -66,7 +66,7 @@ Result<Taught> read_examples(const std::filesystem::path& history) {
     return tl::unexpected(read.error());
   }
   for (const Example& example : set.examples()) {
-    // An example ends ten minutes after its own minute.
+    // An example covers ten minutes after its own minute.
     const bool is_late = example.minute > taught.last_minute - LoadPast::kDay;
     const bool is_between =
         !is_late && example.minute + kForecastMinutes > taught.last_minute - LoadPast::kDay;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The history to use by commands that read the file themselves.
+/// Finds the history file for commands that read it themselves.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace vmnuma::tools {
 
-/// `named`, if not empty; otherwise the daemon's, or its default if it cannot be asked.
+/// Returns `named` if it is not empty; otherwise the daemon's file, or the default if the daemon
+/// cannot be asked.
 [[nodiscard]] std::string history_file(const std::string& named, const Invocation& invocation,
                                        const Surroundings& surroundings);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The configuration of this host's daemon, for commands that decide as it does without asking it.
+/// Reads the configuration of this host's daemon, for commands that decide like the daemon without
+/// asking it.
 #pragma once
 
 #include <string>
@@ -11,9 +12,9 @@
 
 namespace vmnuma::tools {
 
-/// As a starting daemon would read it from its file below `root`, with options that were set with
-/// --persist. A missing file is valid. For a user who may not read it, the defaults are used, and a
-/// message says so. Error: invalid-argument, or that the file cannot be read for another reason.
+/// Reads the configuration as a starting daemon would, from its file below `root`, with options
+/// that were set with --persist. A missing file is valid. If the user may not read it, the defaults
+/// are used and a message is printed. Error: invalid-argument, or those of reading the file.
 [[nodiscard]] Result<balancer::Config> read_host_config(const std::string& root,
                                                         const Invocation& invocation,
                                                         Surroundings& surroundings);

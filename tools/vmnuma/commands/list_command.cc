@@ -34,15 +34,15 @@ struct Row {
   std::vector<NodeId> homes;  ///< ascending
   std::int64_t vcpus = 0;
   std::int64_t moves = 0;
-  Figure load_pct;  ///< what it wants, of its vCPUs' time
-  Figure owed_pct;  ///< of what it is entitled to
+  Figure load_pct;  ///< its demand, in per cent of its vCPUs' time
+  Figure owed_pct;  ///< in per cent of what it is entitled to
   Figure memory_bytes;
   Figure locality_pct;
   std::string state;
   VmFigures figures = {};
 };
 
-/// Figures that have a column here.
+/// Returns the figures that have a column here.
 std::vector<VmFigureInfo> shown_figures() {
   std::vector<VmFigureInfo> shown;
   std::copy_if(kVmFigures.begin(), kVmFigures.end(), std::back_inserter(shown),
@@ -55,7 +55,7 @@ Figure permille_figure(const Row& row, const VmFigureInfo& info) {
   return share ? Figure(share->value) : Figure();
 }
 
-/// Adds a value that may be unknown: then the sum is unknown.
+/// Adds a value; if it is unknown, so is the sum.
 void add(Figure& sum, const Figure& part) {
   sum = sum && part ? Figure(*sum + *part) : Figure();
 }
@@ -101,7 +101,7 @@ Row row_of(const balancer::VmView& vm, std::int64_t epoch_ms) {
   return row;
 }
 
-/// VMs with an unknown value come last.
+/// Sorts the rows; VMs with an unknown value come last.
 void sort_rows(std::vector<Row>& rows, ListOrder order) {
   const auto by = [&rows](Figure Row::*figure, std::int64_t sign) {
     std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {

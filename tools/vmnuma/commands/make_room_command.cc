@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma make-room`: makes room on one node for a VM that is to start.
 //
-// Approach: the moves are found as `plan --optimal` finds them, in a process of its own
-// (outlook_apart.h); with --do the daemon gets them step by step (step_by_step.h). At the end the
-// daemon is asked whether the room is there. Properties:
-//  - without --do nothing is changed, and with it nothing before a confirmation, by --yes or an
+// Approach: the moves are found in a separate process, as by `plan --optimal` (outlook_apart.h);
+// with --do the daemon gets them step by step (step_by_step.h). At the end the daemon is asked
+// whether there is room now.
+//
+// Properties:
+//  - without --do nothing is changed, and with it nothing before it is confirmed, by --yes or an
 //    answer;
-//  - if nothing needs to move, nothing is asked;
-//  - if no moves help, the exit code says so.
+//  - if nothing needs to move, there is no question;
+//  - if no moves help, the exit code shows it.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -46,19 +48,20 @@ using balancer::RoomMade;
 using balancer::RoomWanted;
 using nlohmann::ordered_json;
 
-/// Memory that has left a node shows in the next reading or the one after it.
+/// Memory that has left a node is visible in the next reading or the one after it.
 constexpr int kPollsForRoom = 12;
 
-/// What was requested, before it is known which nodes the host has.
+/// The request, before it is known which nodes the host has.
 struct Asked {
   std::int32_t vcpus = 1;
   Bytes memory;
   Bytes page_size;
-  std::vector<NodeId> nodes;    ///< it must be on one of these; empty: on any
-  std::vector<NodeId> devices;  ///< and on all of these at once
+  std::vector<NodeId> nodes;    ///< the VM must be on one of these; empty: on any
+  std::vector<NodeId> devices;  ///< and near all of these
 };
 
-/// Error: invalid-argument, corrupt or what reading the device gives.
+/// Returns the node of a PCI device. Error: invalid-argument, corrupt, and those of reading the
+/// device.
 Result<NodeId> node_of_device(const std::string& address, const std::string& root) {
   if (!is_pci_address(address)) {
     return failure(ErrorCode::kInvalidArgument,
@@ -108,14 +111,14 @@ Result<Asked> asked_by(const MakeRoomRun& run) {
     if (!node) {
       return tl::unexpected(node.error());
     }
-    if (node->value >= 0) {  // else it is near to none, or the node is unknown
+    if (node->value >= 0) {  // otherwise it is near no node, or its node is unknown
       asked.devices.push_back(*node);
     }
   }
   return asked;
 }
 
-/// The request in terms of this host.
+/// Converts the request to this host's nodes.
 RoomWanted wanted_on(const Outlook& outlook, const Asked& asked) {
   RoomWanted wanted{asked.vcpus, asked.memory, asked.page_size, {}};
   const Topology& topology = outlook.snapshot.topology;
@@ -129,7 +132,7 @@ RoomWanted wanted_on(const Outlook& outlook, const Asked& asked) {
   return wanted;
 }
 
-/// As JSON in the first line and as text after it.
+/// Returns the result as JSON on the first line and as text after it.
 std::string shown(const RoomMade& room, const RoomWanted& wanted, const Outlook& outlook) {
   return json_of(room, wanted, outlook) + text_of(room, wanted, outlook);
 }
@@ -193,7 +196,7 @@ class RoomCommand {
         Refusal{/*by_daemon=*/true, {ErrorCode::kInvalidArgument, 0, std::move(message)}});
   }
 
-  /// Devices are read from this host, so the daemon's must be the same.
+  /// Checks that the daemon's host is this one, from which devices are read.
   [[nodiscard]] tl::expected<void, Refusal> check_devices() const {
     if (run_.devices.empty()) {
       return {};
@@ -209,7 +212,7 @@ class RoomCommand {
         });
   }
 
-  /// Whether the host has the nodes and the huge pages that are asked for.
+  /// Checks that the host has the nodes and the huge pages that were requested.
   [[nodiscard]] tl::expected<void, Refusal> check_host(const Asked& asked) const {
     if (asked.nodes.empty() && asked.page_size == Bytes{}) {
       return {};
@@ -306,7 +309,7 @@ class RoomCommand {
                          node);
   }
 
-  /// Whether the daemon would find the room by now; allows it some epochs to notice.
+  /// Returns whether the daemon finds the room; gives it some epochs to notice.
   [[nodiscard]] bool has_room() const {
     for (int polls = 0; polls < kPollsForRoom; ++polls) {
       const auto answer =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `vmnuma plan --optimal`: the best homes, how far from them the host is, and the way there.
+/// `vmnuma plan --optimal`: finds the best homes, how far the host is from them, and the steps to
+/// get there.
 ///
 /// Approach: the search runs in a process of its own (outlook_apart.h). If the solver fails, the
 /// answer is the planner's result, with the reason. Property: nothing is changed.
@@ -13,7 +14,8 @@
 
 namespace vmnuma::tools {
 
-/// The result for the host as the daemon sees it, as text for humans or as JSON (optimal_text.h).
+/// Returns the result for the host as the daemon sees it, as text for humans or as JSON
+/// (optimal_text.h).
 [[nodiscard]] tl::expected<std::string, Refusal> find_optimal_plan(
     const Invocation& invocation, const OptimalRun& search, bool json,
     const Surroundings& surroundings);

@@ -14,7 +14,7 @@ namespace {
 
 using balancer::Outlook;
 
-/// Time beyond its own limit until a search that does not end by itself is ended.
+/// Extra time, beyond its own limit, after which a search that has not ended by itself is killed.
 constexpr std::chrono::seconds kGrace{5};
 
 Refusal wrong_usage(Error error) {
@@ -35,7 +35,7 @@ tl::expected<std::string, Refusal> ask_state(const Invocation& invocation,
   return std::move(view->line);
 }
 
-/// Error: busy if the daemon has no outlook yet; any other: the line cannot be read.
+/// Error: busy if the daemon has no outlook yet; any other means that the line cannot be read.
 Result<Outlook> outlook_of(const std::string& line) {
   const Result<balancer::Frame> frame = balancer::read_frame(line);
   if (!frame) {
@@ -48,7 +48,7 @@ Result<Outlook> outlook_of(const std::string& line) {
   return header->controller->outlook();
 }
 
-/// The first byte of the process's answer: the result, what the daemon refused, or why there is
+/// The first byte of the process's answer: a result, a refusal by the daemon, or why there is
 /// neither.
 constexpr char kFound = '+';
 constexpr char kRefused = '-';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma` alone: the state of the host in a line, and the most wanted commands.
+// `vmnuma` alone: prints the state of the host on one line, and the most useful commands.
 #include <string>
 
 #include <fmt/format.h>

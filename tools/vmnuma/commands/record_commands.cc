@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma record` and `vmnuma replay`.
 //
-// `record` writes a recording of the daemon into a new file until enough epochs are over or it is
-// interrupted. `replay` recomputes the plans of a recording and says whether they are the same; it
-// needs no daemon, and ends with kExitRefused if a plan differs or the file is damaged, with
-// kExitUsage if it is no recording or an option is wrong.
+// `record` writes a recording of the daemon to a new file until enough epochs have passed or it is
+// interrupted. `replay` recomputes the plans of a recording and reports whether they are the same.
+// It needs no daemon. Its exit code is kExitRefused if a plan differs or the file is damaged,
+// kExitUsage if the file is not a recording or an option is wrong.
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -50,10 +50,11 @@ class Recording {
     if (!view) {
       return fail(invocation_, surroundings_, view.error());
     }
-    // Only now, so that no file is left behind if the daemon refuses.
+    // Created only now, so that no file is left behind if the daemon refuses.
     Result<RecordingFile> file = RecordingFile::create(asked_.path);
     if (!file) {
-      (void)ask(balancer::RecordStopRequest{view->recording});  // what matters is said below
+      (void)ask(balancer::RecordStopRequest{
+          view->recording});  // the result that matters is reported below
       return fail(invocation_, surroundings_, file.error(), kExitUsage);
     }
     bool stopped = false;
@@ -172,7 +173,7 @@ std::string replay_text(const balancer::ReplayReport& report) {
   return out;
 }
 
-/// What the replaying process wants shown and returned.
+/// What the replaying process wants to show and return.
 struct Told {
   int code = kExitOk;
   std::string message;
@@ -199,7 +200,7 @@ Result<Told> decoded(const std::string& text) {
 Told replayed(files::LineReader& file, const ReplayRun& run, const Invocation& invocation,
               Surroundings& surroundings) {
   const std::string& path = run.path;
-  std::error_code unknown;  // if set, there is no bar
+  std::error_code unknown;  // if set, there is no progress bar
   const std::uintmax_t size = std::filesystem::file_size(path, unknown);
   ProgressBar bar(surroundings, invocation, "replay");
   std::int64_t bytes = 0;

@@ -11,14 +11,14 @@
 
 namespace vmnuma::tools {
 
-/// Written line by line, so that it is complete at any time.
+/// A file written line by line, so that it is complete at any time.
 class RecordingFile {
  public:
-  /// Creates the file, readable for its owner only; lines go to that file even if its name is
+  /// Creates the file, readable only for its owner; lines go to that file even if its name is
   /// reused. Errors: invalid-argument (it exists already), not-found, permission-denied, io.
   [[nodiscard]] static Result<RecordingFile> create(const std::string& path);
 
-  /// Each line with its '\n'. Errors: no-space, io.
+  /// Writes lines, each of which ends with '\n'. Errors: no-space, io.
   [[nodiscard]] Result<void> write(const std::vector<std::string>& lines);
 
  private:

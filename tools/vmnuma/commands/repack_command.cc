@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vmnuma repack`: takes the host to the best homes, step by step.
+// `vmnuma repack`: moves all VMs to the best homes, step by step.
 //
 // Problem: the planner improves a few homes at a time and may stop where a larger change would gain
-// more; such a change costs copying, so an administrator must decide when. Approach: the search of
-// `plan --optimal`, then its steps as orders to the daemon, each awaited before the next is given.
+// more; such a change costs copying, so an administrator must decide when. Approach: run the search
+// of `plan --optimal`, then give its steps to the daemon as orders, one at a time.
 //
-// Properties: nothing is moved if the gain is below the requested one; those of step_by_step.h.
+// Properties: nothing is moved if the gain is below the requested one; also those of
+// step_by_step.h.
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,7 +35,7 @@ using nlohmann::ordered_json;
 struct Way {
   std::int64_t demand_ms = 0;  ///< per epoch
   std::int64_t lost_now_ms = 0;
-  std::int64_t gain_ms = 0;  ///< what the best homes cost less than the present ones
+  std::int64_t gain_ms = 0;  ///< how much less the best homes cost than the current ones
   std::vector<MoveTogetherRequest> steps;
 };
 
@@ -48,7 +49,7 @@ Way way_from(const ordered_json& plan) {
   return way;
 }
 
-/// Error: corrupt.
+/// Parses the result of the search. Error: corrupt.
 Result<Way> read_way(const std::string& json) {
   try {
     return text::read_json<ordered_json>(json, {json.size()}, "the plan").map(way_from);
@@ -94,7 +95,7 @@ class Repacker {
   }
 
  private:
-  /// Tells the user, as things happen.
+  /// Prints a sentence for the user.
   void say(const std::string& sentence) {
     if (!invocation_.json && !sentence.empty()) {
       surroundings_.out << wrapped(sentence, /*indent=*/0) << std::flush;

@@ -37,7 +37,7 @@ class Descriptor {
   [[nodiscard]] int get() const { return fd_; }
   void close() {
     if (fd_ >= 0) {
-      (void)::close(std::exchange(fd_, -1));  // nothing is lost if that fails
+      (void)::close(std::exchange(fd_, -1));  // errors do not matter
     }
   }
 
@@ -56,7 +56,7 @@ bool write_all(int fd, const std::string& text) {
   return true;
 }
 
-/// The child's work. Ends the child.
+/// Does the child's work and ends the child.
 [[noreturn]] void be_the_child(const std::function<std::string()>& work, const ApartLimits& limits,
                                pid_t parent, int answer) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -78,7 +78,7 @@ bool write_all(int fd, const std::string& text) {
   }
 }
 
-/// Reads to the end, or until time is up.
+/// Reads until the end, or until the time is up.
 Result<std::string> read_until(int fd, Clock::time_point end) {
   std::string text;
   std::array<char, 65536> buffer{};
@@ -115,7 +115,7 @@ std::optional<Error> why_it_failed(int status) {
                      "it could not be started, or its output could not be read"};
     }
   }
-  // Out of memory, libraries written in C tend to end like this.
+  // Libraries written in C tend to end like this when they are out of memory.
   return Error{ErrorCode::kUnavailable, 0,
                fmt::format("it was ended by the signal {}", ::strsignal(WTERMSIG(status)))};
 }

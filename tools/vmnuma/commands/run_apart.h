@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Work in a process of its own, so that it can be limited and may fail.
+/// Runs work in a separate process, so that it can be limited and may fail.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@ namespace vmnuma::tools {
 
 struct ApartLimits {
   std::chrono::milliseconds time{10'000};
-  std::int64_t memory_bytes = std::int64_t{2} << 30U;  ///< of address space beyond what it has
+  std::int64_t memory_bytes = std::int64_t{2} << 30U;  ///< of address space beyond what it uses now
   std::optional<std::chrono::seconds> cpu_time = {};
 };
 
-/// The result of `work`. The process is a copy of this one, which must have only one thread; its
-/// standard output is discarded, and it ends with this one or when its time is up. Errors: busy
-/// (not ready in time), no-space (out of memory), unavailable (it ended in some other way, such as
-/// by using up its CPU time), io.
+/// Returns the result of `work`. The process is forked from this one, which must have only one
+/// thread. Its standard output is discarded, and it ends with this process or when its time is up.
+/// Errors: busy (not ready in time), no-space (out of memory), unavailable (it ended in some other
+/// way, such as by using up its CPU time), io.
 [[nodiscard]] Result<std::string> run_apart(const std::function<std::string()>& work,
                                             const ApartLimits& limits);
 

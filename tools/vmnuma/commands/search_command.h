@@ -8,8 +8,8 @@
 
 namespace vmnuma::tools {
 
-/// `effort` applies to each climb. Exit codes: kExitOk; kExitRefused if something was violated that
-/// must always hold; kExitUsage if the directory cannot be written, or there is no such opponent.
+/// `effort` applies to each climb. Exit codes: kExitOk; kExitRefused if a rule of the oracles was
+/// violated; kExitUsage if the directory cannot be written, or there is no such opponent.
 [[nodiscard]] int search_scenarios(const SimSearchRequest& request, const Effort& effort,
                                    const Invocation& invocation, Surroundings& surroundings);
 

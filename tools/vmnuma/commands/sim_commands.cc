@@ -34,17 +34,17 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// How often the tables are shown during a run, besides at its end.
+/// How often the tables are shown during a run, in addition to its end.
 constexpr std::int64_t kTimesShown = 5;
 constexpr std::chrono::milliseconds kWatchedEpoch{200};
 constexpr std::size_t kWatchedNews = 12;
 
-/// A scenario may have several errors, one per line.
+/// Prints an error; a scenario may have several, one per line.
 int failed(const Invocation& invocation, Surroundings& surroundings, const Error& error) {
   return fail(invocation, surroundings, error, kExitUsage);
 }
 
-/// The scenario with this name on the command line.
+/// Returns the scenario with this name on the command line.
 Result<Scenario> scenario_of(const std::string& name, const std::string& scenarios) {
   if (std::optional<Scenario> drawn = drawn_scenario(name)) {
     return *std::move(drawn);
@@ -97,7 +97,7 @@ class Progress {
                            : std::chrono::seconds(invocation.watch_seconds)),
         every_(std::max<std::int64_t>(epochs / kTimesShown, 1)) {}
 
-  /// False if the output is no longer wanted.
+  /// Shows the tables. Returns false if the output is no longer wanted.
   [[nodiscard]] bool show(Simulation& simulation) {
     const std::int64_t epoch = simulation.epoch() - 1;
     for (const std::string& line : simulation.news()) {
@@ -143,7 +143,7 @@ class Progress {
   std::vector<std::string> news_;
 };
 
-/// The answer of `explain` on the simulated host.
+/// Prints the answer of `explain` on the simulated host.
 int explain(Simulation& simulation, const std::string& vm, const Invocation& invocation,
             Surroundings& surroundings) {
   const Result<balancer::Answer> answer = simulation.ask(balancer::ExplainRequest{vm});
@@ -161,7 +161,7 @@ int explain(Simulation& simulation, const std::string& vm, const Invocation& inv
   return print(invocation, surroundings, text_of(std::get<balancer::ExplainView>(*answer)));
 }
 
-/// The command that explains why a VM is where it is, preferably one that was moved.
+/// Returns the command that explains why a VM, preferably one that was moved, is where it is.
 std::string next_step(const SimRunRequest& request, const SimulationResult& result) {
   if (result.vms.empty()) {
     return "";
@@ -179,7 +179,7 @@ std::string next_step(const SimRunRequest& request, const SimulationResult& resu
   return fmt::format("Next, ask why: {} --explain {}\n", command, text::shell_word(vm.name));
 }
 
-/// What is simulated. Error: a policy or a scenario that does not exist, or a policy that does not
+/// Makes the simulation. Error: the policy or scenario does not exist, or the policy does not
 /// support what was requested.
 Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request, bool watch,
                                                   const std::string& scenarios) {
@@ -236,7 +236,7 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
     if (!invocation.json && !request.explain && !progress.show(simulation)) {
       return kExitOk;
     }
-    surroundings.out << std::flush;  // the bar comes after what was printed
+    surroundings.out << std::flush;  // the bar must come after what was printed
     bar.show(simulation.epoch(), epochs, fmt::format("epoch {} of {}", simulation.epoch(), epochs));
   }
   bar.hide();
@@ -254,12 +254,12 @@ int run_simulation(const SimRunRequest& request, const Invocation& invocation,
   return result.violations.empty() ? printed : kExitRefused;
 }
 
-/// In per cent with two digits.
+/// Returns a share in per cent with two digits.
 Listing::Cell share_cell(Percentage share) {
   return cell(fmt::format("{:.2f}", static_cast<double>(share.value) / 1000));
 }
 
-/// A row per policy, with the bound after those of its scenario.
+/// Returns a row per policy, with the bound after the policies of each scenario.
 Listing comparison_rows(const std::vector<ScenarioComparison>& comparisons) {
   Listing listing;
   listing.columns = {{"scenario", "SCENARIO"},

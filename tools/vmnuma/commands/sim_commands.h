@@ -10,9 +10,9 @@
 namespace vmnuma::tools {
 
 /// Carries out a `sim` command with the scenarios of that directory: runs a scenario and prints
-/// tables as it goes and a summary, or one JSON object; or lists the scenarios. Exit codes:
-/// kExitOk; kExitRefused if something was violated that must always hold; kExitUsage if there is no
-/// such scenario or its file is wrong.
+/// tables during the run and a summary, or one JSON object; or lists the scenarios. Exit codes:
+/// kExitOk; kExitRefused if a rule of the oracles was violated; kExitUsage if there is no such
+/// scenario or its file is wrong.
 [[nodiscard]] int run_sim(const Invocation& invocation, const std::string& scenarios,
                           Surroundings& surroundings);
 

@@ -20,7 +20,7 @@ class StepTaker {
             const std::function<void(const std::string&)>& say)
       : invocation_(invocation), surroundings_(surroundings), say_(say) {}
 
-  /// Records what stopped it, if anything.
+  /// Carries out one step; records what stopped it, if anything.
   void take(const MoveTogetherRequest& step) {
     const auto answer = ask(invocation_.socket_path, step, surroundings_.time_limit);
     if (!answer) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Moves given to the daemon step by step, each after the previous one is done.
+/// Gives moves to the daemon step by step, each after the previous one is done.
 ///
-/// Terms: *step* - clients that move at the same time, because none of them has room alone.
+/// Terms: *step* - clients that move at the same time, because none of them alone would have room.
+///
 /// Properties:
-///  - a step is given only if every client in it still lives where it did when the way was found;
+///  - a step is given only if every client in it still lives where it did when the steps were
+///    computed;
 ///  - after the first failure or an interruption no further step is begun;
-///  - what was done so far is reported in any case.
+///  - what was done so far is always reported.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +29,18 @@ struct StepsTaken {
   std::size_t steps = 0;
   std::int64_t clients = 0;
   bool interrupted = false;
-  std::optional<Refusal> refusal;  ///< of the step after these
+  std::optional<Refusal> refusal;  ///< of the step that follows
 };
 
-/// Stops before the step with which more than `at_most` clients would have moved. `say` gets
-/// sentences for the user as things happen.
+/// Carries out the steps. Stops before the step with which more than `at_most` clients would have
+/// moved. `say` gets sentences for the user during the run.
 [[nodiscard]] StepsTaken take_steps(const Invocation& invocation, Surroundings& surroundings,
                                     const std::vector<balancer::MoveTogetherRequest>& steps,
                                     std::int64_t at_most,
                                     const std::function<void(const std::string&)>& say);
 
-/// From an array of steps in the format of optimal_text.h and make_room_text.h. May throw what
-/// nlohmann::json throws.
+/// Converts an array of steps in the format of optimal_text.h and make_room_text.h. May throw
+/// exceptions of nlohmann::json.
 [[nodiscard]] std::vector<balancer::MoveTogetherRequest> steps_from(
     const nlohmann::ordered_json& steps);
 

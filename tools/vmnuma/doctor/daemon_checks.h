@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The state of the daemon: by its own report, and by what the kernel says about its rights.
+/// Checks the daemon: its own report, and its privileges according to the kernel.
 #pragma once
 
 #include <string>
@@ -14,17 +14,17 @@
 
 namespace vmnuma::tools {
 
-/// `status` is its answer, or why there is none; `version` is this program's.
+/// `status` is the daemon's answer, or why there is none; `version` is this program's.
 [[nodiscard]] std::vector<Finding> check_daemon(const Result<balancer::StatusView>& status,
                                                 std::string_view version);
 
-/// For a daemon that does not answer: whether its configuration file below `root` names another
-/// socket than the one that was asked.
+/// For a daemon that does not answer, checks whether its configuration file below `root` names
+/// another socket than the one that was used.
 [[nodiscard]] std::vector<Finding> check_socket(const std::string& root,
                                                 const std::string& socket_path);
 
-/// The capabilities of the process that answers (proc(5), /proc/PID/status: CapEff;
-/// linux/capability.h), and of no other vmnumad on the host.
+/// Checks the capabilities of the process that answers (proc(5), /proc/PID/status: CapEff;
+/// linux/capability.h), not of any other vmnumad on the host.
 [[nodiscard]] Finding check_rights(const files::Directory& root, const Result<Peer>& daemon);
 
 }  // namespace vmnuma::tools

@@ -20,7 +20,8 @@ namespace {
 
 using files::Directory;
 
-/// The exits of guests' traffic: bridges, the datapath of Open vSwitch, macvtaps and vDPA devices.
+/// Returns the interfaces through which guests' traffic leaves: bridges, the datapath of Open
+/// vSwitch, macvtaps and vDPA devices.
 std::set<std::string> ways_out(const files::Directory& root) {
   constexpr std::string_view kUpper = "upper_";
   std::set<std::string> ways;
@@ -63,7 +64,8 @@ UsedDevice shared_device(const std::string& name, std::vector<stats::Carrier> ca
   return {fmt::format("{} is on {}", name, stats::on_nodes_text(near)), std::move(carriers), near};
 }
 
-/// Treated as shared unless it is known which VM has it, and where that lives.
+/// Describes a passed-through device. It counts as shared unless it is known which VM has it and
+/// where that VM lives.
 UsedDevice passed_through(const std::string& address, std::vector<stats::Carrier> carriers,
                           const Result<balancer::HostView>& host) {
   const std::string name = "PCI device " + address;

@@ -15,7 +15,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-constexpr std::size_t kFindingIndent = 21;  // of what stands next to the two words
+constexpr std::size_t kFindingIndent = 21;  // of the text next to the first two words
 
 Style style_of(Severity severity) {
   switch (severity) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The results of `vmnuma doctor`: one finding per check, also if all is well.
+/// The results of `vmnuma doctor`: one finding per check, even if everything is in order.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace vmnuma::tools {
 
 enum class Severity {
   kOk,
-  kNote,     ///< good to know; nothing has to be done
+  kNote,     ///< for information; nothing has to be done
   kWarning,  ///< something works less well than it could
   kError,    ///< VMs are not balanced, or do not start
 };
@@ -32,12 +32,13 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-/// The worst severity; kOk for an empty list.
+/// Returns the worst severity; kOk for an empty list.
 [[nodiscard]] Severity worst_of(const std::vector<Finding>& findings);
 
-/// One line per finding, followed by the fix if something is wrong. With `colours` for a terminal.
+/// Returns one line per finding, followed by the fix if something is wrong; with `colours` for a
+/// terminal.
 [[nodiscard]] std::string text_of(const std::vector<Finding>& findings, bool colours);
-/// A row per finding, with the fix and without the lines for the shell.
+/// Returns a row per finding, with the fix and without the lines for the shell.
 [[nodiscard]] Listing listing_of(const std::vector<Finding>& findings);
 /// {"worst":"warning","findings":[{"check":...,"severity":...,"what":...,"mend":...,"lines":[]}]}
 [[nodiscard]] std::string json_of(const std::vector<Finding>& findings);

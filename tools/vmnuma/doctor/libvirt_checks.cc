@@ -31,7 +31,7 @@ bool exists(const Directory& root, std::string_view path) {
   return std::filesystem::exists(root.path_of(path.substr(1)), problem);
 }
 
-/// The part of `uri` after "NAME=", up to the next '&' or blank; empty if there is none.
+/// Returns the part of `uri` after "NAME=", up to the next '&' or blank; empty if there is none.
 std::string_view parameter(std::string_view uri, std::string_view name) {
   const std::size_t at = uri.find(name);
   if (at == std::string_view::npos) {
@@ -41,7 +41,7 @@ std::string_view parameter(std::string_view uri, std::string_view name) {
   return value.substr(0, value.find_first_of("& "));
 }
 
-/// The systemd socket of the daemon with installed units.
+/// Returns the systemd socket of the daemon whose units are installed.
 std::string_view unit_of(const Directory& root) {
   return exists(root, "/usr/lib/systemd/system/virtqemud.socket") ? kModular : kWhole;
 }
@@ -107,7 +107,7 @@ bool is_listened_on(const Directory& root, std::string_view socket) {
 }
 
 Finding check_libvirt(const Directory& root, const balancer::StatusView& status) {
-  if (!status.uri.starts_with("qemu")) {  // processes without libvirt, or libvirt's test driver
+  if (!status.uri.starts_with("qemu")) {  // VMs without libvirt, or libvirt's test driver
     return {"libvirt", Severity::kOk, "the daemon reaches " + status.uri, "", {}};
   }
   const LibvirtDaemon daemon = libvirt_daemon_of(root, status.uri);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which of libvirt's daemons manages the VMs, and whether it can be reached. `root` is the host's
-/// root directory.
+/// Checks which of libvirt's daemons manages the VMs, and whether it can be reached. `root` is the
+/// host's root directory.
 ///
-/// libvirt is one daemon, libvirtd, or modular: then virtqemud manages QEMU's VMs, and virtnetworkd
-/// and the others are not needed here. systemd starts either by its socket, and both end after two
-/// idle minutes (libvirt 9.0 and 11.3, src/remote/libvirtd.service.in and
-/// src/qemu/virtqemud.service.in), so a socket matters and a process does not.
+/// libvirt is either one daemon, libvirtd, or modular, in which case virtqemud manages QEMU's VMs;
+/// virtnetworkd and the others are not needed here. systemd starts either one by its socket, and
+/// both end after two idle minutes (libvirt 9.0 and 11.3, src/remote/libvirtd.service.in and
+/// src/qemu/virtqemud.service.in), so the socket matters, not the process.
 #pragma once
 
 #include <string>
@@ -23,11 +23,12 @@ struct LibvirtDaemon {
   std::string socket;     ///< "/run/libvirt/libvirt-sock"
 };
 
-/// The daemon that `uri` leads to: the one with the socket or mode that it names, else virtqemud if
-/// its socket exists, alive or not (libvirt 9.0, src/remote/remote_sockets.c, remoteGetUNIXSocket).
+/// Returns the daemon to which `uri` leads: the one whose socket or mode it names, else virtqemud
+/// if its socket exists, whether or not it is running (libvirt 9.0, src/remote/remote_sockets.c,
+/// remoteGetUNIXSocket).
 [[nodiscard]] LibvirtDaemon libvirt_daemon_of(const files::Directory& root, std::string_view uri);
 
-/// True if a process listens on the socket (proc(5), /proc/net/unix).
+/// Returns whether a process listens on the socket (proc(5), /proc/net/unix).
 [[nodiscard]] bool is_listened_on(const files::Directory& root, std::string_view socket);
 
 /// `status` is the answer of the daemon that balances this host.

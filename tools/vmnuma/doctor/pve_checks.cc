@@ -17,7 +17,7 @@
 namespace vmnuma::tools {
 namespace {
 
-/// Where `vmnuma pve install` puts the hookscript unless it is told another place.
+/// The storage in which `vmnuma pve install` puts the hookscript by default.
 constexpr std::string_view kUsualStorage = "local";
 
 Finding check_adapter(const Result<balancer::StatusView>& status) {
@@ -38,7 +38,8 @@ Finding check_adapter(const Result<balancer::StatusView>& status) {
   return {"pve", Severity::kOk, "VMs of Proxmox VE are balanced", "", {}};
 }
 
-/// Whether the group is its primary or a supplementary one (proc(5), /proc/PID/status).
+/// Returns whether the group is the primary or a supplementary group of a process (proc(5),
+/// /proc/PID/status).
 bool is_in_group(std::string_view status, gid_t group) {
   while (auto line = stats::take_line(status)) {
     for (const std::string_view label : {"Gid:", "Groups:"}) {
@@ -57,7 +58,8 @@ bool is_in_group(std::string_view status, gid_t group) {
   return false;
 }
 
-/// All of /etc/pve belongs to one group, which may read what is not secret (pmxcfs(8)).
+/// Checks that the daemon may read /etc/pve. All of it belongs to one group, which may read what is
+/// not secret (pmxcfs(8)).
 Finding check_reading(const files::Directory& root, const Result<Peer>& daemon) {
   constexpr std::string_view kCheck = "pve-config";
   const auto status = daemon.and_then(
@@ -84,7 +86,7 @@ Finding check_reading(const files::Directory& root, const Result<Peer>& daemon) 
   return {kCheck, Severity::kOk, "the daemon may read VMs' configurations", "", {}};
 }
 
-/// The hookscript in one storage. `vms` of this node have it from there.
+/// Checks the hookscript in one storage, which `vms` of this node use.
 Finding check_storage(const files::Directory& root, const std::string& storage,
                       const std::vector<const PveVm*>& vms) {
   constexpr std::string_view kCheck = "pve-hook";
@@ -131,7 +133,8 @@ Finding check_storage(const files::Directory& root, const std::string& storage,
           {}};
 }
 
-/// In each storage that a VM has it from, else in the usual one.
+/// Checks the hookscript in each storage from which a VM uses it; if there is none, in the default
+/// one.
 std::vector<Finding> check_script(const files::Directory& root, const std::vector<PveVm>& vms) {
   std::map<std::string, std::vector<const PveVm*>> by_storage;
   for (const PveVm& vm : vms) {

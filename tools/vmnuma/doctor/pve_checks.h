@@ -12,8 +12,8 @@
 
 namespace vmnuma::tools {
 
-/// Whether the daemon balances its VMs and may read their configurations, the hookscript and which
-/// VMs have it, and which VMs are left alone; no findings on other hosts.
+/// Checks whether the daemon balances the node's VMs and may read their configurations; the
+/// hookscript and which VMs have it; and which VMs are left alone. No findings on other hosts.
 [[nodiscard]] std::vector<Finding> check_pve(const files::Directory& root,
                                              const Result<balancer::StatusView>& status,
                                              const Result<Peer>& daemon);

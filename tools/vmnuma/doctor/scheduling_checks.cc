@@ -22,14 +22,14 @@ namespace {
 
 using files::Directory;
 
-/// The value of kernel.numa_balancing; "0" also for a kernel without it.
+/// Returns the value of kernel.numa_balancing; "0" also for a kernel without it.
 std::string numa_balancing(const Directory& root) {
   std::string value = root.read("proc/sys/kernel/numa_balancing").value_or("0");
   value.erase(value.find_last_not_of(" \n") + 1);  // npos + 1 is 0
   return value;
 }
 
-/// True if some node has several, so that there is a choice.
+/// Returns whether some node has several last-level caches, so that there is a choice.
 bool has_nodes_of_several_caches(const Directory& root) {
   const auto reading = stats::read_topology(root);
   return reading && std::any_of(reading->topology.nodes.begin(), reading->topology.nodes.end(),
@@ -47,8 +47,8 @@ std::string named_cpus(const std::vector<CpuId>& cpus) {
   return (cpus.size() == 1 ? "CPU " : "CPUs ") + to_list(cpus);
 }
 
-/// Those in the list file for which `is_meant` holds. A file that is missing, or that the kernel
-/// fills with "(null)" (nohz_full, Linux 6.1), has none.
+/// Returns the CPUs in the list file for which `is_meant` holds. A file that is missing, or that
+/// contains "(null)" (nohz_full, Linux 6.1), has none.
 template <class Predicate>
 std::vector<CpuId> cpus_in(const Directory& root, std::string_view path, Predicate is_meant) {
   std::vector<CpuId> cpus =

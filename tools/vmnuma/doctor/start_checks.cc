@@ -23,7 +23,7 @@ constexpr std::string_view kShippedHook = "usr/share/vmnuma/libvirt-hook";
 constexpr std::string_view kAbstraction = "etc/apparmor.d/abstractions/libvirt-qemu";
 constexpr std::string_view kLocalAbstraction = "etc/apparmor.d/local/abstractions/libvirt-qemu";
 
-/// How to put both in place by hand; the Debian package does it automatically.
+/// Returns how to install both by hand; the Debian package does it automatically.
 std::vector<std::string> numad_lines() {
   return {"dpkg-divert --add --rename /usr/bin/numad",
           fmt::format("install -m 755 /{} /{}", kOurNumad, kNumad)};
@@ -58,7 +58,8 @@ int process_named(const files::Directory& root, std::string_view name) {
 }
 
 Finding check_numad_service(const files::Directory& root) {
-  // Ours has the same name and is gone in a second; the service stays and has pid 1 as its parent.
+  // Our numad has the same name and ends within a second; the service keeps running and has pid 1
+  // as its parent.
   const int pid = process_named(root, "numad");
   const std::string status = root.read(fmt::format("proc/{}/status", pid)).value_or("");
   if (pid > 0 && status.find("\nPPid:\t1\n") != std::string::npos) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The definitions of the running VMs, as judged by the daemon.
+/// Checks the definitions of the running VMs, as assessed by the daemon.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace vmnuma::tools {
 
-/// One finding per thing in a VM's definition that will hurt, or one saying that there is none. No
-/// findings on a host about which the daemon does not report.
+/// Returns one finding per harmful setting in a VM's definition, or one finding that there is none.
+/// No findings if the daemon does not report on the host.
 [[nodiscard]] std::vector<Finding> check_definitions(const Result<balancer::HostView>& host);
 
 }  // namespace vmnuma::tools

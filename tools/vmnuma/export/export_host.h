@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `vmnuma export --format host`: this host for `vmnuma advise --host`, from its files alone.
+/// `vmnuma export --format host`: writes this host for `vmnuma advise --host`, only from its files.
 #pragma once
 
 #include "tools/vmnuma/arguments/invocation.h"
@@ -7,7 +7,7 @@
 
 namespace vmnuma::tools {
 
-/// Returns the exit code.
+/// Prints the host. Returns the exit code.
 [[nodiscard]] int export_host(const ExportRun& run, const Invocation& invocation,
                               Surroundings& surroundings);
 

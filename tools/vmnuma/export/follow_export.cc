@@ -16,7 +16,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// The host, once everything in the document is known about it.
+/// Returns the host, once everything that the document needs is known about it.
 Result<balancer::HostView> ask_host(const Invocation& invocation,
                                     const Surroundings& surroundings) {
   auto host = ask_view<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
@@ -55,7 +55,7 @@ int follow_export(const ExportRun& run, const Invocation& invocation, Surroundin
         }
         errno = 0;
         surroundings.out << *line << std::flush;
-        is_reader_gone = !surroundings.out && errno == EPIPE;  // where SIGPIPE is ignored
+        is_reader_gone = !surroundings.out && errno == EPIPE;  // if SIGPIPE is ignored
         if (is_reader_gone) {
           return kExitRefused;
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an export needs from this host in addition to the daemon's answer: the huge pages that are
-/// free now, and the PCI devices that a guest may be given.
+/// Reads what an export needs from this host in addition to the daemon's answer: the huge pages
+/// that are free now, and the PCI devices that guests may get.
 ///
 /// A device counts if it is bound to vfio-pci: others belong to a driver of the host, and nothing
-/// says that guests may have them.
+/// shows that guests may have them.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ struct VfioDevice {
 };
 
 struct HostResources {
-  /// Bytes, by node and page size in bytes; unreadable ones are absent.
+  /// Free bytes, by node and page size in bytes; those that cannot be read are absent.
   std::map<std::pair<NodeId, std::int64_t>, std::int64_t> free_huge_pages;
   std::vector<VfioDevice> devices;  ///< by address; those without a known node are left out
 };
 
-/// Reads the pools that the view has and all devices. `root` is the host's root directory. Formats:
-/// sys/devices/system/node/nodeN/hugepages/hugepages-SIZEkB/free_hugepages and
+/// Reads the pools that the view contains, and all devices. `root` is the host's root directory.
+/// Formats: sys/devices/system/node/nodeN/hugepages/hugepages-SIZEkB/free_hugepages and
 /// sys/bus/pci/drivers/vfio-pci/ADDRESS/{vendor,device,numa_node} (Linux 6.1,
 /// Documentation/admin-guide/mm/hugetlbpage.rst, Documentation/ABI/testing/sysfs-bus-pci).
 [[nodiscard]] HostResources read_host_resources(const files::Directory& root,

@@ -22,7 +22,8 @@ using balancer::NodeView;
 
 constexpr std::size_t kLongestObjectName = 253;
 
-/// A Quantity is written as a string (kubernetes/apimachinery, pkg/api/resource/quantity.go).
+/// Makes a resource. A Quantity is written as a string (kubernetes/apimachinery,
+/// pkg/api/resource/quantity.go).
 Json resource(const std::string& name, std::int64_t capacity, std::int64_t allocatable,
               std::int64_t available) {
   const auto quantity = [](std::int64_t amount) {
@@ -34,10 +35,10 @@ Json resource(const std::string& name, std::int64_t capacity, std::int64_t alloc
           {"available", quantity(available)}};
 }
 
-/// "hugepages-2Mi": the largest binary unit that divides the size
+/// Returns a name such as "hugepages-2Mi", with the largest binary unit that divides the size
 /// (kubernetes/apimachinery, pkg/api/resource/quantity.go).
 std::string huge_pages_name(std::int64_t page_bytes) {
-  std::int64_t amount = page_bytes / 1024;  // no architecture has smaller ones
+  std::int64_t amount = page_bytes / 1024;  // no architecture has smaller pages
   std::size_t unit = 0;
   constexpr std::string_view kUnits = "KMGT";
   for (; amount % 1024 == 0 && amount > 0 && unit + 1 < kUnits.size(); ++unit) {
@@ -46,7 +47,7 @@ std::string huge_pages_name(std::int64_t page_bytes) {
   return fmt::format("hugepages-{}{}i", amount, kUnits[unit]);
 }
 
-/// Nothing is offered if readings are missing.
+/// Returns whether the node's resources are offered; they are not if readings are missing.
 bool is_offered(const HostView& host, const NodeView& node) {
   return node.known && host.vms_known;
 }
@@ -76,7 +77,7 @@ Json pool_of(const ExportedHost& exported, const NodeView& node, const HugePages
   return resource(huge_pages_name(pool.page_bytes), pool.total_bytes, usable, available);
 }
 
-/// By kind.
+/// Adds the devices, by kind.
 void add_devices(const ExportedHost& exported, const NodeView& node, Json& resources) {
   std::set<std::string> taken;
   for (const auto& vm : exported.host.vms) {
@@ -121,8 +122,8 @@ Json attribute(const char* name, std::string_view value) {
   return {{"name", name}, {"value", value}};
 }
 
-/// What a VM without a policy of its own gets, in the kubelet's terms; other VMs may request
-/// otherwise.
+/// Returns what a VM without a policy of its own gets, in the kubelet's terms; other VMs may have
+/// other requests.
 Json attributes_of(const HostView& host) {
   const VmPolicy unasked;
   const bool whole = unasked.topology_scope == TopologyScope::kVm;

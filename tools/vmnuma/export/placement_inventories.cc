@@ -24,7 +24,8 @@ Json inventory(std::int64_t total, std::int64_t reserved) {
           {"step_size", 1}, {"allocation_ratio", 1.0}};
 }
 
-/// A class with nothing in it has no inventory: its total would have to be at least 1.
+/// Returns the inventories. A class without any resources has none, because its total would have to
+/// be at least 1.
 Json inventories_of(const balancer::NodeView& node) {
   Json inventories = Json::object();
   if (node.cpus > 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma pve install`, `remove` and `status`: the hookscript of Proxmox VE, and the VMs that have
-// it. /etc/pve belongs to the whole cluster: only qm(1) changes it, and only for VMs named on the
-// command line.
+// it. /etc/pve belongs to the whole cluster, so it is changed only by qm(1), and only for VMs named
+// on the command line.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -59,7 +59,7 @@ std::string shell_line(const std::vector<std::string>& words) {
   return line;
 }
 
-/// The VMs of this node with these numbers. Error: not-found.
+/// Returns the VMs of this node with these numbers. Error: not-found.
 Result<std::vector<PveVm>> named(const std::vector<PveVm>& vms,
                                  const std::vector<std::string>& vmids) {
   std::vector<PveVm> chosen;
@@ -81,7 +81,7 @@ struct NodeSeen {
   std::vector<PveVm> chosen;
 };
 
-/// Errors: as read_pve_vms(), and named().
+/// Reads the node. Errors: those of read_pve_vms() and named().
 Result<NodeSeen> look_at(const std::string& root, const std::vector<std::string>& vmids) {
   auto directory = files::Directory::open(root);
   auto vms = directory.and_then(read_pve_vms);
@@ -95,7 +95,7 @@ Result<NodeSeen> look_at(const std::string& root, const std::vector<std::string>
   return NodeSeen{std::move(*directory), std::move(*vms), std::move(*chosen)};
 }
 
-/// One after the other; stops after the first failure.
+/// Runs the commands one after the other; stops at the first failure.
 Result<void> run_all(const std::vector<std::vector<std::string>>& commands) {
   for (const std::vector<std::string>& command : commands) {
     if (const auto done = output_of(command, ""); !done) {
@@ -135,7 +135,7 @@ std::string_view script_text(PveScript script) {
   return "";
 }
 
-/// "on node b: " of a VM there.
+/// Returns "on node b: " for a VM on another node.
 std::string where(const PveVm& vm) {
   return vm.node.empty() ? "" : fmt::format("on node {}: ", printable(vm.node));
 }

@@ -27,7 +27,7 @@ std::optional<std::int32_t> vmid_of(std::string_view file) {
              : std::nullopt;
 }
 
-/// Adds those in a directory that are not known yet.
+/// Adds the VMs in a directory that are not known yet.
 void add_vms(const files::Directory& directory, const std::string& node,
              std::map<std::int32_t, PveVm>& vms) {
   for (const std::string& file : directory.names().value_or(std::vector<std::string>{})) {

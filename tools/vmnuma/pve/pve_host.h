@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A node of Proxmox VE as far as hookscripts are concerned: its VMs, and our script in a storage's
+/// What concerns hookscripts on a node of Proxmox VE: its VMs, and our script in a storage's
 /// snippets.
 ///
-/// Problem: a VM has at most one hookscript, and does not start if that is missing (qm.conf(5):
-/// hookscript). Approach: before our script is installed or removed, the configurations of the
-/// whole cluster are checked; they are read, never written.
+/// Problem: a VM has at most one hookscript, and does not start if the script is missing
+/// (qm.conf(5): hookscript). Approach: before our script is installed or removed, the
+/// configurations of the whole cluster are checked; they are read, never written.
 #pragma once
 
 #include <cstdint>
@@ -26,28 +26,29 @@ struct PveVm {
   std::string node;        ///< empty: this one
   std::string hookscript;  ///< "local:snippets/vmnuma"; empty: none
   std::string affinity;    ///< empty: none
-  /// Whether its hookscript has our script's name, in whatever storage.
+  /// Returns whether its hookscript has our script's name, in any storage.
   [[nodiscard]] bool has_our_script() const;
-  /// Of its hookscript: "local".
+  /// Returns the storage of its hookscript: "local".
   [[nodiscard]] std::string storage() const { return hookscript.substr(0, hookscript.find(':')); }
   bool operator==(const PveVm&) const = default;
 };
 
-/// The whole cluster's, ascending by VMID; VMs with an unreadable configuration are left out.
-/// `root` is the host's root directory. Error: not-found if it is not a node of Proxmox VE.
+/// Reads the VMs of the whole cluster, ascending by VMID; VMs with an unreadable configuration are
+/// left out. `root` is the host's root directory. Error: not-found if it is not a node of Proxmox
+/// VE.
 [[nodiscard]] Result<std::vector<PveVm>> read_pve_vms(const files::Directory& root);
 
-/// The directory of a storage's snippets, relative to the root, as /etc/pve/storage.cfg has it;
-/// empty if the storage has no directory or is not known.
+/// Returns the directory of a storage's snippets, relative to the root, according to
+/// /etc/pve/storage.cfg; empty if the storage has no directory or is unknown.
 [[nodiscard]] std::string snippets_of(const files::Directory& root, std::string_view storage);
 
 enum class PveScript {
   kMissing,
   kCurrent,
-  kOther,        ///< not the one of this version
+  kOther,        ///< not this version's script
   kUnexecutable  ///< Proxmox VE treats it as missing
 };
-/// What is in a directory of snippets, below the root.
+/// Checks what is in a directory of snippets, relative to the root.
 [[nodiscard]] PveScript pve_script_in(const files::Directory& root, std::string_view snippets);
 
 }  // namespace vmnuma::tools

@@ -24,7 +24,8 @@ constexpr std::int64_t kTimeMarks = 4;
 constexpr std::int64_t kMostPermille = 1'000'000;
 constexpr std::size_t kColours = 8;
 
-/// 1000 for up to 100 %, then whole hundreds of per cent.
+/// Returns the top of the scale in thousandths: 1000 for up to 100 %, then whole hundreds of per
+/// cent.
 std::int64_t scale_of(const Chart& chart) {
   std::int64_t highest = 0;
   for (const ChartLine& line : chart.lines) {
@@ -66,8 +67,8 @@ std::string axes(const Chart& chart, std::int64_t scale) {
   return svg;
 }
 
-/// The line split at its gaps, with at most as many points in total as allowed. A stretch of one
-/// point is drawn as long as a point is wide.
+/// Returns the line, split at its gaps, with at most as many points in total as allowed. A stretch
+/// of one point is drawn as long as a point is wide.
 std::vector<std::vector<ChartPoint>> stretches(const Chart& chart, const ChartLine& line,
                                                std::size_t most_points) {
   std::vector<std::vector<ChartPoint>> out;

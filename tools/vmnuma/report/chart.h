@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A chart over time as inline SVG 1.1, and text that is safe inside a page. Pure.
+/// Draws charts over time as inline SVG 1.1, and makes text safe for use in a page. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace vmnuma::tools {
 
-/// Text with the special characters of HTML replaced, and control characters, too.
+/// Returns the text with HTML's special characters and control characters replaced.
 [[nodiscard]] std::string html_escaped(std::string_view text);
 
 struct ChartPoint {
@@ -30,17 +30,17 @@ struct Chart {
   std::int64_t since_unix_s = 0;
   std::int64_t until_unix_s = 0;
   std::vector<ChartLine> lines;
-  /// Points that are further apart are not joined.
+  /// Points that are further apart than this are not connected.
   std::int64_t longest_step_s = std::numeric_limits<std::int64_t>::max();
 };
 
-/// At most `most` points, each the average of those it replaces.
+/// Returns at most `most` points, each the average of those it replaces.
 [[nodiscard]] std::vector<ChartPoint> thinned(const std::vector<ChartPoint>& points,
                                               std::size_t most);
 
-/// The chart in per cent, from 0 to the next round number above the highest point, but at least to
-/// 100 %. Line n has the classes "line" and "cN" with N = n modulo 8, and is interrupted where
-/// nothing was recorded. Says so if there is nothing to show.
+/// Returns the chart in per cent, from 0 to the next round number above the highest point, but at
+/// least to 100 %. Line n has the classes "line" and "cN" with N = n modulo 8, and is interrupted
+/// where nothing was recorded. If there is nothing to show, the chart states that.
 [[nodiscard]] std::string svg_of(const Chart& chart, std::size_t most_points);
 
 }  // namespace vmnuma::tools

@@ -3,9 +3,11 @@
 ///
 /// Problem: an administrator who was not there wants to see what the balancer did and achieved.
 /// Approach: the history is read into values, which become a page or a text. The page is
-/// self-contained: no external script, font or picture. Properties:
+/// self-contained: it needs no external script, font or picture.
+///
+/// Properties:
 ///  - equal values give equal bytes;
-///  - foreign names cannot become markup;
+///  - names from outside cannot become markup;
 ///  - the page stays small: a line of a chart has at most kMostPoints points.
 #pragma once
 
@@ -31,11 +33,11 @@ struct HostReport {
   std::string why_no_host;
 };
 
-/// A few lines: the figures of the nodes, and the results of the moves.
+/// Returns a few lines: the figures of the nodes, and the results of the moves.
 [[nodiscard]] std::string report_text(const HostReport& report);
-/// The same figures for programs.
+/// Returns the same figures for programs.
 [[nodiscard]] std::string report_json(const HostReport& report);
-/// The page.
+/// Returns the page.
 [[nodiscard]] std::string report_html(const HostReport& report);
 
 }  // namespace vmnuma::tools

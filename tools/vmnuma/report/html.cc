@@ -16,7 +16,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-// Colours are readable on light and on dark ground alike.
+// The colours are readable on both light and dark backgrounds.
 constexpr std::string_view kStyle = R"(<style>
 :root { color-scheme: light dark; --ground: #fff; --ink: #1c2024; --faint: #8a929a; --card: #f3f5f7; }
 @media (prefers-color-scheme: dark) { :root { --ground: #15181b; --ink: #e6e9ec; --card: #21262b; } }
@@ -45,7 +45,7 @@ std::string whole_percent(std::int64_t permille) {
   return fmt::format("{} %", permille / 10);
 }
 
-/// The other load's part comes after the first.
+/// Returns a bar; the other load's part comes after the first.
 std::string bar_html(std::int64_t permille, std::int64_t others_permille) {
   const auto width = [](std::int64_t share, std::int64_t most) {
     return std::clamp<std::int64_t>(share / 10, 0, most);
@@ -122,7 +122,7 @@ std::int64_t unix_s(stats::WallTime time) {
   return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-/// The largest distance between consecutive samples: a longer one is a gap.
+/// Returns the largest distance between consecutive samples; a longer one is a gap.
 std::int64_t longest_step(const stats::Past& past) {
   constexpr std::int64_t kSteps = 3;
   switch (past.span) {

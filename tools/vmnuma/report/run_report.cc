@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma report`: gathers what the history and the daemon know, and prints it. Needs the history's
-// file, not the daemon: without the daemon the page says what is missing.
+// file, but not the daemon: without it the page states what is missing.
 #include <chrono>
 #include <string>
 #include <utility>

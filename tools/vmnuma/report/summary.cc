@@ -43,7 +43,7 @@ std::vector<NodeSummary> nodes_of(const stats::Past& past) {
     const Figure load = vm_load_permille(sample.row);
     sum.load.add(load);
     sum.non_vm.add(non_vm_permille(sample.row));
-    sum.highest = std::max(sum.highest, load);  // an unknown figure is less than any other
+    sum.highest = std::max(sum.highest, load);  // an unknown figure compares less than any other
     sum.owed += sample.row.owed.value;
     sum.capacity += sample.row.capacity.value;
   }

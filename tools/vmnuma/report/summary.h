@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The figures of a report, condensed. Pure.
+/// Condenses the figures of a report. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace vmnuma::tools {
 
-/// What clients want of the whole node, as a load average, and what processes other than VMs use of
-/// it. Nothing for a node without CPUs, and for samples of earlier versions, which did not record
-/// how many it has.
+/// Return what clients want of the whole node, as a load average, and what processes other than VMs
+/// use of it. Unknown for a node without CPUs, and for samples of earlier versions, which did not
+/// record how many CPUs a node has.
 [[nodiscard]] balancer::Figure vm_load_permille(const stats::NodeSampleRow& row);
 [[nodiscard]] balancer::Figure non_vm_permille(const stats::NodeSampleRow& row);
 
-/// Averages over time; the highest is from one sample.
+/// Averages over time; the highest value is that of a single sample.
 struct NodeSummary {
   std::int32_t node = 0;
   balancer::Figure vm_load_permille;
@@ -33,8 +33,9 @@ struct ReasonSummary {
   std::int64_t undone = 0;
   std::int64_t dropped = 0;
   std::int64_t open = 0;
-  std::int64_t measured = 0;     ///< of them; the two below refer to these
-  balancer::Figure promised_ms;  ///< lost time saved per epoch; absent also if none was predicted
+  std::int64_t measured =
+      0;  ///< number of actions that were measured; the two values below refer to these
+  balancer::Figure promised_ms;  ///< lost time saved per epoch; also absent if none was predicted
   balancer::Figure brought_ms;
 };
 

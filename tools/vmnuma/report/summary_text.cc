@@ -31,7 +31,7 @@ balancer::Figure permille(const std::optional<Permille>& share) {
   return share ? balancer::Figure(share->value) : std::nullopt;
 }
 
-/// VMs with tasks that waited at all.
+/// Returns the VMs whose tasks waited at all.
 std::string waits_table(const std::vector<stats::VmPast>& vms) {
   std::vector<VmFigureInfo> waits;
   std::vector<Table::Column> columns{{"VM"}};

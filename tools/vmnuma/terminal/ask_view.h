@@ -11,7 +11,7 @@
 
 namespace vmnuma::tools {
 
-/// Errors: those of ask(), and what decode_view() says of the answer.
+/// Asks for a view. Errors: those of ask(), and of decode_view() for the answer.
 template <class View>
 [[nodiscard]] Result<View> ask_view(const Invocation& invocation, const Surroundings& surroundings,
                                     balancer::Command command) {
@@ -22,7 +22,8 @@ template <class View>
   return balancer::decode_view<View>(*result);
 }
 
-/// Whether its host is simulated or recorded: the files of this one say nothing about it.
+/// Returns whether the daemon's host is simulated or recorded: this host's files then say nothing
+/// about it.
 [[nodiscard]] inline bool is_about_another_host(const balancer::StatusView& status) {
   return status.uri.starts_with(balancer::kSimulatedUri) ||
          status.uri.starts_with(balancer::kRecordedUri);

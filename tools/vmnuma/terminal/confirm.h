@@ -9,7 +9,7 @@
 namespace vmnuma::tools {
 
 /// Writes the question to standard error, printable() and followed by " [y/N] ", and waits for a
-/// line. True for y, Y and yes; anything else, and no standard input, means no.
+/// line. Returns true for y, Y and yes; anything else, or no standard input, means no.
 [[nodiscard]] bool is_confirmed(const std::string& question, Surroundings& surroundings);
 
 }  // namespace vmnuma::tools

@@ -24,14 +24,14 @@ std::function<bool(std::chrono::milliseconds)> follower_pause(int out) {
     sigaddset(&signals, number);
   }
   VMNUMA_CHECK(pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0);
-  // Shared because a std::function is copied.
+  // Shared, because a std::function must be copyable.
   const auto stop =
       std::make_shared<const files::FileDescriptor>(::signalfd(-1, &signals, SFD_CLOEXEC));
   return [stop, out](std::chrono::milliseconds time) {
     const auto end = steady_clock::now() + time;
     while (true) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - steady_clock::now());
-      // For `out` only its end is of interest, which poll(2) always reports.
+      // For `out` only the end of its reader is of interest, which poll(2) always reports.
       std::array<pollfd, 2> ends{pollfd{stop->get(), POLLIN, 0}, pollfd{out, 0, 0}};
       const int ready = ::poll(ends.data(), ends.size(),
                                static_cast<int>(std::max<std::int64_t>(left.count(), 0)));

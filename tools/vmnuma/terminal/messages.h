@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The end of a command: with its text on standard output, or with one message on standard error.
+/// Ends a command: with its text on standard output, or with one message on standard error.
 #pragma once
 
 #include <string>
@@ -11,14 +11,15 @@
 
 namespace vmnuma::tools {
 
-/// Writes the message to standard error; some, such as those about a file, have several lines. With
-/// --json it is error_json(). Returns `exit_code`.
+/// Writes the message to standard error, with --json as error_json(). Some messages, such as those
+/// about a file, have several lines. Returns `exit_code`.
 int fail(const Invocation& invocation, Surroundings& surroundings, const Error& error,
          int exit_code);
-/// Likewise; the code says whether the daemon refused or could not be asked.
+/// Likewise; the exit code shows whether the daemon refused or could not be asked.
 int fail(const Invocation& invocation, Surroundings& surroundings, const Refusal& refusal);
 
-/// Prints the output. Returns the exit code: kExitRefused, with a message, if it cannot be written.
+/// Prints the output. Returns the exit code, which is kExitRefused, after a message, if the output
+/// cannot be written.
 int print(const Invocation& invocation, Surroundings& surroundings, const std::string& text);
 
 }  // namespace vmnuma::tools

@@ -26,7 +26,7 @@ std::string progress_line(const std::string& what, std::int64_t done, std::int64
   std::string line = shortened(printable(what), kWidestName);
   if (all > 0) {
     const std::int64_t reached = std::clamp<std::int64_t>(done, 0, all);
-    // Bytes would overflow 64 bits in the product; with doubles the rounding is invisible.
+    // The product of bytes would overflow 64 bits; with doubles the rounding is invisible.
     const double share = static_cast<double>(reached) / static_cast<double>(all);
     const auto cells = static_cast<std::size_t>(share * kCells);
     line += fmt::format("  [{}{}]  {:>3} %", std::string(cells, '#'),
@@ -35,7 +35,7 @@ std::string progress_line(const std::string& what, std::int64_t done, std::int64
   if (!note.empty()) {
     line += "  " + printable(note);
   }
-  return first_columns(line, kTerminalWidth - 1);  // the cursor is behind it
+  return first_columns(line, kTerminalWidth - 1);  // leaves a column for the cursor
 }
 
 ProgressBar::ProgressBar(Surroundings& surroundings, const Invocation& invocation, std::string what)

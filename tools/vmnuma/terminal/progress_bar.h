@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One line on standard error that shows the progress of long work.
+/// Shows the progress of long work on one line of standard error.
 ///
-/// Properties, each with a test: nothing is written if standard error is no terminal, with --json
-/// or with --watch; the line is gone when the work is done or something else is printed; an
-/// unchanged line is not written again; it fits into kTerminalWidth.
+/// Properties, each with a test:
+///  - nothing is written if standard error is not a terminal, or with --json or --watch;
+///  - the line is removed when the work is done or something else is printed;
+///  - an unchanged line is not written again;
+///  - the line fits into kTerminalWidth.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +17,9 @@
 
 namespace vmnuma::tools {
 
-/// "boot-storm  [#######.............]  37 %  epoch 74 of 200". While `all` is zero or less,
-/// nothing is known: then there is neither a bar nor a share. `note` is truncated to fit.
+/// Returns the line: "boot-storm  [#######.............]  37 %  epoch 74 of 200". While the total
+/// is unknown, `all` is zero or less, and there is neither a bar nor a share. `note` is truncated
+/// to fit.
 [[nodiscard]] std::string progress_line(const std::string& what, std::int64_t done,
                                         std::int64_t all, const std::string& note);
 
@@ -29,9 +32,9 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(std::int64_t done, std::int64_t all, const std::string& note);
-  /// To be called before something else is printed.
+  /// Call before something else is printed.
   void hide();
-  /// False: it is not visible, so nothing need be computed for it.
+  /// Returns whether the line is visible; if not, nothing needs to be computed for it.
   [[nodiscard]] bool is_shown() const { return shown_; }
 
  private:

@@ -18,10 +18,10 @@ struct Surroundings {
   std::ostream& out;
   std::ostream& err;
   bool out_is_terminal = false;
-  /// Waits; false = stop instead of going on.
+  /// Waits; returns false if the program should stop instead of continuing.
   std::function<bool(std::chrono::milliseconds)> pause;
   std::chrono::milliseconds time_limit{5000};  ///< for each answer of the daemon
-  bool colours = false;  ///< standard output shows colours and NO_COLOR is not set
+  bool colours = false;  ///< standard output supports colours and NO_COLOR is not set
   bool err_is_terminal = false;
   bool err_colours = false;  ///< likewise for standard error
   /// Takes over the terminal for `top`; empty if there is none.

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Used until the daemon has said how long its epochs are.
+/// Used until the daemon has reported the length of its epochs.
 constexpr milliseconds kUsualEpoch{2000};
 
 std::optional<milliseconds> ask_epoch_length(const Invocation& invocation,

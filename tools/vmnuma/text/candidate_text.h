@@ -8,8 +8,8 @@
 
 namespace vmnuma::tools {
 
-/// "  load-move of CLIENT, node 1 to 0: saves 12 ms per epoch, stopped by no-room" and the sentence
-/// below it.
+/// Returns " load-move of CLIENT, node 1 to 0: saves 12 ms per epoch, stopped by no-room" and the
+/// sentence below it.
 [[nodiscard]] std::string candidate_text(const std::string& who,
                                          const balancer::CandidateView& candidate);
 

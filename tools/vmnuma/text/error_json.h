@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An error for programs.
+/// Formats errors for programs.
 #pragma once
 
 #include <string>

@@ -9,8 +9,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// The longest name of a level: lines printed one after the other, as they come, have aligned
-/// columns.
+/// The width of the longest name of a level, so that lines printed one by one have aligned columns.
 constexpr std::size_t kLevelWidth = std::string_view("warning").size();
 
 }  // namespace

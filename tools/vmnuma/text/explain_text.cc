@@ -15,7 +15,7 @@ std::string home_text(const balancer::ClientView& client) {
              : fmt::format("on node {} for {} epochs", client.home.value, client.since_epochs);
 }
 
-/// Nothing if it has its home whole and asked for no more.
+/// Returns the client's CPUs; empty if it has all CPUs of its home and requested no more.
 std::string cpus_text(const balancer::ClientView& client) {
   std::string out;
   if (!client.cpus.empty()) {
@@ -83,7 +83,7 @@ std::string devices_text(const std::vector<balancer::DeviceView>& devices) {
   return out.empty() ? "" : "\nDevices\n" + out;
 }
 
-/// Differences from a VM without a policy.
+/// Returns the differences from a VM without a policy.
 std::string policy_text(const balancer::PolicyView& view) {
   std::string out;
   if (!view.refused.empty()) {

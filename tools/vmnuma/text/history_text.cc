@@ -16,7 +16,7 @@ namespace {
 using balancer::Figure;
 using balancer::HistoryRowView;
 
-/// What the action saved per epoch, as promised or as measured.
+/// Returns what the action saved per epoch, as promised or as measured.
 template <class View>
 Figure saved_ms(const View& view) {
   const Figure before = view.lost_before_ms;
@@ -24,7 +24,8 @@ Figure saved_ms(const View& view) {
   return before && after ? Figure(*before - *after) : std::nullopt;
 }
 
-/// Of the whole action, so of its first row only: a sum of the column counts each action once.
+/// Figures of the whole action. They are printed only in its first row, so that the sum of a column
+/// counts each action once.
 struct ActionFigures {
   Figure promised_ms;
   Figure saved_ms;
@@ -46,7 +47,8 @@ Figure number(NodeId node) {
   return node.value < 0 ? std::nullopt : Figure(node.value);
 }
 
-/// "0>1" for a move, "0" if it stays at home, "0+1" if it spills from there to node 1.
+/// Returns "0>1" for a move, "0" if the client stays at home, "0+1" if it spills from there to node
+/// 1.
 std::string move_text(const HistoryRowView& row) {
   std::string text = row.from == row.to ? "" : node_text(row.from) + ">";
   text += node_text(row.to);

@@ -11,7 +11,7 @@ enum class ListFormat {
   kTable,
   kWide,  ///< with more columns
   kJson,  ///< as --json
-  kCsv,   ///< RFC 4180, with the line ends of this system; amounts in their smallest unit
+  kCsv,   ///< RFC 4180, but with "\n" as line end; amounts in their smallest unit
   kName,  ///< the names of the rows' subjects, each once
 };
 inline constexpr std::array<std::string_view, 5> kListFormats{"table", "wide", "json", "csv",

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows of something, in the formats of `-o`.
+/// Formats lists in the formats of `-o`.
 ///
 /// Approach: a command defines the columns and rows once, for humans and for programs; every format
-/// follows from that, except JSON, which is the daemon's unchanged answer. Properties: what is
-/// unknown is "-" for humans and empty in CSV; a column has the same place in each row; a name is
-/// printed as it is typed.
+/// is derived from that, except JSON, which is the daemon's unchanged answer.
+///
+/// Properties:
+///  - an unknown value is "-" for humans and empty in CSV;
+///  - a column has the same place in each row;
+///  - a name is printed as it would be typed.
 #pragma once
 
 #include <cstddef>
@@ -36,25 +39,25 @@ struct Listing {
 
   std::vector<Column> columns;
   std::vector<Row> rows;
-  std::vector<std::string> names;  ///< of the rows' subjects; may contain one several times
+  std::vector<std::string> names;  ///< of the rows' subjects; may contain duplicates
 };
 
 using Shown = Listing::Shown;
 
-/// The same word for both.
+/// Returns a cell with the same word for humans and programs.
 [[nodiscard]] Listing::Cell cell(std::string word);
 [[nodiscard]] Listing::Cell cell(const char* word);
 [[nodiscard]] Listing::Cell cell(std::int64_t number);
 [[nodiscard]] Listing::Cell cell(const std::optional<std::int64_t>& figure);
 [[nodiscard]] Listing::Cell bytes_cell(const std::optional<std::int64_t>& bytes);
 [[nodiscard]] Listing::Cell permille_cell(const std::optional<std::int64_t>& permille);
-/// In CSV as "2025-01-31T12:00:00Z".
+/// Returns a cell with a time, in CSV as "2025-01-31T12:00:00Z".
 [[nodiscard]] Listing::Cell time_cell(std::int64_t unix_s);
 
-/// The header and a line per row, as a table or as CSV; for kName the names. Not for kJson.
+/// Returns the header and a line per row, as a table or as CSV; for kName the names. Not for kJson.
 [[nodiscard]] std::string text_of(const Listing& listing, ListFormat format);
 
-/// One line of RFC 4180.
+/// Returns one line of CSV (RFC 4180).
 [[nodiscard]] std::string csv_line(const std::vector<std::string>& fields);
 
 [[nodiscard]] Listing listing_of(const balancer::HistoryView& view);
@@ -65,7 +68,7 @@ using Shown = Listing::Shown;
 [[nodiscard]] Listing listing_of(const balancer::PolicyView& view);
 [[nodiscard]] Listing listing_of(const balancer::MemoryView& view);
 [[nodiscard]] Listing listing_of(const balancer::ReservationsView& view);
-/// The first column names the rows' subjects.
+/// Converts a report; its first column names the rows' subjects.
 [[nodiscard]] Listing listing_of(const stats::Report& report);
 
 }  // namespace vmnuma::tools

@@ -43,7 +43,7 @@ std::int32_t id_of(const Outlook& outlook, NodeIndex node) {
   return outlook.snapshot.topology.nodes[node].id.value;
 }
 
-/// The steps one after the other.
+/// Returns the time of all steps, one after the other.
 std::optional<std::int64_t> seconds_of(const RoomMade& room, const Outlook& outlook) {
   std::int64_t all = 0;
   for (const balancer::Step& step : room.sequence.steps) {

@@ -18,14 +18,14 @@ namespace {
 using balancer::MemoryView;
 using balancer::VmMemoryView;
 
-/// Private and shared.
+/// Returns the VM's memory, private and shared.
 balancer::Figure memory_of(const VmMemoryView& vm) {
   return vm.anonymous_bytes && vm.shared_bytes
              ? balancer::Figure(*vm.anonymous_bytes + *vm.shared_bytes)
              : std::nullopt;
 }
 
-/// Nodes on which a VM has nothing are left out, so that many nodes fit.
+/// Returns the memory by node, without nodes on which the VM has none, so that many nodes fit.
 Listing::Cell by_node(const MemoryView& view, const VmMemoryView& vm) {
   Listing::Cell cell;
   for (std::size_t i = 0; i < vm.node_bytes.size() && i < view.nodes.size(); ++i) {
@@ -47,7 +47,7 @@ Listing::Cell protection_cell(const balancer::Figure& bytes) {
   return {bytes_text(bytes == 0 ? std::nullopt : bytes), cell(bytes).value};
 }
 
-/// The columns of these keys alone.
+/// Returns only the columns with these keys.
 std::string part_of(const Listing& listing, const std::vector<std::string_view>& keys) {
   Listing part;
   part.rows.resize(listing.rows.size());
@@ -132,7 +132,7 @@ std::string text_of(const MemoryView& view) {
   if (!notes.empty()) {
     out += "\nNot throttled\n" + notes;
   }
-  const bool is_known = !view.reclaimed_first.empty();  // else it has all VMs that use memory
+  const bool is_known = !view.reclaimed_first.empty();  // otherwise it has all VMs that use memory
   out += "\nWhose memory is taken first\n" + order_text(view.reclaimed_first, is_known);
   return out + "\nWhich VM is killed first if that is not enough\n" +
          order_text(view.killed_first, is_known);

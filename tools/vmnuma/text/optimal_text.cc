@@ -24,7 +24,7 @@ std::int64_t rounded_ms(CpuTime time) {
   return (time.value + (time.value < 0 ? -500 : 500)) / 1000;
 }
 
-/// In thousandths of what all clients want, or nothing.
+/// Returns the cost above the bound, in thousandths of what all clients want, or nothing.
 std::optional<std::int64_t> above_bound(const Repack& repack, const Assignment& homes) {
   if (!repack.bound || repack.demand <= CpuTime{}) {
     return std::nullopt;

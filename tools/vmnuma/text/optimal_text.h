@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A repack, for humans and for programs.
+/// Formats a repack, for humans and for programs.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A table of `stats` for a terminal.
+/// Formats a table of `stats` for a terminal.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace vmnuma::tools {
 
-/// With names of VMs a table for people; otherwise exactly as sched-stats prints it, for scripts:
-/// cells have no blanks. Columns may be wider than a terminal.
+/// If the table has names of VMs, formats it for people; otherwise exactly as sched-stats prints
+/// it, for scripts: cells have no blanks. Columns may be wider than a terminal.
 [[nodiscard]] std::string text_of(const stats::Report& report);
 
 }  // namespace vmnuma::tools

@@ -17,7 +17,7 @@ namespace {
 using balancer::ReservationView;
 using balancer::ReservedMemoryView;
 
-/// By name, or UUID, and by group, each once, and by owner.
+/// Returns the holders by name or UUID, by group, each once, and by owner.
 Listing::Cell holder_cell(const ReservationView& row) {
   const std::string& vm = row.vm.empty() ? row.vm_uuid : row.vm;
   std::vector<std::string> holders;
@@ -45,7 +45,7 @@ std::int64_t sum_of(const std::vector<ReservedMemoryView>& memory) {
   return bytes;
 }
 
-/// For a shared one.
+/// Returns what is taken of a shared reservation.
 std::int64_t taken_bytes(const ReservationView& row) {
   std::int64_t bytes = 0;
   for (const balancer::SharedPartView& part : row.taken) {
@@ -54,7 +54,8 @@ std::int64_t taken_bytes(const ReservationView& row) {
   return bytes;
 }
 
-/// "0 (16.0 GiB), 1 (16.0 GiB)", or "0:17179869184 1:17179869184"; huge pages with their size.
+/// "0 (16.0 GiB), 1 (16.0 GiB)", or "0:17179869184 1:17179869184"; huge pages are listed with their
+/// size.
 Listing::Cell reserved_cell(const ReservationView& row) {
   Listing::Cell cell;
   for (const ReservedMemoryView& part : row.memory) {

@@ -6,8 +6,8 @@
 namespace vmnuma::tools {
 
 /// Linux 6.12: kernel/sched/ext.c refuses to run a thread where its affinity forbids it, leaves
-/// weights and quotas of cgroups to the program (ops.cgroup_set_weight), and NUMA balancing scans
-/// start only in kernel/sched/fair.c (task_tick_fair).
+/// weights and quotas of cgroups to the BPF scheduler (ops.cgroup_set_weight), and NUMA balancing
+/// scans start only in kernel/sched/fair.c (task_tick_fair).
 std::string sched_ext_text(const SchedExt& scheduler) {
   if (!scheduler.takes_all) {
     return fmt::format(
@@ -21,8 +21,8 @@ std::string sched_ext_text(const SchedExt& scheduler) {
       scheduler.name);
 }
 
-/// Linux 7.2: kernel/sched/fair.c, exceed_llc_capacity() knows how much memory a process touches
-/// from its NUMA faults (task_numa_fault) and lets every process pass without them.
+/// Linux 7.2: kernel/sched/fair.c, exceed_llc_capacity() derives how much memory a process touches
+/// from its NUMA faults (task_numa_fault), and without these lets every process pass.
 std::string cache_scheduling_text(CacheScheduling state, bool is_numa_balancing) {
   if (state == CacheScheduling::kNone) {
     return "";

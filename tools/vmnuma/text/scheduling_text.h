@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Other kernel features that decide where threads run, and what they mean for pins and for
-/// switching NUMA balancing off: sentences without their full stop.
+/// Describes other kernel features that decide where threads run, and their consequences for pins
+/// and for disabling NUMA balancing. All are sentences without their full stop.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace vmnuma::tools {
 
 [[nodiscard]] std::string sched_ext_text(const SchedExt& scheduler);
 
-/// Empty if the kernel does not have it. `is_numa_balancing`: kernel.numa_balancing is not 0.
+/// Returns a sentence; empty if the kernel does not have the feature. `is_numa_balancing`:
+/// kernel.numa_balancing is not 0.
 [[nodiscard]] std::string cache_scheduling_text(CacheScheduling state, bool is_numa_balancing);
 
 }  // namespace vmnuma::tools

@@ -21,20 +21,20 @@ using Line = std::vector<Span>;
 struct ScreenSize {
   std::size_t rows = 24;
   std::size_t columns = 80;
-  bool blocks = false;  ///< it can show characters outside ASCII
+  bool blocks = false;  ///< the terminal can show characters outside ASCII
   bool operator==(const ScreenSize&) const = default;
 };
 
-/// Columns that the line takes.
+/// Returns the number of columns that the line takes.
 [[nodiscard]] std::size_t width_of(const Line& line);
 
-/// Its first `columns` columns.
+/// Returns the line's first `columns` columns.
 [[nodiscard]] Line clipped(const Line& line, std::size_t columns);
 
-/// Without styles, blanks at the end of lines removed, each line ended by '\n'.
+/// Returns the lines without styles and trailing blanks, each terminated by '\n'.
 [[nodiscard]] std::string plain_text(const std::vector<Line>& lines);
 
-/// The text in the style's colour, for a terminal that has colours (ECMA-48, SGR).
+/// Returns the text in the style's colour, for a terminal with colours (ECMA-48, SGR).
 [[nodiscard]] std::string coloured(const std::string& text, Style style);
 
 }  // namespace vmnuma::tools

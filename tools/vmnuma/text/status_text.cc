@@ -31,8 +31,8 @@ std::string mode_text(const balancer::StatusView& view) {
   return text;
 }
 
-/// Its bits: Linux 6.1, include/linux/sched/sysctl.h, NUMA_BALANCING_NORMAL and
-/// NUMA_BALANCING_MEMORY_TIERING.
+/// Describes the bits of numa_balancing (Linux 6.1, include/linux/sched/sysctl.h,
+/// NUMA_BALANCING_NORMAL and NUMA_BALANCING_MEMORY_TIERING).
 std::string kernel_text(std::int32_t numa_balancing) {
   if (numa_balancing == 0) {
     return "its own NUMA balancing is off";
@@ -40,7 +40,7 @@ std::string kernel_text(std::int32_t numa_balancing) {
   return fmt::format("its own NUMA balancing is on ({})", numa_balancing);
 }
 
-/// The first line has the label.
+/// Returns the lines about the kernel; the first one has the label.
 std::string kernel_lines(const balancer::StatusView& view) {
   std::vector<std::string> texts;
   if (view.kernel_numa_balancing) {
@@ -87,7 +87,7 @@ std::string largest_text(const balancer::LargestVmView& largest) {
   return out;
 }
 
-/// Those that last longest, and first those of which that is not known yet.
+/// Returns the transfers that take longest; those for which this is not known yet come first.
 std::vector<balancer::TransferView> longest(std::vector<balancer::TransferView> transfers) {
   std::stable_sort(transfers.begin(), transfers.end(), [](const auto& a, const auto& b) {
     return a.seconds_left.value_or(INT64_MAX) > b.seconds_left.value_or(INT64_MAX);
@@ -109,7 +109,7 @@ std::string transfers_text(const std::vector<balancer::TransferView>& all) {
                {"ENDS IN", Align::kRight}});
   std::string notes;
   for (const auto& transfer : transfers) {
-    // Before it has been counted, nothing of it is done and nothing left.
+    // Before the pages have been counted, nothing is done and nothing left.
     const bool counted = transfer.bytes_done + transfer.bytes_remaining > 0;
     const auto amount = [counted](std::int64_t bytes) {
       return counted ? bytes_text(bytes) : std::string("-");

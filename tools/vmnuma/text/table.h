@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A table of text.
 ///
-/// Columns are as wide as their widest cell and two blanks apart. Nothing is truncated: what is
-/// read in a table is typed into the next command, or read by a program. A terminal that is too
-/// narrow wraps the line.
+/// Columns are as wide as their widest cell and two blanks apart. Nothing is truncated, because
+/// what users read in a table they type into the next command, and programs read it, too. A
+/// terminal that is too narrow wraps the line.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@ class Table {
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// One cell per column.
+  /// Adds a row; one cell per column.
   void add_row(std::vector<std::string> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// Header and rows, each line ended by '\n' and without blanks at its end; control characters
-  /// replaced.
+  /// Returns the header and the rows, each line terminated by '\n' and without trailing blanks;
+  /// control characters are replaced.
   [[nodiscard]] std::string text() const;
 
  private:

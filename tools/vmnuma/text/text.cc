@@ -12,7 +12,7 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// True for the bytes of a UTF-8 character after its first (RFC 3629).
+/// Returns whether the byte continues a UTF-8 character (RFC 3629).
 bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Figures, names and sentences as shown to users on a terminal.
+/// Formats figures, names and sentences for users at a terminal.
 #pragma once
 
 #include <cstddef>
@@ -14,30 +14,30 @@
 
 namespace vmnuma::tools {
 
-/// The width that every command's output fits into.
+/// The width into which every command's output fits.
 inline constexpr std::size_t kTerminalWidth = 80;
 
-/// Names and messages from elsewhere must go through this before they reach a terminal.
+/// Names and messages from outside must pass through this before they reach a terminal.
 using text::printable;
 
-/// Columns that UTF-8 text takes: two for each East Asian wide character, as fmt pads them, and one
-/// for each other.
+/// Returns the columns that UTF-8 text takes: two for each East Asian wide character, as fmt pads
+/// them, and one for each other character.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
-/// As much as fits into the first `width` columns, without a mark if something was cut off.
+/// Returns as much as fits into the first `width` columns, without a mark if something was cut off.
 [[nodiscard]] std::string first_columns(const std::string& text, std::size_t width);
 
-/// The first `width` columns; what was cut ends in "...".
+/// Likewise, but text that was cut off ends in "...".
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t width);
 
-/// The sentence in lines of at most kTerminalWidth, each indented and ended by '\n'. A word that is
-/// longer than a line gets a line to itself.
+/// Returns the sentence in lines of at most kTerminalWidth, each indented and terminated by '\n'. A
+/// word that is longer than a line gets its own line.
 [[nodiscard]] std::string wrapped(std::string_view sentence, std::size_t indent);
 
 /// "512 B", "3.0 GiB": binary units, one digit after the point, rounded down.
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
 
-/// Likewise for a value that may be unknown: then "-".
+/// Likewise; "-" if unknown.
 [[nodiscard]] std::string bytes_text(const std::optional<std::int64_t>& bytes);
 /// "12 ms", "3 %", or "12" without a unit; "-" if unknown.
 [[nodiscard]] std::string figure_text(const std::optional<std::int64_t>& figure,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The daemon's answers as text for humans. Each ends with '\n' and fits 80 columns if the names in
-/// it allow that; a table (table.h) is as wide as its content.
+/// Formats the daemon's answers as text for humans. Each text ends with '\n' and fits into 80
+/// columns if its names allow that; a table (table.h) is as wide as its contents.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ namespace vmnuma::tools {
 [[nodiscard]] std::string text_of(const balancer::ReservationHistoryView& view);
 [[nodiscard]] std::string text_of(const balancer::PlanView& view);
 [[nodiscard]] std::string text_of(const balancer::OptionsView& view);
-/// The value with its unit and origin, then the lines of ESXi's `vsish -e get
+/// Returns the value with its unit and origin, then the lines of ESXi's `vsish -e get
 /// /config/Numa/intOpts/NAME`.
 [[nodiscard]] std::string text_of(const balancer::OptionView& view);
 [[nodiscard]] std::string text_of(const balancer::PolicyView& view);
 [[nodiscard]] std::string text_of(const balancer::MemoryView& view);
 [[nodiscard]] std::string text_of(const balancer::ReservationsView& view);
 [[nodiscard]] std::string text_of(const balancer::WhatIfView& view);
-/// The state of the recording; its lines are for a file.
+/// Returns the state of the recording; its lines are for a file.
 [[nodiscard]] std::string text_of(const balancer::RecordingView& view);
 [[nodiscard]] std::string text_of(const balancer::DoneView& view);
 

@@ -22,7 +22,7 @@ std::string figures_text(std::string_view name, const balancer::Figure& before,
 
 using balancer::NewHomeView;
 
-/// Clients of one VM that differ only in their numbers; a VM that is much too large has very many.
+/// Clients of one VM that differ only in their numbers; a VM that is far too large has very many.
 using AlikeClients = std::vector<const NewHomeView*>;
 
 bool are_alike(const NewHomeView& a, const NewHomeView& b) {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#define NCURSES_NOMACROS  // its functions otherwise hide std::move and others
+#define NCURSES_NOMACROS  // its macros would otherwise hide std::move and others
 #include <curses.h>
 #include <langinfo.h>
 #include <poll.h>
@@ -24,15 +24,16 @@ namespace vmnuma::tools {
 
 namespace {
 
-// Numbers of colour pairs; 0 is the terminal's own.
+// Numbers of colour pairs; 0 is the terminal's default.
 constexpr short kGreenPair = 1;
 constexpr short kYellow = 2;
 constexpr short kRed = 3;
 
 constexpr int kEscape = 27;
 constexpr int kDelete = 127;
-// A release selects, so that what a terminal shows between press and release does not matter. All
-// buttons, because curses does not record what it drops; no clicks, which it makes of both.
+// A release selects, so that it does not matter what the terminal shows between press and release.
+// All buttons are requested, because curses loses events that it drops; no clicks, which curses
+// would compose of press and release.
 constexpr mmask_t kMouseEvents = [] {
   mmask_t mask = 0;
   for (int button = 1; button <= 5; ++button) {
@@ -74,7 +75,7 @@ std::optional<KeyPress> key_press(int key) {
   }
 }
 
-/// The meaning of one mouse event: a click, or the wheel, which moves by a row.
+/// Returns the meaning of one mouse event: a click, or the wheel, which moves by a row.
 std::optional<TopEvent> meaning_of(const MEVENT& mouse) {
   if ((mouse.bstate & BUTTON4_PRESSED) != 0) {
     return TopEvent{TopEvent::Kind::kKey, {TopKey::kUp}};
@@ -88,7 +89,7 @@ std::optional<TopEvent> meaning_of(const MEVENT& mouse) {
   return std::nullopt;
 }
 
-/// What the mouse did since the last call, newest first, as returned by curses: it reports
+/// Returns the mouse events since the last call, newest first, as returned by curses: it reports
 /// KEY_MOUSE once for everything that arrived together (ncurses 6.4, lib_getch.c).
 std::vector<TopEvent> mouse_events() {
   std::vector<TopEvent> events;
@@ -101,13 +102,14 @@ std::vector<TopEvent> mouse_events() {
   return events;
 }
 
-/// Not every input is a key: curses drops mouse events that were not requested.
+/// Returns whether there is input; not all of it gives a key, because curses drops mouse events
+/// that were not requested.
 bool has_input() {
   int bytes = 0;
   return ::ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
-/// Signals that end the program come as events, so that the terminal can be restored first.
+/// Delivers signals that end the program as events, so that the terminal can be restored first.
 class EndingSignals {
  public:
   EndingSignals() {
@@ -123,7 +125,7 @@ class EndingSignals {
   EndingSignals& operator=(const EndingSignals&) = delete;
   ~EndingSignals() {
     if (fd_ >= 0) {
-      // Read, so that it is not delivered once it is no longer blocked.
+      // Read the signal, so that it is not delivered once it is no longer blocked.
       pollfd pending{fd_, POLLIN, 0};
       signalfd_siginfo ignored{};
       while (::poll(&pending, 1, 0) > 0 && ::read(fd_, &ignored, sizeof(ignored)) > 0) {
@@ -163,7 +165,7 @@ class Ticks {
     every.it_value = every.it_interval;
     (void)::timerfd_settime(fd_, 0, &every, nullptr);  // a valid descriptor and time
   }
-  /// True if at least one tick is over.
+  /// Returns whether at least one tick has passed.
   [[nodiscard]] bool take() const {
     std::uint64_t ticks = 0;
     return ::read(fd_, &ticks, sizeof(ticks)) == static_cast<ssize_t>(sizeof(ticks));
@@ -177,7 +179,7 @@ class Ticks {
 class CursesTerminal : public TopTerminal {
  public:
   CursesTerminal(SCREEN* screen, bool colours) : screen_(screen) {
-    // Each of these fails only on terminals that lack the feature, which then goes without.
+    // These fail only on terminals that lack the feature, which is then not used.
     (void)cbreak();
     (void)noecho();
     (void)keypad(stdscr, TRUE);
@@ -194,7 +196,7 @@ class CursesTerminal : public TopTerminal {
     }
   }
   ~CursesTerminal() override {
-    (void)endwin();  // nothing else can be done for the terminal
+    (void)endwin();  // there is no other way to restore the terminal
     delscreen(screen_);
   }
 
@@ -212,7 +214,8 @@ class CursesTerminal : public TopTerminal {
       (void)move(static_cast<int>(row), 0);
       for (const Span& span : lines[row]) {
         (void)attrset(static_cast<int>(attributes_of(span.style)));
-        (void)addstr(span.text.c_str());  // ERR in the last corner, where it is shown all the same
+        (void)addstr(
+            span.text.c_str());  // returns ERR in the last corner, but the character is shown
       }
     }
     (void)attrset(A_NORMAL);
@@ -227,7 +230,7 @@ class CursesTerminal : public TopTerminal {
         mouse_.pop_back();
         return event;
       }
-      const int key = getch();  // also redraws, and tells of a changed size
+      const int key = getch();  // also redraws, and reports a changed size
       if (key == KEY_RESIZE) {
         return {TopEvent::Kind::kResized, {}};
       }
@@ -256,7 +259,8 @@ class CursesTerminal : public TopTerminal {
         return {TopEvent::Kind::kTick, {}};
       }
       if (fds[0].revents != 0 && !has_input()) {
-        return {TopEvent::Kind::kStopped, {}};  // readable, but nothing to read: it is gone
+        return {TopEvent::Kind::kStopped,
+                {}};  // readable, but nothing to read: the terminal is gone
       }
     }
   }
@@ -297,8 +301,8 @@ class CursesTerminal : public TopTerminal {
 }  // namespace
 
 Result<std::unique_ptr<TopTerminal>> open_terminal(bool colours) {
-  // Names of VMs are UTF-8 where the user's locale is.
-  (void)std::setlocale(LC_CTYPE, "");  // without it, what is not ASCII is shown as its bytes
+  // Names of VMs are shown as UTF-8 if the user's locale is UTF-8.
+  (void)std::setlocale(LC_CTYPE, "");  // without it, non-ASCII characters are shown as bytes
   SCREEN* screen = newterm(nullptr, stdout, stdin);
   if (screen == nullptr) {
     return failure(ErrorCode::kUnsupported,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The terminal the program runs in. Only its .cc file knows ncurses.
 ///
-/// Properties: the terminal is left as it was found, also after SIGINT, SIGTERM or SIGHUP, and if
-/// it disappears.
+/// Property: the terminal is restored, even after SIGINT, SIGTERM or SIGHUP, or if it disappears.
 #pragma once
 
 #include <memory>

@@ -29,7 +29,7 @@ Result<TopHost> ask_for_host(const AskDaemon& ask) {
       });
 }
 
-/// Limits what a daemon can make of the time between two requests.
+/// Returns the time between two requests, with limits on what a daemon can make of it.
 milliseconds period_of(const TopHost& host) {
   return milliseconds(std::clamp<std::int64_t>(host.status.epoch_length_ms, 250, 60'000));
 }
@@ -55,7 +55,7 @@ void refresh(const AskDaemon& ask, const TopState& state, TopData& data) {
   }
 }
 
-/// The effect of a key, and what follows from it at once.
+/// Applies a key, and what follows from it immediately.
 TopState after_press(const AskDaemon& ask, TopState state, const KeyPress& press, TopData& data,
                      ScreenSize size) {
   data.answer.clear();
@@ -74,7 +74,7 @@ TopState after_press(const AskDaemon& ask, TopState state, const KeyPress& press
   return state;
 }
 
-/// The first click on a client selects it, the second one does what Enter does.
+/// Applies a click. The first click on a client selects it, the second one acts like Enter.
 TopState after_click(const AskDaemon& ask, TopState state, std::size_t row, TopData& data,
                      ScreenSize size) {
   const auto client = client_at(data, state, size, row);

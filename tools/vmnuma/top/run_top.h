@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `vmnuma top`: asks, draws, waits for a key or the next epoch, and again.
 ///
-/// Properties: when the daemon goes away, its last figures stay on the screen, marked as such, and
-/// it is asked again every epoch; nothing is asked while the screen is frozen.
+/// Properties:
+///  - if the daemon stops, its last figures stay on the screen, marked as outdated, and it is asked
+///    again every epoch;
+///  - the daemon is not asked while the screen is frozen.
 #pragma once
 
 #include <functional>
@@ -18,7 +20,7 @@ namespace vmnuma::tools {
 /// Asks the daemon and returns the result's JSON text.
 using AskDaemon = std::function<Result<std::string>(const balancer::Command&)>;
 
-/// Returns when the user quits. Errors: those of the first question; nothing is drawn then.
+/// Returns when the user quits. Errors: those of the first request; nothing has been drawn then.
 [[nodiscard]] Result<void> run_top(
     const AskDaemon& ask, const std::function<Result<std::unique_ptr<TopTerminal>>()>& open);
 

@@ -32,8 +32,9 @@ struct Limits {
   bool low_is_bad = false;
 };
 constexpr Limits kLoadLimits{800, 1000};
-constexpr Limits kNoLimits{1'000'000, 1'000'000};  // a busy client is as good as an idle one
-constexpr Limits kOwedLimits{1, 100};              // 10 % is where the balancer acts by default
+constexpr Limits kNoLimits{1'000'000,
+                           1'000'000};  // used for load: a busy client is no worse than an idle one
+constexpr Limits kOwedLimits{1, 100};   // the balancer acts at 10 % by default
 constexpr Limits kMemoryLimits{900, 970};
 constexpr Limits kLocalLimits{799, 499, /*low_is_bad=*/true};
 
@@ -52,7 +53,7 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, width_of(text)), ' ') + text;
 }
 
-/// "instan...0002a/0": names often differ only near their end.
+/// Returns "instan...0002a/0", because names often differ only near their end.
 std::string without_middle(const std::string& text, std::size_t width) {
   constexpr std::size_t kDots = 3;
   const std::size_t columns = width_of(text);
@@ -62,7 +63,7 @@ std::string without_middle(const std::string& text, std::size_t width) {
   const std::size_t front = (width - kDots) / 2;
   const std::size_t back = width - kDots - front;
   std::string end = text.substr(first_columns(text, columns - back).size());
-  if (width_of(end) > back) {  // a wide character is cut through
+  if (width_of(end) > back) {  // a wide character would be cut in half
     end = text.substr(first_columns(text, columns - back + 1).size());
   }
   return first_columns(text, front) + "..." + end;
@@ -73,7 +74,7 @@ std::string left(const std::string& text, std::size_t width) {
   return shown + std::string(width - std::min(width, width_of(shown)), ' ');
 }
 
-/// A bar and its digits, after a gap.
+/// Adds a bar and its digits, after a gap.
 void add_bar(Line& line, const std::string& drawn, Style style, const std::string& digits,
              std::size_t digits_width) {
   const std::size_t full = std::min(drawn.find_first_not_of('|'), drawn.size());
@@ -93,7 +94,7 @@ std::string percent_cell(const Figure& permille) {
   return permille ? fmt::format("{}%", std::min<std::int64_t>(*permille / 10, 999)) : "-";
 }
 
-/// What VMs want of the node, followed by what other processes use.
+/// Adds what VMs want of the node, followed by what other processes use.
 void add_load(Line& line, const TopNode& node, const TopGrid& grid) {
   if (!node.vm_load_pct || !node.non_vm_pct) {
     add_bar(line, std::string(grid.bar, ' '), Style::kGood, "-", kPercentWidth);
@@ -130,7 +131,7 @@ const TopNode* find_node(const TopHost& host, NodeId id) {
   return nullptr;
 }
 
-/// For the memory of the clients that live on the node.
+/// Returns the locality of the memory of the clients that live on the node.
 Figure locality_on(const TopHost& host, NodeId node) {
   std::int64_t local = 0;
   std::int64_t all = 0;
@@ -150,7 +151,7 @@ TopGrid grid_for(std::size_t columns) {
   if (columns < kFixedWidth + kNarrowestName + kBars) {
     return grid;
   }
-  // A third of the rest goes to names once bars are as wide as at 80 columns.
+  // A third of the rest is for names, once bars are as wide as at 80 columns.
   const std::size_t rest = columns - kFixedWidth - kNarrowestName;
   grid.bar = std::min(rest <= 24 ? rest / kBars : 6 + (rest - 24) * 2 / 3 / kBars, kWidestBar);
   grid.name = std::min(columns - kFixedWidth - kBars * grid.bar, kWidestVmName);

@@ -14,14 +14,15 @@
 
 namespace vmnuma::tools {
 
-/// Widths of what grows with the terminal.
+/// Widths of the parts that grow with the terminal.
 struct TopGrid {
   std::size_t name = 16;
   std::size_t bar = 6;  ///< 0: digits only
 };
-/// Rows are exactly 80 columns wide at 80, and never wider than a terminal of 56 or more.
+/// Returns the grid for a terminal. On 80 columns, rows are exactly 80 columns wide; they are never
+/// wider than a terminal of 56 or more.
 [[nodiscard]] TopGrid grid_for(std::size_t columns);
-/// That of 80 columns, or wider if a name does not fit.
+/// Returns the grid for 80 columns, or a wider one if a name does not fit.
 [[nodiscard]] TopGrid grid_with_names_of(const TopHost& host);
 
 [[nodiscard]] std::string header_text(std::string_view first, std::string_view second,
@@ -30,10 +31,12 @@ struct TopGrid {
 [[nodiscard]] Line client_line(const TopHost& host, const TopClient& client, const TopGrid& grid);
 [[nodiscard]] Line transfer_line(const balancer::TransferView& transfer, const TopGrid& grid);
 
-/// `width` characters of which `permille` thousandths are full; at least one if it is not 0.
+/// Returns `width` characters of which `permille` thousandths are full; at least one if it is not
+/// 0.
 [[nodiscard]] std::string bar(std::int64_t permille, std::size_t width);
-/// Likewise with a second part after the first, of '#': other load. If they do not fit, the second
-/// part is cut, but at least one character of each non-zero part is shown if there are two.
+/// Likewise with a second part after the first, of '#': other load. If both do not fit, the second
+/// part is cut, but if `width` is at least two, at least one character of each non-zero part is
+/// shown.
 [[nodiscard]] std::string bar(std::int64_t permille, std::int64_t others_permille,
                               std::size_t width);
 

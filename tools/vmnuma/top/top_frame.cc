@@ -25,7 +25,7 @@ Line plain(const std::string& text, Style style = Style::kPlain) {
   return {{printable(text), style}};
 }
 
-/// A line over the whole width.
+/// Returns a line over the whole width.
 Line full(const std::string& text, std::size_t columns, Style style) {
   const std::string shown = first_columns(printable(text), columns);
   return {{shown + std::string(columns - width_of(shown), ' '), style}};
@@ -98,12 +98,12 @@ std::string clients_header(const TopGrid& grid, const TopState& state) {
          fmt::format("  {}{}", name_of(state.order), state.reversed ? ", reversed" : "");
 }
 
-/// The first row of the page with the selected row.
+/// Returns the first row of the page that has the selected row.
 std::size_t first_shown(std::size_t selected, std::size_t rows) {
   return rows == 0 ? 0 : selected / rows * rows;
 }
 
-/// The rows of the page with the selected row.
+/// Returns the rows of the page that has the selected row.
 std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const TopState& state,
                               std::size_t rows) {
   const std::vector<TopClient> clients = ordered_clients(host, state);
@@ -129,7 +129,7 @@ std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const To
   return lines;
 }
 
-/// On a narrow screen the least needed keys are left out: help has them all.
+/// Returns the footer. On a narrow screen the least needed keys are left out; the help lists all.
 std::string footer_text(const TopHost& host, const TopState& state, std::size_t rows,
                         std::size_t columns) {
   const std::size_t count = ordered_clients(host, state).size();
@@ -153,7 +153,7 @@ std::string footer_text(const TopHost& host, const TopState& state, std::size_t 
   return text();
 }
 
-/// The question, or else the answer, or else `usual`.
+/// Returns the question, or else the answer, or else `usual`.
 Line last_line(const TopData& data, const TopState& state, const std::string& usual,
                ScreenSize size) {
   if (state.entry != TopEntry::kNone) {
@@ -163,7 +163,7 @@ Line last_line(const TopData& data, const TopState& state, const std::string& us
                              : full(data.answer, size.columns, Style::kHeader);
 }
 
-/// How the rows between head and footer are divided.
+/// The division of the rows between head and footer.
 struct Shares {
   std::size_t nodes = 0;
   std::size_t transfers = 0;
@@ -205,7 +205,8 @@ std::vector<Line> frame_lines(const std::string& text) {
   return lines;
 }
 
-/// The sparklines of the selected client, with a title and a blank line; nothing if it is gone.
+/// Returns the sparklines of the selected client, with a title and a blank line; nothing if the
+/// client is gone.
 std::vector<Line> past_of_selected(const TopData& data, const TopState& state, ScreenSize size) {
   std::vector<Line> lines;
   for (const TopClient& client : data.host.clients) {
@@ -233,7 +234,7 @@ std::vector<Line> vm_text(const TopData& data, const TopState& state, ScreenSize
   return lines;
 }
 
-/// Clients and nodes with the location of memory. * marks the home.
+/// Returns clients and nodes with the location of memory. * marks the home.
 std::vector<Line> memory_lines(const TopHost& host, const TopState& state) {
   std::vector<Table::Column> columns{{"VM/CLIENT"}};
   for (const TopNode& node : host.nodes) {

@@ -14,7 +14,7 @@ using balancer::NodeView;
 using balancer::VmClientView;
 using balancer::VmView;
 
-/// The index of a node in HostView::nodes, which is also that of its memory in each client.
+/// Returns the index of a node in HostView::nodes, which is also that of its memory in each client.
 std::optional<std::size_t> place_of(const HostView& host, NodeId node) {
   const auto found =
       std::find_if(host.nodes.begin(), host.nodes.end(),

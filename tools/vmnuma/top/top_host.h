@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host as viewed by `vmnuma top`: one list of nodes, one of clients. Pure.
+/// The host as shown by `vmnuma top`: a list of nodes and a list of clients. Pure.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct TopClient {
   balancer::Figure entitled_ms;
   balancer::Figure owed_ms;
   balancer::Figure memory_bytes;  ///< resident memory
-  balancer::Figure local_bytes;   ///< of it, on the home; absent also without a home
+  balancer::Figure local_bytes;   ///< part of it on the home; also absent without a home
   /// Resident memory, per node of TopHost::nodes; empty if unknown.
   std::vector<std::int64_t> bytes_by_node = {};
   bool home_assumed = false;  ///< as in VmClientView
@@ -47,7 +47,7 @@ struct TopHost {
   std::vector<TopClient> clients;    ///< by VM, then client
 };
 
-/// Two answers of the daemon, of which one may be an epoch older.
+/// Combines two answers of the daemon, one of which may be an epoch older.
 [[nodiscard]] TopHost top_host(balancer::StatusView status, const balancer::HostView& host);
 
 }  // namespace vmnuma::tools

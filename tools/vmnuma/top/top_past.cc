@@ -25,7 +25,7 @@ constexpr Levels kBlocks{"\u2581", "\u2582", "\u2583", "\u2584",
                          "\u2585", "\u2586", "\u2587", "\u2588"};
 constexpr Levels kAscii{".", ":", "-", "=", "+", "*", "%", "#"};
 
-/// The mean of the known values of moments [begin, end).
+/// Returns the mean of the known values of moments [begin, end).
 Figure mean_of(const std::vector<Figure>& permille, std::size_t begin, std::size_t end) {
   std::int64_t sum = 0;
   std::int64_t known = 0;
@@ -45,7 +45,7 @@ std::string_view character_of(const Figure& permille, const Levels& levels) {
   return levels[static_cast<std::size_t>(level)];
 }
 
-/// Adds nothing if no moment has the figure.
+/// Adds a line, unless no moment has the figure.
 void add_line(std::vector<Line>& lines, std::string_view name, const std::vector<Figure>& permille,
               ScreenSize size) {
   std::int64_t least = INT64_MAX;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What `vmnuma top` has seen in the last ten minutes, drawn as sparklines. Pure.
+/// Keeps what `vmnuma top` has seen in the last ten minutes, and draws it as sparklines. Pure.
 ///
-/// Terms: *sparkline*, a row of characters with the height of a figure over time, the newest on the
-/// right. Properties: no sparkline is wider than allowed; an epoch counts once however often it is
-/// seen; what was seen before a step back in a recording is forgotten; what was unknown is a blank,
-/// never a zero.
+/// Terms: *sparkline* - a row of characters whose heights show a figure over time, the newest on
+/// the right.
+///
+/// Properties:
+///  - no sparkline is wider than allowed;
+///  - an epoch counts once, no matter how often it is seen;
+///  - what was seen before a step back in a recording is forgotten;
+///  - an unknown value is a blank, never a zero.
 #pragma once
 
 #include <compare>
@@ -30,10 +34,11 @@ struct TopMoment {
 
 class TopPast {
  public:
-  /// Adds the host's epoch, unless already added. Clients that are gone are forgotten.
+  /// Adds the host's epoch, unless it was already added. Forgets clients that are gone.
   void add(const TopHost& host);
 
-  /// Oldest first, at most ten minutes; nothing for a client that was not there in the last epoch.
+  /// Returns a client's moments, oldest first, at most ten minutes; none if the client was not
+  /// present in the last epoch.
   [[nodiscard]] std::vector<TopMoment> of(const std::string& vm_uuid, std::int32_t client) const;
 
  private:
@@ -46,13 +51,13 @@ class TopPast {
   std::int64_t epoch_ = -1;
 };
 
-/// At most `columns` wide; if several moments share a column, it shows their mean. In blocks
-/// (Unicode, U+2581 to U+2588), or in ASCII.
+/// Returns a sparkline of at most `columns` columns; if several moments share a column, it shows
+/// their mean. In blocks (Unicode, U+2581 to U+2588), or in ASCII.
 [[nodiscard]] std::string sparkline(const std::vector<balancer::Figure>& permille,
                                     std::size_t columns, bool blocks);
 
-/// A client's load, what it was owed and its locality, one line each with the least and the most;
-/// no line for what was never known.
+/// Returns a client's load, what it was owed and its locality, on one line each with minimum and
+/// maximum; no line for a figure that was never known.
 [[nodiscard]] std::vector<Line> past_lines(const std::vector<TopMoment>& past, ScreenSize size);
 
 }  // namespace vmnuma::tools

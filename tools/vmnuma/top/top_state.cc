@@ -15,7 +15,7 @@ using balancer::Figure;
 
 namespace {
 
-/// Larger comes first, unknown last.
+/// Returns the sort key: larger values come first, unknown ones last.
 std::int64_t rank(const TopClient& client, TopOrder order, std::int64_t epoch_length_ms) {
   switch (order) {
     case TopOrder::kOwed:
@@ -69,7 +69,7 @@ TopState with_entry(TopState state, TopEntry entry) {
   return state;
 }
 
-/// ASCII only: the filter is typed in view of a list of names.
+/// Converts to lower case, only ASCII: users who type a filter see the list of names.
 std::string lower(std::string text) {
   for (char& c : text) {
     c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -77,7 +77,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The client that the entry is about, which was selected when it began; null if it is gone.
+/// Returns the client that the entry concerns, which was selected when the entry began; null if it
+/// is gone.
 const TopClient* meant(const TopHost& host, const TopState& state) {
   const auto found =
       std::find_if(host.clients.begin(), host.clients.end(),
@@ -85,8 +86,8 @@ const TopClient* meant(const TopHost& host, const TopState& state) {
   return found == host.clients.end() ? nullptr : &*found;
 }
 
-/// Until one is chosen, the first row is selected, whichever it is at the time; the subject of a
-/// question stays the same.
+/// Begins an entry. Until a client is chosen, the current first row is selected; the subject of a
+/// question must not change like that, so it is selected explicitly.
 TopState with_entry_about_selected(TopState state, TopEntry entry, const TopHost& host) {
   const std::vector<TopClient> rows = ordered_clients(host, state);
   if (rows.empty()) {
@@ -96,7 +97,7 @@ TopState with_entry_about_selected(TopState state, TopEntry entry, const TopHost
   return with_entry(with_selected(std::move(state), client), entry);
 }
 
-/// What has been confirmed; nothing if it makes no sense.
+/// Returns the confirmed command; nothing if it is not valid.
 std::optional<balancer::Command> confirmed(const TopHost& host, const TopState& state) {
   if (state.entry == TopEntry::kPause) {
     return host.status.mode == balancer::Mode::kPaused
@@ -116,7 +117,7 @@ std::optional<balancer::Command> confirmed(const TopHost& host, const TopState& 
               : std::nullopt;
 }
 
-/// While something is being typed.
+/// Returns the state after a key while something is being typed.
 TopState after_entry_key(TopState state, const KeyPress& press, const TopHost& host) {
   const bool is_filter = state.entry == TopEntry::kFilter;
   const bool is_question = state.entry == TopEntry::kRelease || state.entry == TopEntry::kPause;

@@ -26,7 +26,8 @@ class TopTerminal {
 
   [[nodiscard]] virtual ScreenSize size() const = 0;
   virtual void show(const std::vector<Line>& lines) = 0;
-  /// The next event. kTick when `period` has passed since the last kTick, or since the first call.
+  /// Waits for the next event, which is kTick when `period` has passed since the last kTick or the
+  /// first call.
   [[nodiscard]] virtual TopEvent wait(std::chrono::milliseconds period) = 0;
 };
 
