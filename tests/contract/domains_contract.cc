@@ -14,7 +14,7 @@ constexpr CpuId kNoSuchCpu{15000};
 constexpr NodeId kNoSuchNode{900};
 constexpr VmId kNoSuchVm{{0xde, 0xad}};
 
-/// What a result failed with, or nothing if it did not.
+/// Returns the error code of a result, or nothing on success.
 std::optional<ErrorCode> code_of(const Result<void>& result) {
   return result ? std::nullopt : std::optional(result.error().code);
 }
@@ -216,7 +216,7 @@ TEST_P(DomainsContract, AnOfflineCpuBesideAnOnlineOneIsAccepted) {
   EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, cpus)), std::nullopt);
   host().changed(vm);
 
-  // Whether the offline one is described, too, depends on who keeps the pins.
+  // Whether the offline CPU is described, too, depends on the implementation.
   EXPECT_TRUE(becomes(vm, [&](const auto& now) {
     const std::vector<CpuId> one{host().cpu()};
     const auto online = [&](std::vector<CpuId> pin) {
@@ -408,7 +408,7 @@ TEST_P(DomainsContract, APolicyShowsInTheDescriptionAndCanBeTakenAway) {
   ASSERT_EQ(code_of(host().control().set_policy(vm, other, false)), std::nullopt);
   EXPECT_TRUE(becomes(vm, [&](const auto& now) { return now && now->own_policy == other; }));
 
-  for (int i = 0; i < 2; ++i) {  // also where there is none
+  for (int i = 0; i < 2; ++i) {  // works even if there is none
     ASSERT_EQ(code_of(host().control().set_policy(vm, {}, false)), std::nullopt);
   }
   EXPECT_TRUE(becomes(vm, [&](const auto& now) { return now && now->own_policy.empty(); }));

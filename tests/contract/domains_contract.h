@@ -6,7 +6,7 @@
 ///   INSTANTIATE_TEST_SUITE_P(Fakes, DomainsContract,
 ///                            testing::Values(DomainHostKind{"FakeDomains",
 ///                            std::make_unique<FakeHost>}), name_of_kind);
-/// Claims it cannot be held to are named by gap(), with the reason that the skipped test prints.
+/// For claims that it cannot fulfil, gap() returns the reason, which the skipped test prints.
 #pragma once
 
 #include <functional>
@@ -24,13 +24,13 @@
 
 namespace vmnuma::tests {
 
-/// Claims that not every implementation can be tested for.
+/// Claims that cannot be tested with every implementation.
 enum class ContractClaim {
   kUnknownNodeIsRefused,
   kLostConnectionIsUnavailable,
   kVmsHaveDefinitions,
   kMemoryNodesCanBeSet,
-  kUuidsReturn,  ///< a VM that is started anew by the same name has the same UUID
+  kUuidsReturn,  ///< a VM that is started again under the same name has the same UUID
 };
 
 /// One host with the ports under test.
@@ -41,22 +41,22 @@ class DomainHost {
   virtual stats::DomainInventory& inventory() = 0;
   virtual migration::DomainControl& control() = 0;
 
-  /// Starts a VM, with a UUID that follows from its name, with two vCPUs and I/O thread 1, pinned
-  /// nowhere; numatune kNone, or kStrict on `node()`.
+  /// Starts a VM with two unpinned vCPUs and I/O thread 1, and a UUID derived from its name;
+  /// numatune is kNone, or kStrict on `node()`.
   virtual VmId start(const std::string& name, NumatuneMode numatune) = 0;
   virtual void stop(const VmId& vm) = 0;
-  /// Gives the running VM, which start() made transient, a definition. Not called where the host
-  /// has none.
+  /// Gives the running VM, which start() made transient, a definition. Not called if the host has
+  /// no definitions.
   virtual void define(const VmId& vm) { (void)vm; }
-  /// The policy in its definition.
+  /// Returns the policy in its definition.
   virtual std::vector<PolicySetting> defined_policy(const VmId& vm) {
     (void)vm;
     return {};
   }
-  /// Called after each change through control(): for hosts that raise no event for it.
+  /// Called after each change through control(), for hosts that raise no event for it.
   virtual void changed(const VmId& vm) { (void)vm; }
 
-  /// Waits until refresh() may have something new. False if nothing will come.
+  /// Waits until refresh() may have something new. Returns false if nothing new will come.
   virtual bool wait_for_change() = 0;
 
   virtual void lose_connection() {}
@@ -64,9 +64,9 @@ class DomainHost {
 
   virtual CpuId cpu() const = 0;  ///< an online one
   virtual NodeId node() const = 0;
-  /// One that the host has, if this implementation can have one.
+  /// Returns an offline CPU of the host, if this implementation can have one.
   virtual std::optional<CpuId> offline_cpu() const { return std::nullopt; }
-  /// A node besides `node()`, where there is one.
+  /// Returns a node other than `node()`, if there is one.
   virtual std::optional<NodeId> other_node() const { return std::nullopt; }
   virtual std::optional<std::string> gap(ContractClaim claim) const = 0;
 };
@@ -76,11 +76,11 @@ struct DomainHostKind {
   std::string name;
   std::function<std::unique_ptr<DomainHost>()> make;
 };
-/// The kind in the names and messages of GoogleTest.
+/// Prints the kind for GoogleTest's names and messages.
 void PrintTo(const DomainHostKind& kind, std::ostream* stream);
 std::string name_of_kind(const testing::TestParamInfo<DomainHostKind>& tested);
 
-/// A UUID for hosts that want one.
+/// Returns a UUID for hosts that need one.
 std::string uuid_of(const std::string& name);
 
 class DomainsContract : public testing::TestWithParam<DomainHostKind> {
@@ -89,15 +89,15 @@ class DomainsContract : public testing::TestWithParam<DomainHostKind> {
 
   DomainHost& host() { return *host_; }
 
-  /// The running VMs by the inventory, which must answer.
+  /// Returns the running VMs according to the inventory, which must answer.
   std::vector<VmDescription> running();
-  /// The VM as the inventory has it now, if it has it.
+  /// Returns the VM as the inventory currently describes it, if it lists it.
   std::optional<VmDescription> find(const VmId& vm);
-  /// The VM's run as the inventory has it, which must list the VM before long.
+  /// Returns the VM's run according to the inventory, which must list the VM soon.
   migration::DomainRun run_of(const VmId& vm);
-  /// Every change of that run says `vanished`, and the VM stays as it is.
+  /// Checks that every change of that run returns `vanished` and leaves the VM unchanged.
   void expect_refused_and_unchanged(const migration::DomainRun& run);
-  /// Refreshes until `holds` is true of the VM's description (nothing if it is not listed).
+  /// Refreshes until `holds` is true for the VM's description (nothing if it is not listed).
   testing::AssertionResult becomes(
       const VmId& vm, const std::function<bool(const std::optional<VmDescription>&)>& holds);
 

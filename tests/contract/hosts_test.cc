@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The contract, held by the fake and by the libvirt adapter over libvirt's test driver, which
-/// needs no daemon.
+/// Tests that the fake fulfils the contract, and the libvirt adapter with libvirt's test driver,
+/// which needs no daemon.
 #include <cstdlib>
 #include <utility>
 
@@ -44,7 +44,7 @@ class FakeHost final : public DomainHost {
   std::vector<PolicySetting> defined_policy(const VmId& vm) override {
     return domains_.defined_policy(vm);
   }
-  bool wait_for_change() override { return false; }  // everything shows at once
+  bool wait_for_change() override { return false; }  // every change is visible immediately
 
   void lose_connection() override {
     domains_.fail_with(Error{ErrorCode::kUnavailable, 0, "no connection"});
@@ -63,9 +63,8 @@ class FakeHost final : public DomainHost {
 };
 
 /// libvirt's test driver: all connections of one process to test:///default see the same VMs, as
-/// long as one of them is open. It says that CPUs 0, 2 and 4 of 8 are online. What it lacks: an
-/// event for pins and numatune, any check of node numbers, and another side that a connection could
-/// lose.
+/// long as one of them is open. It reports that CPUs 0, 2 and 4 of 8 are online. It lacks an event
+/// for pins and numatune, any check of node numbers, and a peer that a connection could lose.
 class TestDriverHost final : public DomainHost {
  public:
   TestDriverHost() : loop_(std::move(*balancer::EventLoop::start())) {

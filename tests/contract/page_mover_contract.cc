@@ -341,7 +341,7 @@ TEST_P(PageMoverContract, AnUnknownNodeIsNotFound) {
   EXPECT_EQ(moved.error().errno_value, ENODEV);
 }
 
-// ---- processes that are not the one ----
+// ---- other processes ----
 
 TEST_P(PageMoverContract, AProcessThatEndedHasVanished) {
   START_OR_SKIP(process, MemoryKind::kSmall);

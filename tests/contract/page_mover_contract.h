@@ -4,8 +4,8 @@
 /// An implementation gives the suite a MemoryHost and instantiates it:
 ///   INSTANTIATE_TEST_SUITE_P(Fake, PageMoverContract,
 ///                            testing::Values(MemoryHostKind{"FakeMemory", make_fake_memory}));
-/// Claims that need what a host does not have are skipped and say so: a second node with memory,
-/// pools of huge pages on each node, same-page merging, a cgroup with cpusets.
+/// Claims that need something that the host lacks are skipped with a message: a second node with
+/// memory, pools of huge pages on each node, same-page merging, a cgroup with cpusets.
 #pragma once
 
 #include <functional>
@@ -35,14 +35,14 @@ class MemoryHost {
   virtual ~MemoryHost() = default;
 
   virtual migration::PageMover& mover() = 0;
-  /// Nothing if this kind cannot be had.
+  /// Starts a process; nothing if this kind is not available.
   virtual std::optional<MemoryProcess> start(MemoryKind kind, Bytes populated) = 0;
   virtual void end(const MemoryProcess& process) = 0;
-  /// A node with memory, other than `node`; nothing if there is none.
+  /// Returns another node with memory than `node`; nothing if there is none.
   virtual std::optional<NodeId> node_other_than(NodeId node) = 0;
-  /// Takes a node's memory but for about so much; false if it cannot.
+  /// Takes all of a node's memory except about that much; returns false if it cannot.
   virtual bool leave_room(NodeId node, Bytes room) = 0;
-  /// Allows the process this node's memory only; false if it cannot.
+  /// Allows the process only this node's memory; returns false if it cannot.
   virtual bool confine(const MemoryProcess& process, NodeId node) = 0;
 };
 
@@ -59,9 +59,9 @@ class PageMoverContract : public testing::TestWithParam<MemoryHostKind> {
   PageMoverContract() : host_(GetParam().make()) {}
 
   migration::PageMover& mover() { return host_->mover(); }
-  /// Addresses `stride` apart, from the first to the end of what has pages.
+  /// Returns addresses `stride` apart, from the first one to the end of the populated part.
   static std::vector<std::uint64_t> addresses(const MemoryProcess& process, Bytes stride);
-  /// The node of the first page.
+  /// Returns the node of the first page.
   NodeId node_of(const MemoryProcess& process);
 
   std::unique_ptr<MemoryHost> host_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The contract, held by the fake and by the kernel, and what only the kernel can be asked.
+/// Tests that the fake and the kernel fulfil the contract, and what can be tested only with the
+/// kernel.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -73,14 +74,15 @@ class FakeMemoryHost final : public MemoryHost {
       {{NodeId{3}, kMiB * 512, {{kHugePage, 8}}}, {NodeId{5}, kMiB * 512, {{kHugePage, 8}}}}};
 };
 
-/// A cgroup of its own while it lives; empty where none can be made. cgroup v2, as systemd mounts
-/// it.
+/// A cgroup during this object's lifetime; empty if none can be created. cgroup v2 as mounted by
+/// systemd.
 class Cpuset {
  public:
   Cpuset() {
     constexpr std::string_view kParent = "/sys/fs/cgroup";
     path_ = fmt::format("{}/vmnuma-contract-{}", kParent, ::getpid());
-    write(fmt::format("{}/cgroup.subtree_control", kParent), "+cpuset");  // mostly it is there
+    write(fmt::format("{}/cgroup.subtree_control", kParent),
+          "+cpuset");  // usually it is already enabled
     std::error_code error;
     if (!std::filesystem::create_directory(path_, error)) {
       path_.clear();
@@ -93,7 +95,7 @@ class Cpuset {
     std::filesystem::remove(path_, error);  // an empty cgroup left behind does no harm
   }
 
-  /// False if the process is not confined to the node now.
+  /// Confines the process to the node; returns false if that fails.
   [[nodiscard]] bool take(std::int64_t pid, NodeId node) const {
     return !path_.empty() && write(path_ + "/cpuset.mems", std::to_string(node.value)) &&
            write(path_ + "/cgroup.procs", std::to_string(pid));
@@ -101,15 +103,15 @@ class Cpuset {
 
  private:
   static bool write(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::in);  // creates nothing
+    std::ofstream file(path, std::ios::in);  // does not create the file
     file << text << std::flush;
     return file.good();
   }
   std::string path_;
 };
 
-/// The kernel and children of this test.
-/// The page mover as the daemon uses it, with its account of CPU time.
+/// The kernel and children of this test, with the page mover as the daemon uses it, including its
+/// accounting of CPU time.
 class LinuxMemoryHost final : public MemoryHost {
  public:
   migration::PageMover& mover() override { return metered_; }
@@ -159,7 +161,7 @@ class LinuxMemoryHost final : public MemoryHost {
  private:
   Result<LinuxPageMover> mover_ = LinuxPageMover::open("/");
   migration::MeteredPageMover metered_{*mover_};
-  std::optional<Cpuset> cpuset_;  ///< goes after the children, which must have left it
+  std::optional<Cpuset> cpuset_;  ///< destroyed after the children, which must have left it
   std::map<VmProcess, std::unique_ptr<MemoryChild>> children_;
 };
 
@@ -260,14 +262,14 @@ TEST_F(LinuxPageMoverTest, AProcessThatEndsWhileItsPagesMoveHasVanished) {
     std::thread end([&child] { child->kill(); });
     const auto moved = mover_->move(child->process(), pages, target, SharedPages::kLeave);
     end.join();
-    // It may have been quicker than the end.
+    // The move may have been faster than the process's end.
     EXPECT_TRUE(moved || moved.error().code == ErrorCode::kVanished) << moved.error().message;
     EXPECT_EQ(mover_->check(child->process()).error().code, ErrorCode::kVanished);
   }
 }
 
-/// A whole transfer of a real process, huge and small pages: to another node where there is one,
-/// otherwise nothing is to be done.
+/// A whole transfer of a real process with huge and small pages: to another node if there is one,
+/// otherwise there is nothing to move.
 class LinuxTransferTest : public LinuxPageMoverTest,
                           public testing::WithParamInterface<MemoryKind> {};
 
@@ -301,7 +303,8 @@ TEST_P(LinuxTransferTest, BringsARealProcessHome) {
   }
   EXPECT_GE(outcome.moved, kMiB * 60) << describe(outcome);
   if (GetParam() == MemoryKind::kHuge) {
-    // 16 MiB of huge pages a call once the chunk has grown, far from 512 addresses a huge page.
+    // 16 MiB of huge pages per call once the chunk has grown, far more than with 512 addresses per
+    // huge page.
     EXPECT_LE(outcome.calls, 64);
   }
 }

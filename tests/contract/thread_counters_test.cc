@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What counters of threads do: the fake one, and those of perf_event_open(2) with events of the
-/// kernel's own, page faults in the place of reads from memory, which every machine has.
+/// Tests counters of threads: the fake one, and those of perf_event_open(2) with software events,
+/// which every machine has: page faults in place of reads from memory.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -35,13 +35,13 @@ constexpr PerfEvents kFaultsAndClock{
     .cycles = PerfEvents::Cycles{.all = {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
                                  .stalled = {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS}}};
 
-/// Threads that can be made to do what is counted.
+/// Threads that can be made to do the work that is counted.
 class Threads {
  public:
   virtual ~Threads() = default;
   virtual stats::ThreadCounters& counters() = 0;
   virtual std::int64_t start() = 0;
-  /// Returns once it is done.
+  /// Returns once the work is done.
   virtual void work(std::int64_t tid, std::int64_t reads) = 0;
   virtual void end(std::int64_t tid) = 0;
 };
@@ -63,7 +63,7 @@ class FakeThreads final : public Threads {
   std::int64_t last_ = 0;
 };
 
-/// A thread that touches new pages when it is told to.
+/// A thread that touches new pages on request.
 class Worker {
  public:
   Worker() : thread_([this] { run(); }) { done_.acquire(); }

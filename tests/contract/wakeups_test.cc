@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// vmnuma-wakeups against the real kernel: children play ping-pong over pipes, and those of them
-/// that have a pid file are VMs.
+/// Tests vmnuma-wakeups with the real kernel: children play ping-pong over pipes, and those that
+/// have a pid file are VMs.
 ///
-/// Both players are on one CPU, so that one has gone to sleep when the other serves, unless it was
-/// preempted just before: of the two wake-ups of a round one is certain.
-// linux/vhost.h includes what is no C++ otherwise.
+/// Both players are on one CPU, so that one is asleep when the other serves, unless it was
+/// preempted just before: at least one of the two wake-ups of a round is certain.
+// Without this, linux/vhost.h includes code that is not C++.
 #define VIRTIO_RING_NO_LEGACY
 
 #include <algorithm>
@@ -58,7 +58,7 @@ std::optional<std::string> why_not_here() {
   if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
     return "the kernel has no BTF (/sys/kernel/btf/vmlinux)";
   }
-  // A container may refuse BPF also to root.
+  // A container may refuse BPF even to root.
   bpf_attr map{};
   map.map_type = BPF_MAP_TYPE_ARRAY;
   map.key_size = map.value_size = sizeof(std::uint32_t);
@@ -109,7 +109,7 @@ void stay_on_one_cpu() {
   VMNUMA_CHECK(::sched_setaffinity(0, sizeof(set), &set) == 0);
 }
 
-/// A child with work of its own, which then waits for its end.
+/// A child that does some work and then waits to be killed.
 template <class Work>
 pid_t start(Work work) {
   const pid_t pid = ::fork();
@@ -129,7 +129,7 @@ void end(pid_t pid) {
   (void)::waitpid(pid, nullptr, 0);
 }
 
-/// Two processes that wake each other in turns once they are told to, and then wait for their end.
+/// Two processes that wake each other in turn on request, and then wait to be killed.
 class PingPong {
  public:
   PingPong() {
@@ -170,7 +170,8 @@ class PingPong {
   pid_t second_ = 0;
 };
 
-/// A process with a vhost thread, and one that wakes that thread, as a VM does that sends to it.
+/// A process with a vhost thread, and another one that wakes that thread, like a VM that sends to
+/// it.
 class VhostKicks {
  public:
   explicit VhostKicks(files::FileDescriptor vhost) {
@@ -208,16 +209,16 @@ class VhostKicks {
   pid_t sender_ = 0;
 };
 
-/// The program, from its first line on or until it gave up.
+/// A run of the program. The constructor returns once it has printed its first line or given up.
 class Counting {
  public:
-  /// `before`: a program and its arguments that starts it, or nothing.
+  /// `before`: a program, with arguments, that starts it, or nothing.
   explicit Counting(const std::vector<pid_t>& vms, std::vector<std::string> before = {}) {
     VMNUMA_CHECK(::mkdir(pid_dir().c_str(), 0755) == 0);
     for (const pid_t pid : vms) {
       std::ofstream(pid_file(pid)) << pid << "\n";
     }
-    // For a run as another user, who may not get at the build tree.
+    // For a run as another user, who may have no access to the build tree.
     VMNUMA_CHECK(::chmod(directory_.path().c_str(), 0777) == 0);
     const std::string program = directory_.path() + "/vmnuma-wakeups";
     std::filesystem::copy_file(VMNUMA_WAKEUPS, program);
@@ -254,13 +255,13 @@ class Counting {
     }
   }
 
-  /// What it printed before it was ready, or gave up.
+  /// Returns what it printed before it was ready or gave up.
   [[nodiscard]] const std::string& said() const { return said_; }
   [[nodiscard]] bool has_file() const { return ::access(output().c_str(), F_OK) == 0; }
   void forget(pid_t pid) const { VMNUMA_CHECK(::unlink(pid_file(pid).c_str()) == 0); }
 
-  /// The first contents, from now on, of which `is_it` is true; what came last if none is within
-  /// 20 seconds.
+  /// Returns the first contents, from now on, for which `is_it` is true; the last ones if that
+  /// takes more than 20 seconds.
   template <class Condition>
   std::vector<PidWakeups> pairs_when(Condition is_it) {
     std::vector<PidWakeups> pairs;
@@ -287,7 +288,7 @@ class Counting {
     return pairs;
   }
 
-  /// Asks it to end; its exit status, or -1.
+  /// Asks it to end; returns its exit status, or -1.
   int end() {
     (void)::kill(program_, SIGTERM);
     int status = 0;
@@ -325,7 +326,7 @@ TEST_F(WakeupsTest, CountsOnlyWakeUpsBetweenTheTwoVms) {
   Counting counting({vms.second(), vms.first(), more.first()});
   ASSERT_THAT(counting.said(), HasSubstr("writes '"));
   others.play();
-  more.play();  // with a VM and one that is none
+  more.play();  // between a VM and a process that is not a VM
   vms.play();
   const std::vector<PidWakeups> pairs =
       counting.pairs_when([](const auto& now) { return !now.empty() && now[0].count >= kRounds; });
@@ -333,7 +334,7 @@ TEST_F(WakeupsTest, CountsOnlyWakeUpsBetweenTheTwoVms) {
   EXPECT_EQ(pairs[0].a, std::min(vms.first(), vms.second()));
   EXPECT_EQ(pairs[0].b, std::max(vms.first(), vms.second()));
   EXPECT_GE(pairs[0].count, kRounds);
-  EXPECT_LE(pairs[0].count, 2 * kRounds + 2);  // two a round
+  EXPECT_LE(pairs[0].count, 2 * kRounds + 2);  // two per round
   EXPECT_EQ(counting.end(), 0);
 }
 

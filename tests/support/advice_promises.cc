@@ -16,7 +16,7 @@ namespace vmnuma::tests {
 
 namespace {
 
-/// What it has of pages of that size; zero: ordinary ones.
+/// Returns the node's memory in pages of that size; zero means ordinary pages.
 Bytes memory_of(const Node& node, Bytes page_size) {
   for (const HugePagePool& pool : node.huge_pages) {
     if (pool.page_size == page_size) {
@@ -26,7 +26,8 @@ Bytes memory_of(const Node& node, Bytes page_size) {
   return page_size == Bytes{} ? node.memory : Bytes{};
 }
 
-/// The caches of the CPUs that the vCPU is pinned to; of all CPUs of these nodes if it is not.
+/// Returns the caches of the CPUs to which the vCPU is pinned; if it is not pinned, of all CPUs of
+/// these nodes.
 std::set<std::int32_t> caches_of(const VmDescription& vm, std::int32_t vcpu,
                                  const Topology& topology, const std::vector<NodeIndex>& nodes) {
   std::vector<CpuId> pinned = pinned_cpus(vm.vcpu_pins, vcpu);
@@ -176,7 +177,7 @@ std::optional<std::string> other_clients(const AdviceRequest& request, const Adv
     return fmt::format("it has {} cells on {} nodes", advice.cells.size(), homes);
   }
   if (clients.size() > homes) {
-    return std::nullopt;  // not a node for each
+    return std::nullopt;  // there is not a node for each
   }
   if (clients.size() != std::max<std::size_t>(advice.cells.size(), 1)) {
     return fmt::format("its {} cells are split into {} clients", advice.cells.size(),

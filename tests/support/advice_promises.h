@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What placement/advice/advice.h promises of any advice, held against one.
+/// Checks a piece of advice against the promises of placement/advice/advice.h.
 ///
-/// The property test tries it on generated hosts and VMs, the tests of machines on each of theirs
-/// with VMs of many sizes.
+/// The property test uses these checks on generated hosts and VMs, the tests of machines on each
+/// machine with VMs of many sizes.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,11 @@
 
 namespace vmnuma::tests {
 
-/// The VM whose definition is as advised.
+/// Returns the request of the VM whose definition is as advised.
 [[nodiscard]] AdviceRequest as_advised(const AdviceRequest& request, const Advice& advice);
 
-/// What is wrong with the advice, or nothing. The numbers are those of the properties in advice.h.
+/// Returns what is wrong with the advice, or nothing. The numbers below are those of the properties
+/// in advice.h.
 using AdvicePromise = std::optional<std::string> (*)(const AdviceRequest& request,
                                                      const AdviceHost& host, const Advice& advice);
 /// 1 and 6.
@@ -26,7 +27,7 @@ using AdvicePromise = std::optional<std::string> (*)(const AdviceRequest& reques
 [[nodiscard]] std::optional<std::string> unsaid_too_large(const AdviceRequest& request,
                                                           const AdviceHost& host,
                                                           const Advice& advice);
-/// 3, and that a VM that is as advised gets no warnings of what advice is about.
+/// 3, and that a VM defined as advised gets no warnings about what the advice covers.
 [[nodiscard]] std::optional<std::string> wrong_sockets(const AdviceRequest& request,
                                                        const AdviceHost& host,
                                                        const Advice& advice);
@@ -44,11 +45,11 @@ using AdvicePromise = std::optional<std::string> (*)(const AdviceRequest& reques
 inline constexpr AdvicePromise kAdvicePromises[] = {wrong_cells,  unsaid_too_large, wrong_sockets,
                                                     other_advice, other_clients,    untrue_caches};
 
-/// VMs from one vCPU to twice the CPUs of the host: plain ones, and such that never move, have
-/// cores of their own, huge pages, or rather fit a node than stay together.
+/// Returns VMs from one vCPU to twice the CPUs of the host: plain ones, and VMs that never move,
+/// have cores of their own, use huge pages, or prefer to fit a node over staying together.
 [[nodiscard]] std::vector<AdviceRequest> vms_of_all_sizes(const Topology& topology);
 
-/// What is wrong with the advice for such VMs, a sentence each that names the VM.
+/// Returns what is wrong with the advice for such VMs, as sentences that name the VM.
 [[nodiscard]] std::vector<std::string> wrong_advice_on(const Topology& topology);
 
 }  // namespace vmnuma::tests

@@ -68,7 +68,7 @@ struct Definition {
   std::string advised;
 };
 
-/// Whether a VM that was read has what was advised.
+/// Returns whether a parsed VM has what was advised.
 bool is_as_advised(const VmDescription& vm, const Advice& advice) {
   const auto same = [](const GuestCell& a, const GuestCell& b) {
     return a.id == b.id && a.vcpus == b.vcpus && a.memory == b.memory;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Definitions of VMs in XML, as they are asked advice for and as advised.
+/// Makes definitions of VMs in XML, before and after advice.
 #pragma once
 
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace vmnuma::tests {
 
-/// A definition that reads as this request, but for its policy and the nodes of its devices.
+/// Returns a definition that parses to this request, except for its policy and the nodes of its
+/// devices.
 [[nodiscard]] std::string definition_of(const AdviceRequest& request);
 
-/// The definition as advised for this host. Errors: those of advice and of XML, and corrupt if what
-/// comes out is not understood as advised, or the advice for it would change it again.
+/// Returns the definition as advised for this host. Errors: those of advice and of XML, and corrupt
+/// if the result does not parse to what was advised, or if advice would change it again.
 [[nodiscard]] Result<std::string> advised_definition(const std::string& xml, const VmPolicy& policy,
                                                      const AdviceHost& host);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Hosts with VMs on them, in few words.
+/// Builds snapshots of hosts with VMs in concise notation.
 ///
 /// Notation: nodes are listed in order, by cores and GiB; VMs by their homes (one client each),
-/// vCPUs a client and how busy each vCPU is. An epoch is 2 s, so one busy vCPU wants 2'000'000 us =
-/// kCpu; tests speak in kCpu. What is not said is harmless: one thread a core, 1 GiB of memory at
-/// home, at home for 100 epochs, epoch 30 (in which everything periodic is due), and every shortage
-/// has lasted.
+/// vCPUs per client and how busy each vCPU is. An epoch is 2 s, so one busy vCPU wants 2'000'000 us
+/// = kCpu; tests use kCpu. Defaults are harmless: one thread per core, 1 GiB of memory at home, at
+/// home for 100 epochs, epoch 30 (in which everything periodic is due), and every shortage has
+/// lasted.
 ///
 ///   const Snapshot snapshot = SnapshotBuilder()
 ///                                 .node({.cores = 4})
@@ -13,7 +13,7 @@
 ///                                 .vm({.name = "a", .homes = {0}, .vcpus = 4})
 ///                                 .build();
 ///
-/// What clients used is what the kernel would have given them: a node's threads shared by weight.
+/// Clients have used what the kernel would have given them, if a node's threads share it by weight.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct NodeSpec {
   std::int32_t threads_per_core = 1;
   std::int64_t memory_gib = 64;
   std::int64_t others_pct = 0;  ///< of one CPU, used by no client
-  std::int64_t huge_gib = 0;    ///< in huge pages of 2 MiB, besides memory_gib
+  std::int64_t huge_gib = 0;    ///< in huge pages of 2 MiB, in addition to memory_gib
   bool known = true;
   std::int32_t id = -1;  ///< the kernel's number; -1: its place in the list
 };
@@ -48,8 +48,8 @@ struct VmSpec {
   std::int32_t weight = 100;
   std::vector<std::int64_t> memory_gib = {};  ///< of each client per node; empty: 1 at home
   std::int64_t size_gib = 0;                  ///< of each client; 0: what is resident
-  bool huge_pages = false;                    ///< its memory consists of those of 2 MiB
-  std::vector<NodeIndex> allowed = {};        ///< empty: all that can be a home
+  bool huge_pages = false;                    ///< its memory consists of huge pages of 2 MiB
+  std::vector<NodeIndex> allowed = {};        ///< empty: all nodes that can be a home
   VmPolicy policy = {};
   std::string memory_stays_because = {};
   bool shares_memory = false;
@@ -72,10 +72,10 @@ class SnapshotBuilder {
   SnapshotBuilder& node(const NodeSpec& spec);
   SnapshotBuilder& nodes(int count, const NodeSpec& spec);
   SnapshotBuilder& vm(const VmSpec& spec);
-  /// Two VMs that wake each other so often.
+  /// Makes two VMs wake each other that often.
   SnapshotBuilder& chat(const std::string& a, const std::string& b, std::int64_t per_second);
   SnapshotBuilder& epoch(std::int64_t epoch);
-  /// SLIT distance of every node to every other; 20 if not said.
+  /// Sets the SLIT distance of every node to every other; the default is 20.
   SnapshotBuilder& distance(std::int32_t distance);
   SnapshotBuilder& options(const Options& options);
   [[nodiscard]] Snapshot build() const;
@@ -94,29 +94,29 @@ class SnapshotBuilder {
   Options options_;
 };
 
-/// A host of equal nodes, for what needs no clients.
+/// Returns a host of equal nodes, for tests without clients.
 [[nodiscard]] Topology equal_nodes(std::int32_t nodes, std::int32_t cores,
                                    std::int32_t threads_per_core, std::int64_t gib);
 
-/// The snapshot one epoch after the plan was made and carried out, the demand unchanged.
+/// Returns the snapshot one epoch after the plan was made and carried out, with unchanged demand.
 [[nodiscard]] Snapshot next_epoch(const Snapshot& snapshot, const Plan& plan,
                                   const Options& options);
 
-/// Homes are walls, as ESXi's are: for tests in which no client spills.
+/// Returns options with which no client spills beyond its home, as on ESXi.
 [[nodiscard]] Options walls();
 
-/// What clients ran if they live where they do, and what follows from it.
+/// Computes how long clients ran at their homes, and what follows from that.
 void run_and_share_out(Snapshot& snapshot, const Options& options);
 
-/// Index of the VM's first client.
+/// Returns the index of the VM's first client.
 [[nodiscard]] ClientIndex client_of(const Snapshot& snapshot, std::string_view vm);
 
 /// "load-move a:0->1", "load-swap a:0->1 b:1->0", clients beyond the first as "a/1"; pulls as
 /// "memory-pull a:0"; a spill that begins as "spill a:0+1", one that ends as "spill a:0". One line
-/// an action.
+/// per action.
 [[nodiscard]] std::vector<std::string> actions_of(const Snapshot& snapshot, const Plan& plan);
 
-/// "residency a:0->1", "no-room a:0->1 b" for swaps. One line a rejection.
+/// "residency a:0->1", "no-room a:0->1 b" for swaps. One line per rejection.
 [[nodiscard]] std::vector<std::string> rejections_of(const Snapshot& snapshot, const Plan& plan);
 
 }  // namespace vmnuma::tests

@@ -36,7 +36,7 @@ std::string text_of(const std::vector<Pin>& pins) {
   return text;
 }
 
-/// Numbers as "0-3,8".
+/// Formats numbers as "0-3,8".
 std::string text_of(const std::vector<std::int32_t>& numbers) {
   std::vector<CpuId> ids;
   for (const std::int32_t number : numbers) {

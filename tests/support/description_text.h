@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A VM's description as a text, for golden files.
+/// Formats a VM's description as text, for golden files.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace vmnuma::tests {
 
-/// A line for each fact, of what is not empty a line for each entry. Its policy is not in it.
+/// Returns a line for each fact, and a line for each entry of lists. The policy is not included.
 [[nodiscard]] std::string description_text(const VmDescription& vm);
 
 }  // namespace vmnuma::tests

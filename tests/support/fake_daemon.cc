@@ -14,7 +14,7 @@ namespace vmnuma::tests {
 
 namespace {
 
-/// The first line that comes in, or nothing if the other side hangs up before.
+/// Returns the first line received, or nothing if the peer closes the connection before.
 std::optional<std::string> read_line(int fd) {
   balancer::LineBuffer buffer(balancer::kLongestRequest);
   std::array<char, 4096> chunk{};
@@ -29,7 +29,7 @@ std::optional<std::string> read_line(int fd) {
   }
 }
 
-/// Stops when the other side has had enough.
+/// Sends the text; stops when the peer has closed the connection.
 void send_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t sent = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
@@ -87,7 +87,7 @@ void FakeDaemon::serve() {
       continue;
     }
     send_all(fd, *text);
-    (void)::close(fd);  // one request a connection is enough for tests
+    (void)::close(fd);  // one request per connection is enough for tests
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A daemon's end of the control socket that says what the test tells it to.
+/// A daemon's end of the control socket, with answers defined by the test.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ namespace vmnuma::tests {
 
 class FakeDaemon {
  public:
-  /// What to send for a line; nothing = never answer and keep the connection open. An empty string
-  /// closes it.
+  /// Returns what to send for a line; nothing means never to answer and to keep the connection
+  /// open. An empty string closes it.
   using Reply = std::function<std::optional<std::string>(const std::string& line)>;
 
   explicit FakeDaemon(Reply reply);
@@ -25,7 +25,7 @@ class FakeDaemon {
   FakeDaemon& operator=(const FakeDaemon&) = delete;
   ~FakeDaemon();
 
-  /// Answers every request with what `answer` makes of it.
+  /// Answers every request with the result of `answer`.
   [[nodiscard]] static Reply answering(
       std::function<Result<balancer::Answer>(const balancer::Command&)> answer);
 

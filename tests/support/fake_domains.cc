@@ -158,7 +158,7 @@ Result<void> FakeDomains::widen_memory_nodes(const DomainRun& run,
     return tl::unexpected<Error>(vm.error());
   }
   if ((*vm)->numatune == NumatuneMode::kNone) {
-    return {};  // it may use all
+    return {};  // the VM may use all CPUs
   }
   std::vector<NodeId> wide = (*vm)->numatune_nodes;
   wide.insert(wide.end(), nodes.begin(), nodes.end());

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Running VMs that do not exist: both libvirt ports over a table in memory.
+/// Fake running VMs: both libvirt ports over a table in memory.
 ///
-/// Problem: the sampler and the executor have to be tested with VMs that come, go and change at
-/// will. Approach: the same rules as libvirt's, proven by the same contract tests (tests/contract):
-/// changes show in the next refresh(), impossible ones are refused with the same error kinds.
+/// Problem: the sampler and the executor must be tested with VMs that start, stop and change at any
+/// time. Approach: follow the same rules as libvirt, which the same contract tests check
+/// (tests/contract): changes are visible after the next refresh(), and impossible ones are refused
+/// with the same kinds of error.
 #pragma once
 
 #include <map>
@@ -23,22 +24,23 @@ namespace vmnuma::tests {
 /// All functions from any thread.
 class FakeDomains final : public stats::DomainInventory, public migration::DomainControl {
  public:
-  /// The host's online CPUs, its nodes and its offline CPUs; anything else is refused.
+  /// Takes the host's online CPUs, its nodes and its offline CPUs; all others are refused.
   FakeDomains(std::vector<CpuId> cpus, std::vector<NodeId> nodes, std::vector<CpuId> offline = {});
 
   /// Starts the VM, or replaces the running one with its id.
   void start(VmDescription vm);
   void stop(const VmId& vm);
-  /// The running VM has a definition from now on; others are transient.
+  /// Gives the running VM a definition; VMs without one are transient.
   void define(const VmId& vm);
-  /// What the VM would start with the next time.
+  /// Returns the policy with which the VM would start the next time.
   [[nodiscard]] std::vector<PolicySetting> defined_policy(const VmId& vm) const;
-  /// Whether a job holds the VM, for check_free() only.
+  /// Sets whether a job holds the VM, for check_free() only.
   void set_busy(const VmId& vm, bool busy);
-  /// From now on every call of the ports fails with `error`, until it is taken back with nothing.
+  /// Makes every call of the ports fail with `error`, until this is called with nothing.
   void fail_with(std::optional<Error> error);
 
-  /// The changes made so far, in order: "pin_vcpu web1 0 to 4-7", "set_memory_nodes web1 to 0-1".
+  /// Returns the changes made so far, in order: "pin_vcpu web1 0 to 4-7", "set_memory_nodes web1 to
+  /// 0-1".
   [[nodiscard]] std::vector<std::string> changes() const;
 
   [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
@@ -59,7 +61,7 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
  private:
   [[nodiscard]] Result<VmDescription*> find(const VmId& vm);
   [[nodiscard]] Result<VmDescription*> find(const migration::DomainRun& run);
-  /// Where a thread may run that is pinned to `cpus`.
+  /// Returns where a thread may run that is pinned to `cpus`.
   [[nodiscard]] Result<std::vector<CpuId>> pin_to(const std::vector<CpuId>& cpus) const;
   [[nodiscard]] Result<void> set_nodes(VmDescription& vm, const std::vector<NodeId>& nodes);
 

@@ -16,7 +16,8 @@ namespace {
 constexpr const char* kCpuRoot = "sys/devices/system/cpu/";
 constexpr const char* kNodeRoot = "sys/devices/system/node/";
 
-/// The kernel's mask format: 32-bit words in hexadecimal, highest first, separated by commas.
+/// Returns the kernel's mask format: 32-bit words in hexadecimal, highest first, separated by
+/// commas.
 std::string to_mask(const std::vector<CpuId>& cpus) {
   constexpr std::size_t kWordBits = 32;
   std::vector<std::uint32_t> words(1);
@@ -42,7 +43,7 @@ std::vector<FakeCpu> all_cpus(const std::vector<FakeNode>& nodes) {
   return cpus;
 }
 
-/// The ids of those CPUs for which `belongs` holds; `cpus` is ascending.
+/// Returns the ids of those CPUs for which `belongs` holds; `cpus` is ascending.
 std::vector<CpuId> ids_of(const std::vector<FakeCpu>& cpus,
                           const std::function<bool(const FakeCpu&)>& belongs) {
   std::vector<CpuId> ids;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A host that does not exist: the files of /proc, /sys and /run that describe one, in a temporary
-/// directory.
+/// A fake host: the files of /proc, /sys and /run that describe it, in a temporary directory.
 ///
-/// Tests say what the host is in values (nodes, CPUs, VMs) and get a root directory for the
-/// readers. Files are rewritten in place, so that descriptors kept open see the change as they do
-/// on a kernel. What a directory of files cannot imitate is a thread that ends under an open
-/// descriptor: see fake_qemu.h for real processes.
+/// Tests describe the host by values (nodes, CPUs, VMs) and get a root directory for the readers.
+/// Files are rewritten in place, so that descriptors kept open see the change as with a real
+/// kernel. A directory of files cannot imitate a thread that ends while its files are open: for
+/// that, fake_qemu.h has real processes.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +34,9 @@ struct FakeNode {
   std::vector<HugePagePool> huge_pages;
 };
 
-/// `count` nodes with ids 0, 1, ...; each is one package and one last-level cache. As firmware
-/// likes to number them, the first threads of all cores come first: 2 nodes, 2 cores, 2 threads
-/// give node 0 the CPUs 0,1,4,5.
+/// `count` nodes with ids 0, 1, ...; each is one package and one last-level cache. As in the
+/// numbering of most firmware, the first threads of all cores come first: 2 nodes, 2 cores, 2
+/// threads give node 0 the CPUs 0,1,4,5.
 [[nodiscard]] std::vector<FakeNode> regular_nodes(std::int32_t count, std::int32_t cores,
                                                   std::int32_t threads, Bytes memory);
 
@@ -56,9 +55,9 @@ struct FakeVm {
   bool in_cgroup = true;  ///< false: a host without systemd and cgroup v2
 
   [[nodiscard]] VmId id() const;
-  /// What libvirt would tell about it.
+  /// Returns the VM as libvirt would describe it.
   [[nodiscard]] VmDescription description() const;
-  /// Its directories, relative to the root.
+  /// Return its directories, relative to the root.
   [[nodiscard]] std::string process_directory() const;
   [[nodiscard]] std::string thread_directory(std::int64_t tid) const;
   [[nodiscard]] std::string scope() const;
@@ -72,14 +71,15 @@ class FakeHost {
   /// Writes /sys/devices/system/{node,cpu} and a /proc/stat of an idle host. Distances are 10
   /// and 20.
   void set_nodes(const std::vector<FakeNode>& nodes);
-  /// Row by row, in the order of the nodes' ids.
+  /// Sets the distances row by row, in the order of the nodes' ids.
   void set_distances(const std::vector<FakeNode>& nodes,
                      const std::vector<std::vector<std::int32_t>>& rows);
   void set_node_memory(std::int32_t node, Bytes total, Bytes free);
-  /// The whole of /proc/stat: every CPU was idle for that long.
+  /// Writes /proc/stat: every CPU was idle for that long.
   void set_cpu_times(const std::vector<FakeNode>& nodes, std::int64_t idle_us);
 
-  /// Process, threads, cgroup and pid file of a VM, all counters zero, no limits, 64 MiB on node 0.
+  /// Makes the process, threads, cgroup and pid file of a VM, with all counters zero, no limits and
+  /// 64 MiB on node 0.
   void start(const FakeVm& vm);
   /// Removes what start() made.
   void stop(const FakeVm& vm);
@@ -95,15 +95,16 @@ class FakeHost {
     Bytes shared;
   };
   void set_memory(const FakeVm& vm, const std::vector<MemoryOnNode>& memory);
-  /// The files memory.min, .low, .high, .max and .swap.max of a cgroup, "machine.slice/".
+  /// Writes the files memory.min, .low, .high, .max and .swap.max of a cgroup, such as
+  /// "machine.slice/".
   void set_memory_limits(const std::string& cgroup, const MemoryLimits& limits);
 
-  /// Any file, relative to the root. Directories are made as needed; an existing file is rewritten
-  /// in place.
+  /// Writes any file, relative to the root. Directories are created as needed; an existing file is
+  /// rewritten in place.
   void write(const std::string& relative, std::string_view text);
   void remove(const std::string& relative);
   void rename(const std::string& relative, const std::string& to);
-  /// A symbolic link from there to a directory of the real host.
+  /// Makes a symbolic link from there to a directory of the real host.
   void link(const std::string& relative, const std::string& target);
 
  private:

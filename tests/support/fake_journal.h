@@ -27,7 +27,7 @@ class FakeJournal : public migration::Journal {
     migration::ActionState state{};
     std::string detail;
   };
-  /// In the order in which they were closed.
+  /// Returns the closed actions in the order in which they were closed.
   [[nodiscard]] const std::vector<Closed>& closed() const { return closed_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads whose times a test sets.
+/// A latency probe whose read times a test sets.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class FakeLatencyProbe final : public stats::LatencyProbe {
  public:
   using Pair = std::pair<NodeId, NodeId>;
 
-  /// Rounds of a pair of nodes, in order; the last one again and again.
+  /// Rounds of a pair of nodes, in order; the last one is repeated.
   std::map<Pair, std::vector<stats::LatencyRound>> rounds;
   /// Why a pair cannot be measured.
   std::map<Pair, Error> errors;
@@ -25,7 +25,8 @@ class FakeLatencyProbe final : public stats::LatencyProbe {
   std::size_t rounds_read = 0;
   std::function<void()> after_round = [] {};
 
-  /// One round in which every read took so long, of it the thread ran for that share.
+  /// Returns a round in which every read took that long and the thread ran for that share of the
+  /// time.
   [[nodiscard]] static stats::LatencyRound round_of(std::int64_t read_ns,
                                                     std::int64_t running_pct = 100) {
     return {1000, read_ns * 1000, read_ns * 10 * running_pct};

@@ -268,7 +268,7 @@ Result<void> FakeMemory::reveal(const VmProcess& process, std::span<const std::u
   for (const std::uint64_t address : addresses) {
     const auto page = place(**found, address);
     if (!page) {
-      // Of a whole block it is made sure first.
+      // A whole block is checked before it is touched.
       holes_touched_ += unit == kKiB * 4 ? 1 : 0;
     } else if (page->head().huge == (unit > page->range->description.page_size)) {
       page->head().hidden = false;

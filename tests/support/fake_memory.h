@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Processes' memory on nodes that do not exist: the PageMover port over a table of pages.
+/// Fake memory of processes on fake nodes: the PageMover port over a table of pages.
 ///
-/// Problem: what matters about moving pages is how the kernel fails: batches that end early,
-/// statuses that are not written, huge pages, full nodes. Approach: move_pages(2) of Linux 6.1
-/// (mm/migrate.c, do_pages_move) step by step over pages with a node and flags; proven by the same
-/// contract tests as the real one (tests/contract). Terms. Queue: pages collected for one
-/// migration; it is flushed when a page cannot be queued and at the end. Properties: a page is on
-/// exactly one node or absent; no node and no pool ever holds more than it can.
+/// Problem: the important cases of moving pages are the kernel's failures: batches that end early,
+/// statuses that are not written, huge pages, full nodes. Approach: imitate move_pages(2) of Linux
+/// 6.1 (mm/migrate.c, do_pages_move) step by step for pages that have a node and flags; the same
+/// contract tests check this and the real one (tests/contract).
+///
+/// Terms: *queue* - pages collected for one migration; it is flushed when a page cannot be queued,
+/// and at the end.
+///
+/// Properties:
+///  - a page is on exactly one node or absent;
+///  - no node and no pool ever holds more than its capacity.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +29,7 @@ struct FakeMemoryNode {
   std::vector<migration::PoolFree> pools;  ///< huge page pools, all free
 };
 
-/// What a call of move costs.
+/// The cost of a call of move.
 struct FakeMoveCost {
   Microseconds call{100};
   Microseconds page{1};
@@ -38,30 +43,31 @@ class FakeMemory final : public migration::PageMover {
 
   VmProcess start_process();
   void end_process(const VmProcess& process);
-  /// The nodes its cpuset allows; all until set.
+  /// Sets the nodes that the process's cpuset allows; all until set.
   void set_cpuset(const VmProcess& process, std::vector<NodeId> nodes);
-  /// Adds a mapping without pages; `resident` is not looked at. Ranges in ascending order.
+  /// Adds a mapping without pages; `resident` is ignored. Add ranges in ascending order.
   void map(const VmProcess& process, migration::MemoryRange range);
-  /// Puts pages there, as transparent huge pages if asked (start and length must fit). The node
-  /// must have room.
+  /// Populates a range, with transparent huge pages if requested (start and length must be
+  /// multiples of their size). The node must have room.
   void populate(const VmProcess& process, std::uint64_t start, Bytes length, NodeId node,
                 bool huge);
-  /// Gives the pages back.
+  /// Frees the pages.
   void discard(const VmProcess& process, std::uint64_t start, Bytes length);
-  /// Never movable: held by a device.
+  /// Makes pages immovable, as if pinned by a device.
   void pin(const VmProcess& process, std::uint64_t start, Bytes length);
-  /// Mapped by another process too.
+  /// Makes pages shared with another process.
   void share(const VmProcess& process, std::uint64_t start, Bytes length);
-  /// Looks absent until it is revealed, as pages do that NUMA balancing watches: a huge page as if
-  /// it never was.
+  /// Makes pages look absent until they are revealed, like pages that NUMA balancing has unmapped;
+  /// a huge page looks as if it never existed.
   void hide(const VmProcess& process, std::uint64_t start, Bytes length);
-  /// Fails to be moved so many times: at queueing (-EBUSY), or while it is being moved (no status).
+  /// Makes pages fail to move that many times: when queued (-EBUSY), or during migration (no
+  /// status).
   void make_busy(const VmProcess& process, std::uint64_t start, Bytes length, int times,
                  bool at_queueing);
-  /// Memory of a node that others use.
+  /// Sets the memory of a node that others use.
   void set_used_by_others(NodeId node, Bytes bytes);
   void set_cost(FakeMoveCost cost) { cost_ = cost; }
-  /// The caller may not look at or move this process's pages.
+  /// Denies the caller to query or move this process's pages.
   void deny(const VmProcess& process) { find(process)->denied = true; }
 
   [[nodiscard]] Result<void> check(const VmProcess& process) override;
@@ -77,11 +83,11 @@ class FakeMemory final : public migration::PageMover {
                                                    migration::SharedPages shared) override;
   [[nodiscard]] Result<migration::NodeMemory> node_memory(NodeId node) override;
 
-  /// Of a process, or of all.
+  /// Returns the bytes on a node, of a process or of all.
   [[nodiscard]] Bytes bytes_on(const VmProcess& process, NodeId node) const;
   [[nodiscard]] Bytes bytes_on(NodeId node) const;
   [[nodiscard]] Bytes free_on(NodeId node) const;
-  /// Nothing breaks the properties above.
+  /// Returns whether the properties above hold.
   [[nodiscard]] bool consistent() const;
 
   /// One call of move, for tests of what is submitted.
@@ -94,7 +100,7 @@ class FakeMemory final : public migration::PageMover {
   [[nodiscard]] const std::vector<Call>& moves() const { return moves_; }
   [[nodiscard]] std::int64_t queries() const { return queries_; }
   [[nodiscard]] std::int64_t addresses_asked() const { return addresses_asked_; }
-  /// Pages that a reveal would have made where there were none.
+  /// Returns the number of absent pages that a reveal would have created.
   [[nodiscard]] std::int64_t holes_touched() const { return holes_touched_; }
 
  private:
@@ -106,7 +112,7 @@ class FakeMemory final : public migration::PageMover {
     bool hidden = false;
     bool shared = false;
     bool huge = false;
-    bool queued = false;  ///< by the call that is under way
+    bool queued = false;  ///< by the current call
   };
   struct Range {
     migration::MemoryRange description;
@@ -120,7 +126,7 @@ class FakeMemory final : public migration::PageMover {
   };
   struct Place {
     Range* range = nullptr;
-    std::size_t first = 0;  ///< of the pages that move together
+    std::size_t first = 0;  ///< first of the pages that move together
     std::size_t count = 0;
     [[nodiscard]] Page& head() const { return range->pages[first]; }
   };
@@ -135,9 +141,9 @@ class FakeMemory final : public migration::PageMover {
   [[nodiscard]] int status_at(Process& process, std::uint64_t address) const;
   [[nodiscard]] bool has_room(const Place& place, NodeId target) const;
   void relocate(const Place& place, int target);
-  /// Migrates what is queued; 0, the number of pages that failed, or -ENOMEM.
+  /// Migrates the queue; returns 0, the number of pages that failed, or -ENOMEM.
   long flush(std::vector<Place>& queue, NodeId target, migration::MoveResult& result);
-  /// Bytes on the node in the pool of that page size; zero = ordinary.
+  /// Returns the bytes used on the node in the pool of that page size; zero means ordinary pages.
   [[nodiscard]] Bytes used(NodeId node, Bytes pool) const;
 
   std::vector<FakeMemoryNode> nodes_;

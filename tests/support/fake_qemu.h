@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A real process that looks like a VM's QEMU: its command line names the UUID, its threads are
-/// called "CPU 0/KVM". For what a directory of files cannot imitate: threads that end under an open
-/// descriptor, processes that restart.
+/// called "CPU 0/KVM". It serves for what a directory of files cannot imitate: threads that end
+/// while their files are open, and processes that restart.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ class FakeQemu {
 
   [[nodiscard]] std::int64_t pid() const { return pid_; }
 
-  /// Each returns when it is done.
+  /// These return when they are done.
   void plug(std::int32_t vcpu);
   void unplug(std::int32_t vcpu);
   /// Lets a vCPU's thread use at least 20 ms of CPU time.
   void burn(std::int32_t vcpu);
-  /// Ends the process and collects it.
+  /// Kills the process and reaps it.
   void kill();
 
  private:

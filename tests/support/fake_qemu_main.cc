@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The program behind fake_qemu.h and plain_qemu.h: `fake_qemu -uuid UUID VCPUS [OPTION...]`, of
-/// which the options do nothing. Reads "plug N", "unplug N" and "burn N" line by line, answers each
-/// with one byte when it is done, and ends with its input.
+/// The program behind fake_qemu.h and plain_qemu.h: `fake_qemu -uuid UUID VCPUS [OPTION...]`, whose
+/// options have no effect. Reads "plug N", "unplug N" and "burn N" line by line, answers each with
+/// one byte when it is done, and ends with its input.
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
@@ -35,7 +35,7 @@ class Vcpu {
   ~Vcpu() {
     ask([this] { ended_ = true; });
     thread_.join();
-    // The kernel lets a thread be joined a moment before it is gone from /proc.
+    // A thread can be joined a moment before it disappears from /proc.
     while (::access(task_.c_str(), F_OK) == 0) {
       ::sched_yield();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Threads whose reads from memory a test decides on.
+/// Fake threads whose reads from memory are set by a test.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +16,17 @@ namespace vmnuma::tests {
 
 class FakeThreadCounters final : public stats::ThreadCounters {
  public:
-  /// A thread runs, or has run on.
+  /// Lets a thread run, or run on.
   void run(std::int64_t tid, std::int64_t ran_ns, std::int64_t reads) {
     stats::ThreadCount& thread = threads_[tid];
     thread.ran_ns += ran_ns;
     thread.counted_ns += ran_ns;
     thread.reads += reads;
   }
-  /// Counting any thread fails with this from now on, or no longer.
+  /// Makes counting any thread fail with this code, or work again if there is none.
   void refuse(std::optional<ErrorCode> code) { refused_ = code; }
 
-  /// Counters that there are now, and the most there ever were.
+  /// Return the number of existing counters, and the most that ever existed.
   [[nodiscard]] std::size_t open() const { return *open_; }
   [[nodiscard]] std::size_t most_open() const { return most_open_; }
 
@@ -66,7 +66,7 @@ class FakeThreadCounters final : public stats::ThreadCounters {
     std::shared_ptr<std::size_t> open_;
   };
 
-  std::map<std::int64_t, stats::ThreadCount> threads_;  ///< none is ever removed
+  std::map<std::int64_t, stats::ThreadCount> threads_;  ///< threads are never removed
   std::optional<ErrorCode> refused_;
   std::shared_ptr<std::size_t> open_ = std::make_shared<std::size_t>(0);
   std::size_t most_open_ = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Predictors against each other on generated loads.
+/// Compares predictors on generated loads.
 ///
-/// Every VM's load is gone through minute by minute. From the first judged day on each predictor
-/// forecasts every ten minutes, and its forecast meets each of the next ten minutes' load.
+/// Every VM's load is processed minute by minute. From the first judged day on, each predictor
+/// makes a forecast every ten minutes, which is scored against the load of each of the next ten
+/// minutes.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ struct Contestant {
   std::function<std::optional<Permille>(const VmFacts&, const KnownLoad&)> forecast;
 };
 
-/// The last minute's load; the peak of the last hour; the exponentially weighted mean of the last
-/// hour with a half-life of ten minutes.
+/// Returns simple predictors: the last minute's load; the peak of the last hour; the exponentially
+/// weighted mean of the last hour with a half-life of ten minutes.
 [[nodiscard]] std::vector<Contestant> plain_contestants();
 
 /// Scores by contestant, in their order, for each family.
@@ -34,10 +35,10 @@ using TrialTable = std::map<LoadFamily, std::vector<ForecastScore>>;
                                        const std::vector<Contestant>& contestants,
                                        std::int64_t first_judged_day);
 
-/// Of all families together.
+/// Returns the scores of all families together.
 [[nodiscard]] std::vector<ForecastScore> all_together(const TrialTable& table);
 
-/// For people: pinball loss in thousandths of the VM's full time, and coverage.
+/// Formats the table for people: pinball loss in thousandths of the VM's full time, and coverage.
 [[nodiscard]] std::string to_text(const TrialTable& table,
                                   const std::vector<Contestant>& contestants);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Texts that are kept in tests/golden, and the fixtures that they are made from.
+/// Texts kept in tests/golden, and the fixtures from which they are made.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace vmnuma::tests {
 
-/// Empty if there is no such file.
+/// Returns the file's text; empty if there is no such file.
 [[nodiscard]] inline std::string file_text(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What the file holds. With VMNUMA_UPDATE_GOLDEN in the environment that is `text`; an empty one
-/// has no file.
+/// Returns the file's contents. If VMNUMA_UPDATE_GOLDEN is in the environment, first writes `text`
+/// to the file; for an empty text there is no file.
 [[nodiscard]] inline std::string golden(const std::filesystem::path& path,
                                         const std::string& text) {
   if (std::getenv("VMNUMA_UPDATE_GOLDEN") != nullptr) {
@@ -34,7 +34,7 @@ namespace vmnuma::tests {
   return file_text(path);
 }
 
-/// The files of a folder with this extension, ".xml", without it, in the order of their names.
+/// Returns the names, without extension, of a folder's files with this extension (".xml"), sorted.
 [[nodiscard]] inline std::vector<std::string> fixture_names(const std::filesystem::path& folder,
                                                             std::string_view extension) {
   std::vector<std::string> names;
@@ -47,7 +47,7 @@ namespace vmnuma::tests {
   return names;
 }
 
-/// The name of a case that is about a fixture.
+/// Returns the name of the test case for a fixture.
 [[nodiscard]] inline std::string fixture_case(const testing::TestParamInfo<std::string>& tested) {
   std::string name = tested.param;
   std::replace(name.begin(), name.end(), '-', '_');

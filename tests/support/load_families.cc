@@ -21,7 +21,7 @@ std::int64_t noise(Random& random, std::int64_t width) {
   return (sum - 2 * width) / 2;
 }
 
-/// 0 at both ends of begin..end, 1000 in the middle, nothing outside.
+/// Returns 0 at both ends of begin..end and outside, 1000 in the middle.
 std::int64_t hump(std::int64_t minute_of_day, std::int64_t begin, std::int64_t end) {
   const std::int64_t t = (minute_of_day - begin + kDay) % kDay;
   const std::int64_t length = end - begin;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Generated loads of VMs, for trying predictors.
+/// Generates loads of VMs for comparing predictors.
 ///
 /// Problem: predictors must be compared on loads whose nature is known, the same ones every time.
 /// Approach: families of loads, each a few VMs that differ in level, phase and noise, by minute
 /// over whole weeks. Integers and one seed per VM (tools/sim/scenario/random.h), so that all
-/// machines see the same.
+/// machines get the same loads.
 ///
 ///   constant   one level with noise
 ///   diurnal    a hump by day, another height every day
@@ -45,7 +45,7 @@ struct GeneratedVm {
   std::vector<Permille> load;  ///< by minute
 };
 
-/// The `which`-th VM of a family over so many days.
+/// Generates the `which`-th VM of a family for that many days.
 [[nodiscard]] GeneratedVm generate_load(LoadFamily family, std::int64_t which, std::int64_t days);
 
 }  // namespace vmnuma::tests

@@ -24,15 +24,16 @@ namespace {
 
 constexpr std::size_t kPageSize = 4096;
 
-/// Stays on the CPU it runs on, so that all pages come from one node.
+/// Stays on the current CPU, so that all pages come from one node.
 void stay_on_this_cpu() {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &cpus);
-  (void)::sched_setaffinity(0, sizeof(cpus), &cpus);  // pages on two nodes are found by the tests
+  (void)::sched_setaffinity(0, sizeof(cpus),
+                            &cpus);  // if this fails, the tests find pages on two nodes
 }
 
-/// As much again as is populated, at a multiple of the alignment; null if it cannot be had.
+/// Maps twice the populated size, at a multiple of the alignment; null if that fails.
 char* map_twice(const ChildMemory& memory) {
   const auto alignment = static_cast<std::uint64_t>(memory.alignment.value);
   const auto populated = static_cast<std::size_t>(memory.populated.value);
@@ -46,13 +47,13 @@ char* map_twice(const ChildMemory& memory) {
   const auto start = reinterpret_cast<std::uint64_t>(mapped);
   const std::uint64_t aligned = (start + alignment - 1) / alignment * alignment;
   if (aligned > start) {
-    (void)::munmap(mapped, aligned - start);  // what stays before it does no harm
+    (void)::munmap(mapped, aligned - start);  // the part before it that remains mapped does no harm
   }
   return reinterpret_cast<char*>(aligned);
 }
 
-/// Writes to every page, sixteen different ones by turns: so many may be merged as the kernel lets
-/// share one page (max_page_sharing is 256).
+/// Writes to every page, with sixteen different contents in turn, so that no more pages are equal
+/// than the kernel lets share one page (max_page_sharing is 256).
 void touch(char* bytes, std::size_t size) {
   constexpr std::size_t kDifferent = 16;
   for (std::size_t i = 0; i < size; i += kPageSize) {
@@ -60,23 +61,23 @@ void touch(char* bytes, std::size_t size) {
   }
 }
 
-/// A second process that has the pages too, until its parent ends.
+/// Starts a second process that maps the pages, too, until its parent ends.
 void share_with_second(char* bytes, std::size_t size) {
   int touched[2];
   if (::pipe(touched) == 0 && ::fork() == 0) {
-    (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);  // as for the first
+    (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);  // as for the first process
     touch(bytes, size);
-    (void)!::write(touched[1], "x", 1);  // else its parent waits until the test's limit
+    (void)!::write(touched[1], "x", 1);  // otherwise its parent waits until the test's time limit
     for (;;) {
       ::pause();
     }
   }
   char byte = 0;
-  (void)!::read(touched[0], &byte, 1);  // either way the pages are looked at afterwards
+  (void)!::read(touched[0], &byte, 1);  // the pages are checked afterwards in any case
 }
 
-/// Hands the bytes to io_uring, which holds them as long as this process runs. By bare calls,
-/// because the C library has none (io_uring_register(2)).
+/// Registers the bytes with io_uring, which pins them as long as this process runs. Uses raw system
+/// calls, because the C library has no wrappers (io_uring_register(2)).
 bool pin(char* bytes, std::size_t size) {
   io_uring_params params{};
   const auto ring = static_cast<int>(::syscall(__NR_io_uring_setup, 1, &params));
@@ -85,7 +86,8 @@ bool pin(char* bytes, std::size_t size) {
          ::syscall(__NR_io_uring_register, ring, IORING_REGISTER_BUFFERS, &buffer, 1) == 0;
 }
 
-/// Waits until all pages are merged; false if the kernel does not merge, or not in half a minute.
+/// Waits until all pages are merged; returns false if the kernel does not merge them within half a
+/// minute.
 bool merge(char* bytes, std::size_t size) {
   constexpr int kTries = 300;
   constexpr useconds_t kBetween = 100'000;
@@ -107,7 +109,7 @@ bool merge(char* bytes, std::size_t size) {
   return false;
 }
 
-/// Makes the pages and what they are; false if they cannot be had.
+/// Creates the pages with their kind; returns false if that is not possible.
 bool populate(const ChildMemory& memory, char* bytes) {
   const auto size = static_cast<std::size_t>(memory.populated.value);
   const bool huge = memory.kind == MemoryKind::kHuge || memory.node;
@@ -119,7 +121,7 @@ bool populate(const ChildMemory& memory, char* bytes) {
     }
   }
   if (memory.kind == MemoryKind::kHugetlb && ::madvise(bytes, size, MADV_POPULATE_WRITE) != 0) {
-    return false;  // the pool is too small; to touch the pages would be the end of this process
+    return false;  // the pool is too small; touching the pages would kill this process
   }
   touch(bytes, size);
   switch (memory.kind) {
@@ -137,10 +139,10 @@ bool populate(const ChildMemory& memory, char* bytes) {
   }
 }
 
-/// What the child does; it says where its memory is, 0 if it has none, and waits for its end.
+/// Runs the child, which reports where its memory is, 0 if it has none, and waits to be killed.
 [[noreturn]] void run_child(const ChildMemory& memory, int said) {
   (void)::prctl(PR_SET_PDEATHSIG,
-                SIGKILL);  // if it fails the child outlives a crashed test, no more
+                SIGKILL);  // if this fails, the child may outlive a crashed test, nothing worse
   stay_on_this_cpu();
   char* bytes = map_twice(memory);
   const bool done = bytes != nullptr && populate(memory, bytes);
@@ -151,7 +153,7 @@ bool populate(const ChildMemory& memory, char* bytes) {
   }
 }
 
-/// Field 22 of /proc/PID/stat; the command of these children holds no blanks after its ')'.
+/// Returns field 22 of /proc/PID/stat; the name of these children has no blanks after a ')'.
 std::uint64_t start_time_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -196,7 +198,7 @@ void MemoryChild::kill() {
 
 void MemoryChild::reap() {
   if (!reaped_ && pid_ > 0) {
-    (void)::waitpid(pid_, nullptr, 0);  // killed before
+    (void)::waitpid(pid_, nullptr, 0);  // it was killed before
     reaped_ = true;
   }
 }

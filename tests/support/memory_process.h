@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Real processes that hold memory and do nothing, for tests of what the kernel says about them.
+/// Real processes that hold memory and do nothing, for tests of what the kernel reports about them.
 #pragma once
 
 #include <memory>
@@ -20,21 +20,21 @@ enum class MemoryKind {
   kLocked,   ///< private, small, mlock(2)ed
   kPinned,   ///< private, small, the first half held as a fixed buffer of io_uring(7)
   kMerged,   ///< private, small, each merged with others by the kernel's same-page merging
-  kShared,   ///< small pages that a second process maps too
+  kShared,   ///< small pages that a second process maps, too
 };
 
 struct ChildMemory {
-  Bytes populated;  ///< all on one node; as much again is mapped without pages
+  Bytes populated;  ///< all on one node; the same amount is mapped without pages
   Bytes alignment;  ///< of the start
   MemoryKind kind = MemoryKind::kSmall;
-  /// Where the pages should be, if there is room; the node that the child runs on if not set.
+  /// The node for the pages, if it has room; if not set, the node on which the child runs.
   std::optional<NodeId> node = std::nullopt;
 };
 
-/// Ends and is reaped with its object.
+/// The child ends and is reaped with its object.
 class MemoryChild {
  public:
-  /// Nothing if the memory could not be had.
+  /// Starts a child; nothing if the memory is not available.
   [[nodiscard]] static std::unique_ptr<MemoryChild> start(const ChildMemory& memory);
   MemoryChild(const MemoryChild&) = delete;
   MemoryChild& operator=(const MemoryChild&) = delete;
@@ -43,7 +43,7 @@ class MemoryChild {
   [[nodiscard]] const VmProcess& process() const { return process_; }
   [[nodiscard]] std::uint64_t address() const { return address_; }
 
-  /// Ends it. Until it is reaped its pid stays its own.
+  /// Kills the child. Its pid is not reused until it is reaped.
   void kill();
   void reap();
 

@@ -2,9 +2,9 @@
 /// A daemon on a simulated host, for the dashboard: the shipped controller behind
 /// a control socket.
 ///
-/// Prints the socket's path and serves until its standard input ends. A scenario has run for some
-/// epochs when it begins; each time the status is asked for, another epoch has passed. The
-/// history is what the plans said, with what was measured a few epochs later.
+/// Prints the socket's path and serves until its standard input ends. When it starts serving, a
+/// scenario has run for some epochs; at each request for the status another epoch passes. The
+/// history contains what the plans predicted, and what was measured a few epochs later.
 ///
 /// Usage: vmnuma_page_host SCENARIO_FILE EPOCHS
 #include <cstdlib>
@@ -97,7 +97,7 @@ class PageHost {
       const auto& predicted = waiting.row.predicted;
       if (waiting.row.reason == "initial-placement" || !predicted.lost_before_ms ||
           !predicted.imbalance_before_pct || !status.lost_ms || !status.imbalance_pct) {
-        continue;  // nothing was promised, or nothing is measured
+        continue;  // nothing was predicted, or nothing was measured
       }
       vmnuma::balancer::OutcomeView outcome;
       outcome.lost_before_ms = *predicted.lost_before_ms;

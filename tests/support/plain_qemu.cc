@@ -63,7 +63,7 @@ PlainProcess::PlainProcess(const std::string& program, std::vector<std::string> 
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   VMNUMA_CHECK(pid_ >= 0);
-  if (pid_ == 0) {  // only what is safe after a fork of a process with threads
+  if (pid_ == 0) {  // only what is safe after forking a process with threads
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigset_t none;
     ::sigemptyset(&none);

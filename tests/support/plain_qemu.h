@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Processes as they are started where VMs run without libvirt: each in a cgroup of its own, into
-/// which it goes before it becomes QEMU.
+/// Processes started like VMs without libvirt: each in a cgroup of its own, which it enters before
+/// it executes QEMU.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace vmnuma::tests {
 
-/// Cgroups of the test's own in the hierarchy of cgroup v2, wherever it is mounted.
+/// The test's own cgroups in the cgroup v2 hierarchy, wherever that is mounted.
 class OwnCgroups {
  public:
-  /// Nothing where cgroup v2 is not mounted or may not be written to.
+  /// Returns nothing if cgroup v2 is not mounted or not writable.
   [[nodiscard]] static std::unique_ptr<OwnCgroups> make();
   OwnCgroups(const OwnCgroups&) = delete;
   OwnCgroups& operator=(const OwnCgroups&) = delete;
-  /// Removes them, which must be empty.
+  /// Removes the cgroups, which must be empty.
   ~OwnCgroups();
 
-  /// What all of them are in.
+  /// Returns the directory that contains all of them.
   [[nodiscard]] const std::string& path() const { return directory_; }
-  /// Makes one, "100.scope", and returns its directory.
+  /// Creates a cgroup, such as "100.scope", and returns its directory.
   [[nodiscard]] std::string add(const std::string& name);
   void remove(const std::string& name);
 
@@ -35,10 +35,10 @@ class OwnCgroups {
   std::vector<std::string> names_;
 };
 
-/// A child process; ends with the object, and with the test.
+/// A child process, which ends with the object, and with the test.
 class PlainProcess {
  public:
-  /// `arguments` begin with the name that the program has on its command line. `cgroup` is a
+  /// `arguments` begins with the program's name as shown on its command line. `cgroup` is a
   /// directory, or empty. Its standard input is a pipe without a writer.
   PlainProcess(const std::string& program, std::vector<std::string> arguments,
                const std::string& cgroup);
@@ -47,9 +47,9 @@ class PlainProcess {
   ~PlainProcess();
 
   [[nodiscard]] std::int64_t pid() const { return pid_; }
-  /// Waits for its first byte of output, or its end.
+  /// Waits for the process's first byte of output, or its end.
   void await_output() const;
-  /// Ends it and collects it.
+  /// Kills the process and reaps it.
   void kill();
 
  private:
@@ -58,9 +58,8 @@ class PlainProcess {
   int output_ = -1;
 };
 
-/// A process with named vCPU threads that is no QEMU but looks like one, and is quick to start.
-/// `options` are further ones of its command line, `program` is where it lies if not where it was
-/// built.
+/// A process with named vCPU threads that looks like QEMU but starts quickly. `options` are added
+/// to its command line; `program` is its path if it is not where it was built.
 struct QemuLike {
   std::string uuid;
   std::int32_t vcpus = 1;
@@ -69,10 +68,10 @@ struct QemuLike {
   std::string program;
 };
 [[nodiscard]] std::unique_ptr<PlainProcess> start(const QemuLike& qemu);
-/// Where it was built.
+/// Returns the path where it was built.
 [[nodiscard]] std::string qemu_like_program();
 
-/// The process that started `pid`. Nothing if that has ended.
+/// Returns the parent of `pid`; nothing if `pid` has ended.
 [[nodiscard]] std::optional<std::int64_t> parent_of(std::int64_t pid);
 
 }  // namespace vmnuma::tests

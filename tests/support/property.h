@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Property tests with rapidcheck, the one way in. CTest runs them on the same cases every time
-/// (VMNUMA_PROPERTY_SEED); a test program of its own takes new ones, and RC_PARAMS
-/// ("max_success=100000", or "reproduce=..." as a failing property prints it) from the environment.
+/// Includes rapidcheck for property tests; all of them use this header. CTest runs properties on
+/// the same cases every time (VMNUMA_PROPERTY_SEED). A test program run by hand uses new cases, and
+/// RC_PARAMS from the environment ("max_success=100000", or "reproduce=..." as a failing property
+/// prints it).
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Loads that the lab recorded (tests/fixtures/loads), in the shape of generated ones.
+/// Loads recorded in the lab (tests/fixtures/loads), in the form of generated ones.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@
 
 namespace vmnuma::tests {
 
-/// A line a VM: name, vCPUs, memory in MiB, shares, guest OS, and its load in thousandths, minute
-/// after minute. The family is the name without its number. Throws std::runtime_error if the file
-/// cannot be read or is none.
+/// Reads the file, which has one line per VM: name, vCPUs, memory in MiB, shares, guest OS, and its
+/// load in thousandths, minute by minute. The family is the name without its number. Throws
+/// std::runtime_error if the file cannot be read or is malformed.
 [[nodiscard]] std::vector<GeneratedVm> recorded_loads(const std::filesystem::path& path);
 
 }  // namespace vmnuma::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Lines of recordings that no daemon wrote.
+/// Makes lines of recordings without a daemon.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace vmnuma::tests {
 
-/// CRC-32 of IEEE 802.3.
+/// Computes the CRC-32 of IEEE 802.3.
 [[nodiscard]] inline std::uint32_t crc32_of(std::string_view bytes) {
   std::uint32_t crc = 0xffffffffU;
   for (const char c : bytes) {
@@ -22,12 +22,12 @@ namespace vmnuma::tests {
   return crc ^ 0xffffffffU;
 }
 
-/// The line of a frame with this text, whatever that is.
+/// Returns the line of a frame with this text, whatever the text is.
 [[nodiscard]] inline std::string recording_line(std::string_view frame) {
   return fmt::format("{{\"frame\":{},\"crc32\":\"{:08x}\"}}", frame, crc32_of(frame));
 }
 
-/// What such a line has in the place of its frame.
+/// Returns the frame of such a line.
 [[nodiscard]] inline std::string_view frame_of(std::string_view line) {
   constexpr std::size_t kBefore = 9;  // {"frame":
   constexpr std::size_t kAfter = 20;  // ,"crc32":"01234567"}

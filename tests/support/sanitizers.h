@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether a test runs under a sanitizer that has an allocator of its own: it keeps freed memory
-/// back, so what is resident says nothing, and it ends the program where there is no memory.
+/// Tells whether a test runs under a sanitizer with its own allocator, which keeps freed memory, so
+/// that the resident size means nothing, and which ends the program if there is no memory.
 #pragma once
 
 namespace vmnuma::tests {

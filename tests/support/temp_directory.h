@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A directory of the test's own, gone with it. Its path is short enough for a socket in it.
+/// A directory of the test's own, removed with this object. Its path is short enough for a socket
+/// in it.
 #pragma once
 
 #include <cstdlib>
@@ -19,7 +20,7 @@ class TempDirectory {
   TempDirectory(const TempDirectory&) = delete;
   TempDirectory& operator=(const TempDirectory&) = delete;
   ~TempDirectory() {
-    std::error_code ignored;  // what is left is in the temporary directory anyway
+    std::error_code ignored;  // leftovers are in the temporary directory anyway
     std::filesystem::remove_all(path_, ignored);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The time zone of the environment, for as long as this object lives.
+/// Sets the time zone of the environment during this object's lifetime.
 #pragma once
 
 #include <cstdlib>

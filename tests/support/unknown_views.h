@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Views of a host of which nothing is known that may be unknown: whatever may be absent is, all
-/// else has a value in which no digit is 0. So a 0 in what is made of them was invented.
+/// Views of a host of which as much as possible is unknown: every value that may be absent is, and
+/// all others have values without the digit 0. So a 0 in anything made from these views was
+/// invented.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ class UnknownFields {
     values.resize(1);
     fill(values.front());
   }
-  /// Memory by node, which is empty where it is not known.
+  /// Memory by node, which is empty if unknown.
   void fill(std::vector<std::int64_t>& values) { values.clear(); }
   template <class View>
   requires std::is_class_v<View>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Views, and a table, in which every field has a value that is not its default, but for
+/// Views, and a table, in which every field has a value other than its default, except
 /// StatusView::nothing_to_balance and recorded_unix_s: a host of four nodes has something to
-/// balance, and it is no recording.
+/// balance, and it is not a recording.
 #pragma once
 
 #include "balancer/model/view.h"

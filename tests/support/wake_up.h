@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Waiting for another thread's callback, without sleeping and not for ever.
+/// Waits for another thread's callback, without sleeping and with a time limit.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class WakeUp {
     arrived_.notify_all();
   }
 
-  /// Takes one callback, waiting for it if there is none; false if none came within `limit`.
+  /// Takes one callback, waiting for it if necessary; returns false if none came within `limit`.
   [[nodiscard]] bool wait(std::chrono::seconds limit) {
     std::unique_lock lock(mutex_);
     if (!arrived_.wait_for(lock, limit, [this] { return pending_ > 0; })) {
