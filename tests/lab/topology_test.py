@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "inside"))
 from lab import topology  # noqa: E402, after the path
 
-# Two cells of a host, of two vCPUs and of one, whose sockets have a core each.
+# Two cells, with two vCPUs and with one; each socket has one core.
 DEFINITION = """<domain type='qemu'>
   <memory unit='KiB'>196608</memory>
   <vcpu placement='auto'>3</vcpu>
@@ -30,7 +30,7 @@ DEFINITION = """<domain type='qemu'>
   </cpu>
 </domain>"""
 
-# What Linux 6.1 tells of it: 131072 KiB without what the firmware has, and 65536.
+# What Linux 6.1 reports about it: 131072 KiB minus what the firmware uses, and 65536.
 CONSOLE = "".join(line + "\r\n" for line in """\
 [    0.952649] mtrr: your CPUs had inconsistent fixed MTRR settings
 /sys/devices/system/node/node0/cpulist: 0-1

@@ -9,8 +9,8 @@
 // CPU repeats a period of the local APIC timer: write until the busy part is over, HLT for the rest.
 // The duty cycle is a ratio of one timer, so it needs no calibration and holds under KVM and TCG.
 //
-// Memory is dealt to the CPUs that the command line names, once all have started: two CPUs that write to one page
-// would take each other's changes for damage.
+// Memory is distributed among the CPUs once all that the command line requests have started: two
+// CPUs that write to the same page would mistake each other's changes for damage.
 //
 // Kernel command line:
 //   cpus=N         CPUs that start (default 1)
@@ -24,15 +24,15 @@
 enum {
   kPageSize = 4096,
   kFirstByte = 2 << 20,        // above the program and its stacks
-  kPagesPerBatch = 32,         // pages written between two looks at the timer
+  kPagesPerBatch = 32,         // pages written between two checks of the timer
   kWordsApart = 128,           // words of a page that are written: every 512 bytes
   kTimerVector = 0x40,
   kSpuriousVector = 0xFF,
   kTimerPeriod = 100 * 1000 * 1000,  // 100 ms at the 1 GHz of QEMU's and KVM's local APIC
   kPeriodsPerLoad = 10,
   kMaxCpus = 63,
-  kLine = 0x3F8,        // of a 16550: its data
-  kLineStatus = 0x3FD,  // bit 0: a byte has come, bit 5: one can be sent
+  kLine = 0x3F8,        // data register of a 16550
+  kLineStatus = 0x3FD,  // bit 0: a byte has arrived, bit 5: one can be sent
 };
 
 // Local APIC registers (Intel SDM volume 3, table "Local APIC Register Address Map").
@@ -69,10 +69,10 @@ extern volatile uint32_t cpu_count;
 void timer_interrupt(void);
 void spurious_interrupt(void);
 
-// Read from the outside: right behind the Multiboot header.
+// Read from outside the guest; located right after the Multiboot header.
 struct Report {
   char mark[8];
-  uint32_t rounds;  // through all of its share, by all CPUs together
+  uint32_t rounds;  // passes over its share, sum over all CPUs
   uint32_t damaged_pages;
 };
 __attribute__((section(".report"), used)) static volatile struct Report report = {"vmnuma:", 0, 0};
@@ -111,7 +111,7 @@ static void load_gates(void) {
   __asm__ volatile("lidt %0" : : "m"(pointer));
 }
 
-// The firmware leaves the 8259 timer interrupt on; nothing here handles it.
+// Masks the 8259: the firmware leaves its timer interrupt enabled, and there is no handler for it.
 static void mask_legacy_interrupts(void) {
   __asm__ volatile("outb %b0, $0x21; outb %b0, $0xA1" : : "a"(0xFF));
 }
@@ -147,7 +147,7 @@ static uint32_t number_at(const char* text) {
   return value;
 }
 
-// What follows `name` in the command line, or 0.
+// Returns the text after `name` on the command line, or 0.
 static const char* text_after(const char* line, const char* name) {
   for (; *line != 0; ++line) {
     const char* at = line;
@@ -163,13 +163,13 @@ static const char* text_after(const char* line, const char* name) {
   return 0;
 }
 
-// The number after `name` in the command line, or `otherwise`.
+// Returns the number after `name` on the command line, or `otherwise`.
 static uint32_t option(const char* line, const char* name, uint32_t otherwise) {
   const char* text = text_after(line, name);
   return text != 0 ? number_at(text) : otherwise;
 }
 
-// Goes on to the next load of the list; the last one stays.
+// Advances to the next load of the list; the last one stays in effect.
 static void next_load(void) {
   const uint32_t load = number_at(loads);
   load_percent = load < 1 ? 1 : load > 100 ? 100 : load;
@@ -182,7 +182,8 @@ static void next_load(void) {
   }
 }
 
-// What a page holds belongs to it alone, so that a page which is lost, old or another's shows.
+// Returns contents unique to the page, so that a page that was lost, is outdated or belongs
+// elsewhere is detected.
 static uint32_t word_of(uint32_t page, uint32_t round, uint32_t word) {
   return (page ^ round * 0x9E3779B9u) + word;
 }
@@ -207,7 +208,7 @@ static void check_page(uint32_t page) {
   }
 }
 
-// Checks and changes the next pages of this CPU's share; pages are dealt to the CPUs in turn.
+// Checks and changes the next pages of this CPU's share; pages are assigned to the CPUs in turn.
 static uint32_t write_batch(uint32_t page) {
   for (int i = 0; i < kPagesPerBatch; ++i) {
     if (page >= last_byte) {
@@ -298,7 +299,7 @@ void first_cpu(const struct MultibootInfo* info) {
   apic_write(kApicCommandLow, kInitOthers);
   pause_for(10 * 1000 * 1000);
   while (cpu_count < cpus) {
-    apic_write(kApicCommandLow, kStartOthers);  // CPUs that run already ignore it
+    apic_write(kApicCommandLow, kStartOthers);  // CPUs that are already running ignore it
     pause_for(1000 * 1000);
   }
   all_have_started = 1;

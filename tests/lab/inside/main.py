@@ -77,7 +77,7 @@ def run_scenario(name, module):
         result["passed"] = True
     except Failure as failure:
         result["reason"] = str(failure)
-    except Exception:  # a scenario's own mistake is a failure like any other
+    except Exception:  # an error in the scenario itself is a failure like any other
         result["reason"] = traceback.format_exc()
     finally:
         signal.alarm(0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only program of a Linux guest: tells on the console what NUMA nodes, cores and caches its
-// kernel sees, each line as "FILE: LINE", then "end", and switches the guest off.
+// The only program of a Linux guest: prints on the console the NUMA nodes, cores and caches that
+// its kernel sees, each line as "FILE: LINE", then "end", and powers the guest off.
 
 #include <glob.h>
 #include <regex.h>
@@ -15,9 +15,9 @@
 #define CPU "/sys/devices/system/cpu/cpu[0-9]*"
 #define NODE "/sys/devices/system/node/node[0-9]*"
 
-enum { kConsoleOff = 6 };  // of syslog(2)
+enum { kConsoleOff = 6 };  // action of syslog(2)
 
-// Which lines of which files.
+// The lines of files to print.
 static const struct {
   const char* files;
   const char* lines;

@@ -19,13 +19,13 @@ _CONFIG = "/etc/vmnuma/vmnuma.toml"
 _STATE = "/var/lib/vmnuma"
 _HISTORY = _STATE + "/history.sqlite"
 
-# An epoch, by this machine's clock. A daemon that finishes none for the silence limit has hung.
+# An epoch, by this machine's clock. A daemon that completes none within the silence limit hangs.
 _EPOCH_S = 2
 _SILENCE_LIMIT_S = 60
 
-# Refused, and no fault (numbers of x86-64): mmap for memory to write and execute, from which PCRE2, of a regular
-# expression of libvirt's, makes do without compiled ones; and clone3, which RestrictNamespaces= refuses whatever it is
-# for, so that libc starts threads by clone.
+# System calls that are refused without harm (numbers of x86-64): mmap of memory that is both writable and executable,
+# without which PCRE2, used by libvirt, does not compile regular expressions; and clone3, which RestrictNamespaces=
+# always refuses, so that libc starts threads with clone.
 _HARMLESSLY_REFUSED = {9, 435}
 
 
@@ -36,9 +36,9 @@ def install():
     for top in os.listdir(_INSTALL):
         run("cp", "-a", "--no-preserve=ownership", f"{_INSTALL}/{top}/.", f"/{top}/")
     run("systemd-sysusers")
-    run("systemd-tmpfiles", "--create", check=False)  # warns of what is not ours
+    run("systemd-tmpfiles", "--create", check=False)  # warns about files that are not ours
     run("systemctl", "daemon-reload")
-    run("systemctl", "reload", "polkit", check=False)  # it also sees new rules by itself
+    run("systemctl", "reload", "polkit", check=False)  # it also notices new rules by itself
 
 
 def configure(text="", mode="active"):

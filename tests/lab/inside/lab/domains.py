@@ -82,7 +82,7 @@ def xml(guest):
     load = guest.load if isinstance(guest.load, int) else ",".join(map(str, guest.load))
     current = f" current='{guest.vcpus_at_start}'" if guest.vcpus_at_start else ""
     placement = " placement='auto'" if guest.auto else f" cpuset='{guest.cpuset}'" if guest.cpuset else ""
-    # Restrictive, because libvirt changes no other mode of a running VM.
+    # Restrictive, because that is the only mode that libvirt can change for a running VM.
     numatune = ("<numatune><memory mode='restrictive' placement='auto'/></numatune>"
                 if guest.auto else "")
     network = (f"<interface type='bridge'><source bridge='{guest.bridge}'/><model type='virtio'/>"

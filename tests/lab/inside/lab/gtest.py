@@ -13,7 +13,7 @@ class Outcome:
     tests: int
     failed: list  # names
     skipped: list  # names
-    why: str  # what was printed by those that failed
+    why: str  # the output of those that failed
 
     def figures(self):
         return {"tests": self.tests, "failed": self.failed, "skipped": self.skipped}

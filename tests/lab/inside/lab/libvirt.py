@@ -8,7 +8,7 @@ from lab.process import Failure, run, wait_until
 
 _UNIT = "libvirtd.service"
 _ANSWER_LIMIT_S = 60
-# Where the package has them, and where libvirt looks.
+# Where the package installs them, and where libvirt looks for them.
 _LINKS = {
     "/etc/libvirt/hooks/qemu.d/vmnuma": "/usr/share/vmnuma/libvirt-hook",
     "/usr/bin/numad": "/usr/libexec/vmnuma/numad",

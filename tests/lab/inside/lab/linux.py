@@ -12,9 +12,9 @@ _FILES = ("vmlinux", "initrd", "qemu-in-one-thread")
 _BOOT_LIMIT_S = 900
 _WRITTEN_LIMIT_S = 30
 
-# QEMU's emulated APIC looks for CPUs up to the first number that no CPU has, and three cores of a socket have the
-# numbers of four; a kernel that may get more than eight CPUs does not address them in this way. Calibrations go wrong
-# where time stands still now and then, and the rest takes time and is of no use here.
+# QEMU's emulated APIC searches for CPUs only up to the first unused number, and three cores of a socket use the numbers
+# of four; a kernel that supports more than eight CPUs does not address them like this. Calibrations fail if time
+# sometimes stands still, and the remaining options avoid work that is useless here.
 _WORDS = ("console=ttyS0 loglevel=5 panic=-1 possible_cpus=16 lpj=4000000 tsc=reliable no_timer_check nowatchdog nokaslr"
           " mitigations=off cryptomgr.notests random.trust_cpu=on 8250.nr_uarts=1")
 
@@ -62,7 +62,7 @@ def start(name, xml):
 
 def console(name):
     """Waits until the guest has switched itself off, and returns what it has written."""
-    # Not by virsh, which takes CPU time from the guest.
+    # Not with virsh, which would take CPU time from the guest.
     wait_until(f"'{name}' has switched itself off",
                lambda: not os.path.exists(f"/run/libvirt/qemu/{name}.pid"), _BOOT_LIMIT_S)
     wait_until(f"the console of '{name}' is written", lambda: os.path.getsize(_console(name)) > 0, _WRITTEN_LIMIT_S)

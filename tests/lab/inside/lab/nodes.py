@@ -59,7 +59,7 @@ def idle_seconds():
     """How long all CPUs together have been idle since the machine began. What they were busy with is counted by ticks, of
     which an emulated machine loses many."""
     times = [int(ticks) for ticks in read("/proc/stat").splitlines()[0].split()[1:]]
-    return (times[3] + times[4]) / os.sysconf("SC_CLK_TCK")  # and waiting for disks
+    return (times[3] + times[4]) / os.sysconf("SC_CLK_TCK")  # plus waiting for disks
 
 
 def adapters():

@@ -127,5 +127,5 @@ def _answer(lines, command):
     while True:
         told = json.loads(lines.readline())
         expect("error" not in told, f"QEMU refuses {command}: {told}")
-        if "return" in told:  # and not an event
+        if "return" in told:  # not an event
             return told["return"]

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 from lab.nodes import numbers
 
 _KIB_OF = {"b": 1 / 1024, "KiB": 1, "MiB": 1024, "GiB": 1 << 20}
-# Firmware keeps the hole below 1 MiB and its tables.
+# The firmware keeps the hole below 1 MiB and its tables.
 _FIRMWARE_KIB = 1024
 
 
@@ -25,7 +25,7 @@ class Topology:
     memory_kib: list  # of each node
     sockets: list  # groups of CPUs
     cores: list
-    caches: list  # groups of CPUs that share one of the third level; None: nothing is promised
+    caches: list  # groups of CPUs that share a third-level cache; None: nothing is promised
 
 
 def promised(definition):

@@ -31,8 +31,8 @@ class Shape:
     threads: int = 1
     memory_mib: int = 512
     arguments: tuple = ()
-    # QEMU shows threads to guests on Intel's processors, as this one is said to be, and on AMD's with the feature
-    # topoext, which its emulator lacks.
+    # QEMU shows threads to guests only on Intel processors, which this one claims to be, and on AMD processors with the
+    # feature topoext, which its emulator lacks.
     model: str = "kvm64"
 
     @property
@@ -40,8 +40,8 @@ class Shape:
         return f"{self.vcpus}-vcpus-{self.memory_mib}-mib-{self.threads}-threads-{len(self.nodes)}-nodes"
 
 
-# A wide one together with a narrow one, so that no two with many vCPUs wait for the machine's two real CPUs. More vCPUs than
-# eight are more than the host has.
+# Each wide VM runs together with a narrow one, so that no two with many vCPUs compete for the machine's two real CPUs.
+# More than eight vCPUs are more than the host has.
 SHAPES = (
     Shape(12, (3, 3, 3, 3), 4),
     Shape(1, (1,), 1, model=""),

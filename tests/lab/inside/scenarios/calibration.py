@@ -74,7 +74,7 @@ def seen_here(case):
             held.enter_context(guests.memory_forced(vms, 0))
         nodes.set_kernel_balancing(False)
         if not case.misplaced:
-            time.sleep(SETTLE_S)  # what is measured are shares of time
+            time.sleep(SETTLE_S)  # shares of time are measured
         nodes.set_kernel_balancing(case.misplaced)
         before, idle_before = guests.times_ns(vms), nodes.idle_seconds()
         begin = time.monotonic()

@@ -69,7 +69,7 @@ def run():
         near = guests.Guest("near", load=LOAD, auto=True, bridge=BRIDGE)
         started = {"near": node_of_start(near)}
         expect(started["near"] == ADAPTERS_NODE, f"of equal nodes it was started on {started['near']}")
-        # Where others are, one more is only if it insists.
+        # A VM starts where others already are only if it insists.
         other = guests.Guest("other", load=LOAD, auto=True, bridge=BRIDGE)
         started["other"] = node_of_start(other)
         expect(started["other"] != ADAPTERS_NODE, "both were started at the adapter")

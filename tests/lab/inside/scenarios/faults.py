@@ -75,7 +75,7 @@ def run():
     begin_move(others[0])
     if domains in starters.ALL:
         run_program("systemctl", "restart", "libvirtd")
-    if processes in starters.ALL:  # older kernels forget pins of threads when a cpuset above them is written
+    if processes in starters.ALL:  # older kernels lose pins of threads when a parent cpuset is written
         run_program("systemctl", "set-property", "--runtime", "qemu.slice", "AllowedCPUs=0-7")
     figures["epochs_after_interruption"] = wait_until_settled("the move survives libvirtd, or pins that are gone")
     daemon.expect_at_home(others)

@@ -20,7 +20,7 @@ def run():
         daemon.wait_until_in(5, "the daemon says that it is off",
                              lambda status: status["kernel_numa_balancing"] == 0)
         killed = daemon.process()
-        daemon.kill()  # systemd starts it again, and what belongs to it
+        daemon.kill()  # systemd restarts it, and its related units
         wait_until("the daemon is back, and the kernel's balancing is off again",
                    lambda: daemon.is_answering() and daemon.process() not in (0, killed)
                    and nodes.kernel_balancing() == 0, WAIT_S)

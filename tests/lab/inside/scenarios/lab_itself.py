@@ -28,7 +28,7 @@ def run():
         expect(len(guest.vcpu_threads()) == 2, f"'{guest.name}' has not two vCPU threads")
 
     before, begun = [guest.vcpu_seconds() for guest in both], time.monotonic()
-    time.sleep(WINDOW_S)  # what is measured is a rate over time
+    time.sleep(WINDOW_S)  # a rate over time is measured
     window = time.monotonic() - begun
     loads = [(guest.vcpu_seconds() - start) / window / guest.vcpus
              for guest, start in zip(both, before)]

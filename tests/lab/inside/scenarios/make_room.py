@@ -10,9 +10,9 @@ from lab.process import Failure, expect, run as run_program
 
 IN_SHORT_SET = False
 LIMIT_S = 1200
-IDLE = 0  # what stands still moves fastest here
+IDLE = 0  # an idle VM moves fastest here
 FILLER_MIB = 192
-BESIDE_MIB = 96  # of what a filler leaves free, the new VM needs so much
+BESIDE_MIB = 96  # how much the new VM needs of what a filler leaves free
 PLACED_EPOCHS = 20
 MOVED_EPOCHS = 120
 RESIDENCY_EPOCHS = 14  # somewhat more than Numa.Residency

@@ -95,7 +95,7 @@ def processes_named(name):
             if read(f"/proc/{pid}/comm").strip() == name:
                 found.append(pid)
         except OSError:
-            pass  # it has ended meanwhile
+            pass  # it has ended in the meantime
     return found
 
 
@@ -115,7 +115,7 @@ def hook_is_killed(_):
     hooks = processes_named("vmnuma-hook")
     expect(len(hooks) == 1, f"not one hook: {hooks}")
     run_program("kill", "-KILL", hooks[0])
-    # A hook that dies keeps no VM from starting.
+    # A hook that dies does not prevent the VM from starting.
     expect(virsh.wait(timeout=END_LIMIT_S) == 0, f"'large-a' was not started: {virsh.stderr.read()}")
     return "large-a"
 

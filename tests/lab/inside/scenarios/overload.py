@@ -22,7 +22,7 @@ CONFIG = """[options]
 "Numa.SpillEnable" = 0
 "Numa.MigrationsPerEpoch" = 4
 """
-MEMORY_MIB = 16  # little travels quickly
+MEMORY_MIB = 16  # little memory moves quickly
 FIRST_PLACEMENT_EPOCHS = 150
 ROUND = 5  # turns
 WATCHED_AT_ONCE_EPOCHS = 5

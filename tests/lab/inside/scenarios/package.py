@@ -27,7 +27,7 @@ CONNECT = 'import socket; socket.socket(socket.AF_UNIX).connect("/run/libvirt/li
 CONFIG = pathlib.Path("/etc/vmnuma/vmnuma.toml")
 STATE = ("/var/lib/vmnuma", "/etc/vmnuma", "/run/vmnuma", "/etc/libvirt/hooks/qemu.d/vmnuma",
          "/usr/bin/vmnuma", "/usr/sbin/vmnumad", "/usr/bin/vmnuma-exporter", "/usr/sbin/vmnuma-wakeups")
-MOST_EXPOSURE = {UNIT: 1.6}  # of others 1.2
+MOST_EXPOSURE = {UNIT: 1.6}  # for other units 1.2
 PLACED_EPOCHS = 45
 QUIET_EPOCHS = 3
 
@@ -80,7 +80,7 @@ def install(debs):
 
 
 def run():
-    # The one for Proxmox VE does not belong on a host with libvirt.
+    # The package for Proxmox VE does not belong on a host with libvirt.
     debs = sorted(set(glob.glob(PACKAGES + "/*.deb")) - set(glob.glob(PACKAGES + "/vmnuma-pve_*.deb")))
     expect(len(debs) == 2, f"there are no packages in the build tree, only {debs}: tools/package makes them")
     forget_the_build_tree()
@@ -103,7 +103,7 @@ def run():
         for unit, level in figures["exposure"].items():
             expect(level <= MOST_EXPOSURE.get(unit, 1.2), f"{unit} is exposed by {level}")
 
-        # As the administrator goes live.
+        # Go live like an administrator.
         daemon.configure()
         run_program("systemctl", "restart", UNIT)
         daemon.wait_until_in(PLACED_EPOCHS, "it has a home", lambda _: vm.pinned_node() is not None)
@@ -111,7 +111,7 @@ def run():
         daemon.expect_at_home([vm])
 
         before = daemon.process()
-        install(debs)  # the same version again: what an upgrade does
+        install(debs)  # the same version again, like an upgrade
         expect(state_of(UNIT) == "active" and daemon.process() != before, "it was not restarted")
         daemon.wait_until_in(PLACED_EPOCHS, "the VM is known again", lambda _: ("tenant", 0) in daemon.homes())
         expect(vm.pinned_node() == home, "the upgrade moved the VM")
@@ -123,7 +123,7 @@ def run():
         left = [path for path in STATE if os.path.lexists(path)]
         expect(not left, f"a purge leaves {left}")
         expect("vmnuma" not in read("/etc/passwd"), "a purge leaves the user")
-        run_program("virsh", "-q", "destroy", vm.name)  # no hook is left that could fail
+        run_program("virsh", "-q", "destroy", vm.name)  # there is no hook left that could fail
     finally:
         run_program("dpkg", "-P", "vmnuma-exporter", "vmnuma", limit_s=LIMIT_S, check=False)
         daemon.install()
