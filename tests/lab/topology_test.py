@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How a definition and what a Linux guest has told are held against each other (inside/lab/topology.py).
+"""Tests how a definition is compared with what a Linux guest reports (inside/lab/topology.py).
 
 Usage: topology_test.py
 """
@@ -67,7 +67,7 @@ end
 
 class TopologyTest(unittest.TestCase):
     def expect_difference(self, before, after, word):
-        """Where the guest tells this instead, one thing differs, and the sentence says which."""
+        """If the guest reports this instead, one thing differs, and the sentence names it."""
         self.assertIn(before, CONSOLE)
         found = topology.differences(topology.promised(DEFINITION), topology.seen(CONSOLE.replace(before, after)))
         self.assertEqual(len(found), 1, found)

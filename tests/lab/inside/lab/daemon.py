@@ -30,7 +30,7 @@ _HARMLESSLY_REFUSED = {9, 435}
 
 
 def install():
-    """Installs what `cmake --install` has made, as an administrator would."""
+    """Installs the result of `cmake --install` like an administrator."""
     expect(os.path.isdir(_INSTALL + "/usr"), "the lab was started without the programs of vmnuma")
     stop()
     for top in os.listdir(_INSTALL):
@@ -60,7 +60,7 @@ def start():
 
 
 def reload():
-    """It reads its configuration again."""
+    """Makes the daemon read its configuration again."""
     run("systemctl", "reload", _UNIT)
 
 
@@ -69,7 +69,7 @@ def stop():
 
 
 def kill():
-    """SIGKILL to the main process; the unit may start it again by itself."""
+    """Sends SIGKILL to the main process; the unit may restart it."""
     run("systemctl", "kill", "--signal=KILL", "--kill-whom=main", _UNIT)
 
 
@@ -137,7 +137,8 @@ def wait_until_in(epochs, what, condition):
 
 
 def move(vm, node, *more, epochs=20):
-    """As an administrator does, once the daemon acts and has measured the VM, which on a busy machine may take epochs."""
+    """Moves a VM like an administrator, once the daemon is active and has measured it. On a busy machine this
+    may take epochs."""
     def ordered(now):
         if now["mode"] != "active":
             return None
@@ -181,12 +182,12 @@ def homes():
 
 
 def moves():
-    """The history's rows, oldest first."""
+    """Returns the history's rows, oldest first."""
     return list(reversed(ask("history", "--limit", 1000)["moves"]))
 
 
 def changes_of_home():
-    """Those rows of the history that took a client from one node to another."""
+    """Returns the rows of the history that moved a client from one node to another."""
     return [row for row in moves() if row["from"] is not None and row["from"] != row["to"]]
 
 
@@ -214,7 +215,7 @@ def expect_at_home(vms, epochs=3):
 
 
 def told():
-    """What it has written to the journal since it was started."""
+    """Returns what the daemon has written to the journal since it was started."""
     return run("journalctl", f"_PID={process()}", "-o", "cat")
 
 
@@ -249,7 +250,7 @@ def query(sql):
 
 
 def keep_evidence(directory):
-    """Copies what tells how the daemon fared into the directory."""
+    """Copies logs and state of the daemon, for diagnosis, into the directory."""
     os.makedirs(directory, exist_ok=True)
     for name, command in {
             "journal": ("journalctl", "-b", "-u", _UNIT, "-u", "libvirtd", "-o", "short-precise"),
@@ -271,8 +272,8 @@ def keep_evidence(directory):
 
 
 def denied_system_calls(since_s):
-    """System calls that systemd's filters have refused programs of vmnuma since then, on the monotonic clock:
-    how often, by program and number. They are in the journal because of SYSTEMD_LOG_SECCOMP=1, see run."""
+    """How often systemd's filters have refused system calls of vmnuma's programs since that monotonic time, by program
+    and number. They are in the journal because of SYSTEMD_LOG_SECCOMP=1, see run."""
     found = collections.Counter()
     for line in run("journalctl", "-b", "_TRANSPORT=audit", "-o", "short-monotonic", "-g", "^SECCOMP",
                     check=False).splitlines():

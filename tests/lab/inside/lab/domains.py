@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests that libvirt starts and knows, seen by virsh."""
+"""Guests that libvirt starts and manages, observed with virsh."""
 
 import shutil
 import subprocess
@@ -47,7 +47,7 @@ def pid(guest):
 
 
 def pinned_cpus(guest):
-    """For each vCPU the CPUs it is pinned to, as virsh tells."""
+    """For each vCPU the CPUs to which it is pinned, according to virsh."""
     lines = virsh(guest, "vcpupin").splitlines()
     return [nodes.numbers(line.split()[1]) for line in lines if line.split()[:1] != ["VCPU"]
             and len(line.split()) == 2 and line.split()[0].isdigit()]

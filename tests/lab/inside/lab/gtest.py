@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test programs of the build that hold with this machine's kernel what elsewhere fakes hold."""
+"""Runs test programs of the build with this machine's kernel, whose claims are tested with fakes elsewhere."""
 
 import dataclasses
 import json

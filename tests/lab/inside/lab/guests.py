@@ -59,18 +59,18 @@ class Guest:
         return self.starter.pid(self)
 
     def pinned_cpus(self):
-        """For each vCPU the CPUs it is pinned to, as its starter tells."""
+        """For each vCPU the CPUs to which it is pinned, according to its starter."""
         return self.starter.pinned_cpus(self)
 
     def scope(self):
-        """Its cgroup, from where libvirt has put the process."""
+        """Its cgroup, from the one in which libvirt has put the process."""
         inside = read(f"/proc/{self.pid()}/cgroup").strip().split("::")[1]
         scope = re.match(r".*?\.scope", inside)
         expect(scope, f"the process of '{self.name}' is in '{inside}', not in a scope")
         return "/sys/fs/cgroup" + scope.group()
 
     def vcpu_threads(self):
-        """By vCPU, from the names that QEMU gives its threads."""
+        """The thread of each vCPU, found by the names that QEMU gives its threads."""
         process = f"/proc/{self.pid()}/task"
         names = {int(thread): read(f"{process}/{thread}/comm") for thread in os.listdir(process)}
         vcpus = {int(match[1]): thread for thread, name in names.items() if (match := re.match(r"CPU (\d+)/", name))}
@@ -94,7 +94,7 @@ class Guest:
         return sum(run for run, _ in self.vcpu_times_ns()) / 1e9
 
     def vcpu_nodes(self):
-        """For each vCPU the node of the CPU that it runs on, or has run on last (proc(5), stat, field 39)."""
+        """For each vCPU the node of the CPU on which it runs or last ran (proc(5), stat, field 39)."""
         lines = [read(f"/proc/{self.pid()}/task/{thread}/stat") for thread in self.vcpu_threads()]
         cpus = [int(line.rpartition(")")[2].split()[36]) for line in lines]
         return [nodes.nodes_of([cpu]).pop() for cpu in cpus]
@@ -120,7 +120,7 @@ class Guest:
         return starts
 
     def program(self, start):
-        """What lies at 1 MiB of the guest's memory if this mapping is its beginning."""
+        """The bytes at 1 MiB of the guest's memory, if this mapping is its beginning."""
         with open(f"/proc/{self.pid()}/mem", "rb", buffering=0) as memory:
             memory.seek(start + _MIB)
             return memory.read(4096)
@@ -146,7 +146,7 @@ class Guest:
         return [line for line in lines if int(line.split()[0], 16) in starts]
 
     def mapping_share(self, start, node):
-        """Share of the mapping's pages that is on the node, 0 to 1, as numa_maps tells."""
+        """Share of the mapping's pages that is on the node, 0 to 1, according to numa_maps."""
         line, = self.numa_maps([start])
         pages = {int(node): int(count) for node, count in re.findall(r" N(\d+)=(\d+)", line)}
         return pages.get(node, 0) / max(1, sum(pages.values()))
@@ -221,6 +221,6 @@ def memory_forced(guests, node):
 
 
 def move_plainly(guest, from_nodes, to_node):
-    """One migratepages(8) over the whole guest, of pages that only it uses."""
+    """Runs migratepages(8) once for the whole guest, for pages that only it uses."""
     run("setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice",
         "migratepages", guest.pid(), from_nodes, to_node, limit_s=300)

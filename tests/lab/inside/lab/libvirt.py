@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libvirtd, and how vmnuma is made part of it: the hook and the program that libvirt asks."""
+"""libvirtd, and how vmnuma is integrated: the hook and the program that libvirt asks."""
 
 import os
 import xml.etree.ElementTree as xml
@@ -30,7 +30,7 @@ def answers():
 
 
 def be_asked():
-    """From now on libvirt calls the hook, and asks where VMs with placement='auto' start.
+    """Makes libvirt call the hook, and ask where VMs with placement='auto' start.
 
     libvirtd looks for hooks only when it starts.
     """
@@ -42,7 +42,7 @@ def be_asked():
 
 
 def forget_us():
-    """Takes back what be_asked() has linked."""
+    """Removes the links that be_asked() created."""
     for link in _LINKS:
         if os.path.islink(link):
             os.remove(link)
@@ -50,7 +50,7 @@ def forget_us():
 
 
 def advised_nodes(vm):
-    """The nodes that numad answered when this VM was started, as libvirt remembers, e.g. "2"."""
+    """The nodes that numad answered when this VM was started, as recorded by libvirt, e.g. "2"."""
     status = xml.parse(f"/run/libvirt/qemu/{vm.name}.xml")
     advice = status.find("./numad")
     if advice is None:

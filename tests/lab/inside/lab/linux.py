@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests that run Linux: they tell on their console what the kernel sees (guest/linux/init.c), and end."""
+"""Guests that run Linux: they print on their console what the kernel sees (guest/linux/init.c), and end."""
 
 import os
 import shutil
@@ -20,13 +20,13 @@ _WORDS = ("console=ttyS0 loglevel=5 panic=-1 possible_cpus=16 lpj=4000000 tsc=re
 
 
 def prepare():
-    """Puts the guest's files where QEMU may read them."""
+    """Copies the guest's files to where QEMU may read them."""
     for file in _FILES:
         shutil.copy(f"{_SOURCE}/{file}", _IMAGES)
 
 
 def definition(name, vcpus, memory_mib, model=""):
-    """A VM as written by an administrator who thinks neither of nodes nor of cores. `model`: of its CPUs, QEMU's own
+    """A VM as defined by an administrator who ignores nodes and cores. `model`: of its CPUs, QEMU's own
     choice if empty. Without MTRRs, for which all CPUs have to wait for each other, it boots in less time."""
     cpu = (f"<cpu match='exact' check='none'><model>{model}</model><feature policy='disable' name='mtrr'/></cpu>"
            if model else "")
@@ -53,7 +53,7 @@ def definition(name, vcpus, memory_mib, model=""):
 
 
 def start(name, xml):
-    """Gives the definition to libvirt; returns once the guest runs."""
+    """Starts the definition with libvirt; returns once the guest runs."""
     path = f"/run/lab-{name}.xml"
     with open(path, "w", encoding="utf-8") as file:
         file.write(xml)
@@ -61,7 +61,7 @@ def start(name, xml):
 
 
 def console(name):
-    """Waits until the guest has switched itself off, and returns what it has written."""
+    """Waits until the guest has powered off, and returns its output."""
     # Not with virsh, which would take CPU time from the guest.
     wait_until(f"'{name}' has switched itself off",
                lambda: not os.path.exists(f"/run/libvirt/qemu/{name}.pid"), _BOOT_LIMIT_S)

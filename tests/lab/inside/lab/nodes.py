@@ -39,7 +39,7 @@ def allowed_cpus(process, thread):
 
 @contextlib.contextmanager
 def offline(node):
-    """All CPUs of the node are offline within the context. Node 0 has the one that cannot be."""
+    """Takes all CPUs of the node offline within the context. Not for node 0, which has a CPU that cannot go offline."""
     cpus = sorted(cpus_of(node))
     try:
         for cpu in cpus:
@@ -56,8 +56,8 @@ def _switch(cpu, on):
 
 
 def idle_seconds():
-    """How long all CPUs together have been idle since the machine began. What they were busy with is counted by ticks, of
-    which an emulated machine loses many."""
+    """How long all CPUs together have been idle since boot. Busy time cannot be used: it is counted by ticks, of which
+    an emulated machine loses many."""
     times = [int(ticks) for ticks in read("/proc/stat").splitlines()[0].split()[1:]]
     return (times[3] + times[4]) / os.sysconf("SC_CLK_TCK")  # plus waiting for disks
 
@@ -75,7 +75,7 @@ def adapters():
 
 
 def kernel_balancing():
-    """What the sysctl kernel.numa_balancing holds; 0 = off."""
+    """The value of the sysctl kernel.numa_balancing; 0 = off."""
     return int(read("/proc/sys/kernel/numa_balancing"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running programs, waiting for conditions, and saying what went wrong."""
+"""Runs programs, waits for conditions, and reports what went wrong."""
 
 import subprocess
 import time
@@ -25,7 +25,7 @@ def run(*command, limit_s=120, check=True):
 
 
 def wait_until(what, condition, limit_s):
-    """Polls until condition() is true and returns its value; for what has no epochs to count."""
+    """Polls until condition() is true and returns its value; for conditions that do not depend on epochs."""
     deadline = time.monotonic() + limit_s
     while True:
         value = condition()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests as QEMU processes that no libvirt knows, started as Proxmox VE's qemu-server does: each in a scope of
-qemu.slice, with a monitor of its own. They are looked at in /proc.
+"""Guests as QEMU processes without libvirt, started like those of Proxmox VE's qemu-server: each in a scope of
+qemu.slice, with a monitor of its own. They are observed in /proc.
 """
 
 import glob
@@ -111,7 +111,7 @@ def _kill(vmid):
 
 
 def _tell(guest, command):
-    """What the monitor answers (QMP)."""
+    """Returns the monitor's answer (QMP)."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(_END_LIMIT_S)
         connection.connect(f"{_FOLDER}/{_vmid(guest)}.qmp")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What starts guests: libvirt (domains.py), a script (processes.py), or both in turn."""
+"""The starters of guests: libvirt (domains.py), a script (processes.py), or both in turn."""
 
 import itertools
 import json
@@ -11,7 +11,7 @@ _OF = {"libvirt": (domains,), "qemu": (processes,), "auto": (domains, processes)
 
 
 def hypervisor():
-    """As `hypervisor` of vmnuma.toml(5), which is what the lab was started for."""
+    """The value of `hypervisor` (vmnuma.toml(5)) for which the lab was started."""
     with open(_REQUEST, encoding="utf-8") as file:
         return json.load(file)["hypervisor"]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NUMA nodes, cores and caches: what a definition promises a guest, what its Linux says, and how they differ.
+"""NUMA nodes, cores and caches: compares what a definition promises a guest with what its Linux reports.
 
-Text in, values out; guest/linux/init.c says how Linux's files come here.
+Pure functions from text to values; guest/linux/init.c explains how Linux's files get here.
 """
 
 import collections
@@ -48,7 +48,7 @@ def promised(definition):
 
 
 def seen(console):
-    """The topology that a guest's Linux has told on its console."""
+    """The topology that a guest's Linux has printed on its console."""
     told = collections.defaultdict(list)
     for path, line in re.findall(r"^(/[^:]+): (.*)$", console.replace("\r", ""), re.MULTILINE):
         told[path].append(line)
@@ -73,7 +73,7 @@ def seen(console):
 
 
 def differences(promise, sight):
-    """What of the promise is not seen, a sentence each."""
+    """Returns what the guest does not see of the promise, as sentences."""
     found = [f"{part} {getattr(promise, part)} were promised and {getattr(sight, part)} are seen"
              for part in ("cpus", "distances", "sockets", "cores", "caches")
              if getattr(promise, part) not in (None, getattr(sight, part))]
@@ -85,7 +85,7 @@ def differences(promise, sight):
 
 
 def complaints(console):
-    """What the guest's kernel has said against its nodes, cores and caches."""
+    """Returns the complaints of the guest's kernel about its nodes, cores and caches."""
     return [line for line in console.splitlines()
             if re.search(r"not on the same node|SRAT|SLIT|NUMA: ", line)]
 

@@ -23,7 +23,7 @@ OWN_CORES = ("--host", THREADED_HOST, "--policy", "cpu_binding=exclusive", "--po
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """A VM, and by how many vCPUs in each node, how many sockets and threads it is to be advised."""
+    """A VM, and the expected advice: vCPUs in each node, sockets and threads."""
 
     vcpus: int
     nodes: tuple
@@ -66,7 +66,7 @@ def advise(shape, *form):
 
 
 def write_threaded_host():
-    """This machine, if its two CPUs of a node were the threads of one core."""
+    """This machine, as if the two CPUs of each node were the threads of one core."""
     host = json.loads(run_program("vmnuma", "export", "--format", "host"))
     for node in host["nodes"]:
         for cpu in node["cpus"]:
@@ -76,7 +76,7 @@ def write_threaded_host():
 
 
 def expect_as_meant(shape, promise):
-    """The advice is what these nodes are for, so that the guest is not held against a mistake."""
+    """Checks that the advice is as expected for these nodes, so that the guest is not compared with a mistake."""
     advised = (tuple(len(cpus) for cpus in promise.cpus), len(promise.sockets),
                max(len(core) for core in promise.cores))
     meant = (shape.nodes, shape.sockets, shape.threads)
@@ -90,7 +90,7 @@ def expect_said_too_large(shape):
 
 
 def faults_of(shape, promise):
-    """What the guest does not see, and what its kernel objects to."""
+    """Returns what the guest does not see, and what its kernel complains about."""
     console = linux.console(shape.name)
     return topology.differences(promise, topology.seen(console)) + topology.complaints(console)
 

@@ -14,7 +14,7 @@ TOLERANCE_MIB = 6  # kernel counters are batched by CPU and up to 2 s old
 
 
 def numastat(vm):
-    """MiB of the VM on each node as numastat -p tells, without what it maps from files.
+    """MiB of the VM on each node according to numastat -p, without what it maps from files.
 
     Programs and libraries are shared with others and stay where they were first read.
     """
@@ -29,7 +29,7 @@ def numastat(vm):
 
 
 def compare(vm, row):
-    """What one row of numa-clients says against what others say."""
+    """Compares one row of numa-clients with other sources."""
     home = row["homeNode"]
     for number, cpus in enumerate(vm.pinned_cpus()):
         expect(cpus == cpus_of(home),

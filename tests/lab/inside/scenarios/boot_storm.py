@@ -4,7 +4,7 @@ differ by one VM at most.
 
 This is about where equal VMs start. How long one boots on an emulated machine, and how many do so at a time, is
 not known, and a VM rightly starts where fewer boot; so they are started paused, and boot when all have a home.
-Load moves would even out what the boots take then, so there are none. VMs that libvirt does not ask about have
+Load moves would even out the load of booting, so there are none. VMs that libvirt does not ask about have
 memory by the time they get a home, and rightly stay with it where little runs: they come after the others.
 """
 

@@ -7,7 +7,7 @@ others there, wherever CPUs are idle. Compared are the share of its time that a 
 (/proc/PID/task/TID/schedstat) and the share of memory on the node of the vCPU that uses it, both over the same time.
 Each is within a fifth of the other, or within two points where both are small.
 
-Nearness of VMs that float is told and not compared: with all CPUs busy their vCPUs come to run anywhere here, while the
+The nearness of floating VMs is reported but not compared: with all CPUs busy their vCPUs come to run anywhere here, while the
 simulator's stay where they are as long as no CPU is idle; and on emulated CPUs memory is used, and follows by the
 kernel's balancing, at a tenth of a real machine's pace. Both make the simulator flatter hosts that are left alone, and the
 kernel's balancing.
@@ -91,7 +91,7 @@ def seen_here(case):
 
 
 def scenario_of(case, others_pct):
-    """The same for the simulator: nodes and distances as tests/lab/run makes them."""
+    """Likewise for the simulator, with nodes and distances as made by tests/lab/run."""
     lines = [f"epochs = {WATCHED_EPOCHS}", "[host]", "nodes = 4", "cores_per_node = 2", 'memory_per_node = "2GiB"',
              "distances = [[10, 12, 21, 21], [12, 10, 21, 21], [21, 21, 10, 12], [21, 21, 12, 10]]"]
     for number in range(case.vms):

@@ -31,8 +31,8 @@ def remove_bridge():
 
 
 def node_of_start(vm):
-    """The hook waits 100 ms for the daemon; on this machine that is too short now and then, and the
-    daemon does not know then that this VM asks."""
+    """Repeats the start if necessary: the hook waits 100 ms for the daemon, which is sometimes too short on this
+    machine; the daemon then does not know that this VM asks."""
     for _ in range(ATTEMPTS):
         guests.create([vm])
         if f"VM '{vm.name}' asked where to start" in daemon.told():

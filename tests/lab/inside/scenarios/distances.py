@@ -2,9 +2,9 @@
 """Decisions take the distances that were measured, wherever the firmware's are others, until told not to.
 
 An emulated machine's memory is equally far from everywhere, whatever its firmware says - all nodes equally far
-(`run --slit flat`) or not - and a busy host leaves nothing to measure. So after one measurement, whose outcome is only
-told, the daemon finds what one on two sockets of two nodes would have left. This shows that it counts, is said to,
-and outlives CPUs that go offline; not that VMs are better off for it.
+(`run --slit flat`) or not - and a busy host leaves nothing to measure. So after one measurement, whose result is only
+reported, the daemon is given what a measurement on two sockets of two nodes would have left. This shows that it is used,
+is shown, and survives CPUs that go offline; not that VMs are better off.
 """
 
 import collections

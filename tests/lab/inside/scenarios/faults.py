@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A VM, libvirtd or the daemon goes away in the middle of a move, or pins do: nothing is left half done.
 
-Memory is made to travel slowly, so that each fault finds a transfer under way.
+Memory moves slowly, so that each fault happens during a transfer.
 """
 
 from lab import daemon, domains, guests, processes, starters
@@ -33,7 +33,7 @@ def begin_move(vm):
 
 
 def wait_until_settled(what):
-    """Nothing open, nothing travelling, libvirt there. Returns the epochs that it took."""
+    """Waits until nothing is open or moving and libvirt answers. Returns the epochs that it took."""
     def settled(status):
         return not status["open_actions"] and not status["transfers"] and not status["degraded"]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lab works: guests are as busy as told, all on one node's memory, and without pins.
 
-Needs no daemon. When this fails, nothing that the other scenarios say means much.
+Needs no daemon. If this fails, the results of the other scenarios mean little.
 """
 
 import time

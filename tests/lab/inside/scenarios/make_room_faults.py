@@ -2,7 +2,7 @@
 """While a VM's start waits for room, the hook, the VM that makes room, libvirtd or the daemon goes away: nothing is left
 half done, and the next start finds its room.
 
-Memory is made to travel slowly, so that each fault finds a move under way.
+Memory moves slowly, so that each fault happens during a move.
 """
 
 import os
@@ -39,7 +39,7 @@ def filler(name):
 
 
 def put_back(fillers, name):
-    """Every filler on its own node, as fast as memory moves here, and no other VM."""
+    """Brings every filler to its own node, as fast as memory moves here, with no other VM."""
     set_rate(256000)
     if name in run_program("virsh", "-q", "list", "--name").split():
         run_program("virsh", "-q", "destroy", name)
@@ -56,7 +56,8 @@ def put_back(fillers, name):
 def begin_start(name):
     """A start that waits while memory moves for it. Returns virsh.
 
-    On a busy machine a hook may have no time left to ask the daemon, and the start is refused as without it: again.
+    On a busy machine a hook may have no time left to ask the daemon; the start is then refused as without a daemon,
+    and is tried again.
     """
     set_rate(SLOW_PAGES_PER_S)
     definition = domains.definition(large(name, DEADLINE_S))

@@ -2,8 +2,8 @@
 """A guaranteed VM keeps all its memory while another takes what the host has, and without it loses some.
 
 Most of the machine's memory is put into huge pages first, so that little needs to be used to be short
-of it. What takes it is a plain process in a scope of machine.slice: the first to be killed if
-the machine cannot cope, and easy to end.
+of it. It is taken by a plain process in a scope of machine.slice, which is the first to be killed if
+the machine runs out of memory, and is easy to end.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A VM moves away when all CPUs of its node go offline, and the node is used again once they are back.
 
-Pins that fit no longer are not taken for external ones, and the host comes to rest each time.
+Pins that no longer fit do not count as external, and the host comes to rest each time.
 """
 
 from lab import daemon, guests, nodes

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """With machine.slice confined to one node there is nothing to balance, and that is all that is done and said.
 
-Before VMs start, and again while they are pinned to other nodes; memory that is elsewhere is brought there. Widened,
-it balances.
+Before VMs start, and again while they are pinned to other nodes; memory that is elsewhere is brought there. Once the
+slice is widened, the daemon balances.
 """
 
 from lab import daemon, guests, nodes

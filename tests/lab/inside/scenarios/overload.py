@@ -2,7 +2,7 @@
 """Five VMs on four nodes: the shortage goes round, and no VM moves more than the guards allow.
 
 Ten busy vCPUs want eight CPUs, so each VM is owed four fifths of what it wants. Without long-term
-fairness two of them would share a node for ever and get half: 0.62 of the mean. In a round of five
+fairness two of them would share a node forever and get half: 0.62 of the mean. In a round of five
 turns each VM shares its node once with the VM that came and once with the one to be relieved next. A turn is one
 action, a move or a swap. How long it lasts is a matter of how fast memory travels on an emulated machine, so
 a whole round is watched and not a time, and each of its turns counts alike. Turns as rare as the default

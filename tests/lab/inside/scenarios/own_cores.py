@@ -18,8 +18,8 @@ ALONE = "cpu_binding='exclusive'"
 
 
 def refusal_of(vm):
-    """What the hook says of the VM. It waits 100 ms for the daemon; on this machine that is too short
-    now and then, and the hook judges by what the daemon wrote down before."""
+    """What the hook says of the VM. It waits 100 ms for the daemon, which is sometimes too short on this
+    machine; the hook then decides from the daemon's last record."""
     xml = domains.xml(vm).replace("<name>", "<uuid>d9ad7e8c-77c9-4d0c-9a5c-3d1e0f8b7a12</uuid><name>")
     for _ in range(ATTEMPTS):
         done = subprocess.run(["vmnuma-hook", vm.name, "prepare", "begin", "-"], check=False, text=True,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Debian packages with a real systemd and libvirt: installed, tried, live, upgraded, removed, purged.
 
-A VM runs all the while. It is looked at only until the administrator goes live, keeps its place through
-an upgrade, and has no pin any more once the package is removed.
+A VM runs all the time. It is only observed until the administrator goes live, keeps its place during
+an upgrade, and has no pin once the package is removed.
 """
 
 import glob
@@ -57,12 +57,12 @@ def expect_kept_away_from_libvirt():
 
 
 def pins(vm):
-    """What virsh says about the vCPUs' CPUs."""
+    """The vCPUs' CPUs according to virsh."""
     return run_program("virsh", "-q", "vcpupin", vm.name)
 
 
 def forget_the_build_tree():
-    """Removes what the lab has installed and configured without packages, so that only they bring something."""
+    """Removes what the lab has installed and configured without packages, so that everything comes from packages."""
     daemon.stop()
     libvirt.forget_us()
     for directory in ("/etc/vmnuma", "/var/lib/vmnuma"):

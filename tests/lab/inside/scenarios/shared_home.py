@@ -2,9 +2,9 @@
 """Three equal VMs on two nodes get equal CPU time, by sharing nodes and not by travelling.
 
 Six busy vCPUs want four CPUs, and no arrangement of homes divides that evenly: with walls between nodes two VMs get
-half of what they want, and the third all. One that runs on both nodes lets all have two thirds. Turns would do it as
-well, but carry memory to and fro; here none is moved once the VMs have settled. What the kernel's NUMA balancing brings to
-the second node and back is its own affair, and the daemon leaves it there.
+half of what they want, and the third all. One that runs on both nodes lets all have two thirds. Turns would achieve
+this, too, but would move memory back and forth; here none is moved once the VMs have settled. What the kernel's NUMA
+balancing moves to the second node and back does not count, and the daemon leaves it there.
 """
 
 from lab import daemon, guests, nodes

@@ -4,7 +4,7 @@
 In CPUs: heavy wants 1.5, light 0.8, a node has 2. A heavy VM has twice the weight, so of the two nodes, which policy
 confines them to, it is entitled to 1.33, and a light one to 0.67. Heavy and heavy have 1.0 each, so 0.67 is owed to
 them. One heavy VM with both light ones would be owed as much together with them; a light one with both heavy ones
-makes it more. With heavy and light on each node all get what they are entitled to. Homes are walls here.
+would increase that. With heavy and light on each node all get what they are entitled to. Homes are walls here.
 """
 
 from lab import daemon, guests

@@ -19,7 +19,7 @@ WAIT_S = 120
 
 
 def counts():
-    """By pair of pids, as the service writes them; none before it has."""
+    """The counts by pair of pids, as written by the service; empty before its first write."""
     if not os.path.exists(COUNTS):
         return {}
     _, *lines = read(COUNTS).splitlines()

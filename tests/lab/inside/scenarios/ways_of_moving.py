@@ -2,9 +2,9 @@
 """Moving a VM's memory by the page mover disturbs less than the other ways, and is nearly as fast.
 
 The same VM, idle and busy, is moved between two nodes by the daemon with and without its target for
-stalls, by migratepages(8), by a live `virsh numatune --nodeset`, and as numad does it. Of each way:
-the rate, how long its longest call holds the VM's memory map or the host's cgroups up, its CPU time,
-and how long another process's move to another cgroup waits meanwhile.
+stalls, by migratepages(8), by a live `virsh numatune --nodeset`, and as numad does it. For each way:
+the rate, how long its longest call blocks the VM's memory map or the host's cgroups, its CPU time,
+and how long another process's move to another cgroup waits in the meantime.
 """
 
 import contextlib
