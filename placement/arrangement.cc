@@ -262,11 +262,12 @@ CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
   }
   if (at != kNoNode && has_siblings(client)) {
     const VmState& vm = snapshot_->vms[self.vm];
+    const std::int64_t vcpus = vcpus_of(*snapshot_, vm);
     for (ClientIndex other = vm.first_client; other < vm.first_client + vm.client_count; ++other) {
       const NodeIndex there = home_after(other, changes);
       if (other != client && there != kNoNode && there != at && !counted_before(other, ignored)) {
         loss += lost_between(*snapshot_, {client, at, loads_[client].demand},
-                             {other, there, loads_[other].demand}, *options_);
+                             {other, there, loads_[other].demand}, vcpus, *options_);
       }
     }
   }

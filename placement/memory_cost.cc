@@ -80,13 +80,17 @@ CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
                     options);
 }
 
-CpuTime lost_between(const Snapshot& snapshot, const Sibling& a, const Sibling& b,
-                     const Options& options) {
-  const VmState& vm = snapshot.vms[snapshot.clients[a.client].vm];
+std::int64_t vcpus_of(const Snapshot& snapshot, const VmState& vm) {
   std::int64_t vcpus = 0;
   for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
     vcpus += snapshot.clients[i].vcpu_count();
   }
+  return vcpus;
+}
+
+CpuTime lost_between(const Snapshot& snapshot, const Sibling& a, const Sibling& b,
+                     std::int64_t vcpus, const Options& options) {
+  const VmState& vm = snapshot.vms[snapshot.clients[a.client].vm];
   const CpuTime on_the_way = scaled(a.demand, snapshot.clients[b.client].vcpu_count(), vcpus) +
                              scaled(b.demand, snapshot.clients[a.client].vcpu_count(), vcpus);
   const std::int64_t both_ways =

@@ -97,8 +97,12 @@ struct Sibling {
   CpuTime demand;
 };
 /// Returns the time that the two lose per epoch on the way to each other's part of the memory.
+/// `vcpus`: those of all clients of their VM (vcpus_of()), which a caller with many pairs counts
+/// once.
 [[nodiscard]] CpuTime lost_between(const Snapshot& snapshot, const Sibling& a, const Sibling& b,
-                                   const Options& options);
+                                   std::int64_t vcpus, const Options& options);
+/// Returns the number of vCPUs of all clients of the VM.
+[[nodiscard]] std::int64_t vcpus_of(const Snapshot& snapshot, const VmState& vm);
 
 /// What living on `node` costs in memory if the client has `room` bytes free there.
 struct MemoryCost {

@@ -65,7 +65,8 @@ TEST(MemoryCostTest, SiblingsApartLoseToEachOtherInProportionToTheirVcpus) {
   const Case wide({.homes = {0, 1, 1, 1}, .vcpus = 2, .shares_memory = true});
   ASSERT_TRUE(is_one_memory(wide.snapshot.vms[0]));
   const auto lost = [&](CpuTime demand_of_a, NodeIndex node_of_b) {
-    return lost_between(wide.snapshot, {0, 0, demand_of_a}, {1, node_of_b, kCpu}, wide.options);
+    return lost_between(wide.snapshot, {0, 0, demand_of_a}, {1, node_of_b, kCpu},
+                        vcpus_of(wide.snapshot, wide.snapshot.vms.front()), wide.options);
   };
   // A quarter of the memory is the other's, both ways.
   EXPECT_EQ(lost(kCpu * 3, 1), kAllFar);
