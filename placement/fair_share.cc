@@ -6,6 +6,10 @@
 namespace vmnuma {
 namespace {
 
+/// Products of times and weights: floors that are weights of themselves (confined_shares.cc), in
+/// epochs of a minute on thousands of CPUs, exceed 64 bits.
+__extension__ using WideProduct = __int128;
+
 /// A level as a fraction: `weight` units of weight get `amount`.
 struct Level {
   std::int64_t amount = 0;
@@ -13,7 +17,7 @@ struct Level {
 };
 
 bool below(const Level& a, const Level& b) {
-  return a.amount * b.weight < b.amount * a.weight;
+  return WideProduct{a.amount} * b.weight < WideProduct{b.amount} * a.weight;
 }
 
 /// An end of a linear piece: from this level on the total grows faster or slower.
@@ -48,7 +52,8 @@ Level find_level(std::int64_t supply, std::span<const Claim> claims) {
   std::int64_t base = total;
   for (const Bend& bend : bends) {
     if (slope > 0 &&
-        base * bend.level.weight + slope * bend.level.amount > supply * bend.level.weight) {
+        WideProduct{base} * bend.level.weight + WideProduct{slope} * bend.level.amount >
+            WideProduct{supply} * bend.level.weight) {
       break;
     }
     // A claim that starts to grow takes its floor out of the base; one that stops adds its ceiling.
@@ -122,10 +127,10 @@ std::vector<CpuTime> fair_shares(CpuTime supply, std::span<const Claim> claims) 
   std::vector<std::int64_t> remainders(claims.size());
   std::int64_t rest = supply.value;
   for (std::size_t i = 0; i < claims.size(); ++i) {
-    const std::int64_t exact = claims[i].weight * level.amount;
-    const CpuTime share{exact / level.weight};
+    const WideProduct exact = WideProduct{claims[i].weight} * level.amount;
+    const CpuTime share{static_cast<std::int64_t>(exact / level.weight)};
     shares[i] = std::clamp(share, floor_of(claims[i]), std::max(claims[i].ceiling, CpuTime{}));
-    remainders[i] = shares[i] == share ? exact % level.weight : 0;
+    remainders[i] = shares[i] == share ? static_cast<std::int64_t>(exact % level.weight) : 0;
     rest -= shares[i].value;
   }
   hand_out_rest(rest, claims, remainders, shares);

@@ -108,5 +108,13 @@ TEST(FairShareTest, StaysInRangeOnTheLargestHosts) {
   EXPECT_EQ(all.back(), 24'576'000);
 }
 
+TEST(FairShareTest, StaysInRangeIfWeightsAreReservationsInMilliseconds) {
+  // 50 VMs to which a minute of 400 CPUs is reserved each, on 15000 CPUs.
+  const std::vector<Claim> claims(50, claim(400 * 60'000, 0, 400 * 60'000'000LL));
+  const std::vector<std::int64_t> all = shares(15'000 * 60'000'000LL, claims);
+  EXPECT_EQ(all.front(), 300 * 60'000'000LL);
+  EXPECT_EQ(all.back(), 300 * 60'000'000LL);
+}
+
 }  // namespace
 }  // namespace vmnuma
