@@ -90,12 +90,12 @@ CpuTime Reckoning::lost_to_groups() const {
   for (ClientIndex a = 0; a < homes_.size(); ++a) {
     const ClientState& one = snapshot_->clients[a];
     const bool has_siblings = is_one_memory(snapshot_->vms[one.vm]);
-    const std::int64_t vcpus = has_siblings ? vcpus_of(*snapshot_, snapshot_->vms[one.vm]) : 0;
+    const std::int64_t vm_vcpus = has_siblings ? vcpus_of(*snapshot_, snapshot_->vms[one.vm]) : 0;
     for (ClientIndex b = a + 1;
          has_siblings && b < homes_.size() && snapshot_->clients[b].vm == one.vm; ++b) {
       if (homes_[a] != kNoNode && homes_[b] != kNoNode) {
         lost += lost_between(*snapshot_, {a, homes_[a], loads_[a].demand},
-                             {b, homes_[b], loads_[b].demand}, vcpus, *options_);
+                             {b, homes_[b], loads_[b].demand}, vm_vcpus, *options_);
       }
     }
     const VmPolicy& policy = snapshot_->vms[one.vm].policy;
