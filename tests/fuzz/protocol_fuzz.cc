@@ -45,7 +45,7 @@ void check_view(std::string_view text) {
 /// As each view that there is.
 template <std::size_t... kIndex>
 void check_views(std::string_view text, std::index_sequence<kIndex...> /*all*/) {
-  (check_view<std::variant_alternative_t<kIndex, Answer>>(text), ...);
+  (check_view<std::variant_alternative_t<kIndex, AnswerVariant>>(text), ...);
 }
 
 /// However the bytes are cut, the same lines come out.
@@ -75,6 +75,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto response = parse_response(bytes, 1); response && response->result) {
     check_view<StatusView>(*response->result);
   }
-  check_views(bytes, std::make_index_sequence<std::variant_size_v<Answer>>());
+  check_views(bytes, std::make_index_sequence<std::variant_size_v<AnswerVariant>>());
   return 0;
 }
