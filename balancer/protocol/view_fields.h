@@ -194,13 +194,14 @@ void visit_fields(Fields& fields, T& view) {
          Metric{"vmnuma_node_vcpus", "vCPUs that have the node as their home."});
   fields("load_pct", view.load_pct,
          Metric{"vmnuma_node_load_ratio",
-                "Load average relative to what others than VMs leave; above 1 if clients want more "
-                "than that."});
+                "Load average relative to what processes other than VMs leave; above 1 if clients "
+                "want more than that."});
   fields("vm_load_pct", view.vm_load_pct,
          Metric{"vmnuma_node_vm_load_ratio",
                 "Share of the whole node that clients want, as a load average."});
   fields("non_vm_pct", view.non_vm_pct,
-         Metric{"vmnuma_node_non_vm_ratio", "Share of the whole node that others than VMs use."});
+         Metric{"vmnuma_node_non_vm_ratio",
+                "Share of the whole node that processes other than VMs use."});
   fields("capacity_ms", view.capacity_ms);
   fields("non_vm_ms", view.non_vm_ms);
   fields("used_ms", view.used_ms);
@@ -228,8 +229,9 @@ void visit_fields(Fields& fields, T& view) {
   fields(
       "capacity_total_ms", view.capacity_total_ms,
       Metric{"vmnuma_node_capacity_cpu_seconds_total", "CPU time the node could give to clients."});
-  fields("non_vm_total_ms", view.non_vm_total_ms,
-         Metric{"vmnuma_node_non_vm_cpu_seconds_total", "CPU time used by all but clients."});
+  fields(
+      "non_vm_total_ms", view.non_vm_total_ms,
+      Metric{"vmnuma_node_non_vm_cpu_seconds_total", "CPU time used by processes other than VMs."});
   fields("total", view.total);
 }
 
@@ -294,10 +296,10 @@ void visit_fields(Fields& fields, T& view) {
   fields("epoch", view.epoch, Metric{"vmnuma_epochs_total", "Epochs the daemon has measured."});
   fields("epoch_length_ms", view.epoch_length_ms,
          Metric{"vmnuma_epoch_length_seconds", "Length of the last epoch."});
-  fields(
-      "lost_total_ms", view.lost_total_ms,
-      Metric{"vmnuma_lost_cpu_seconds_total",
-             "CPU time, as that of one core, that the host lost to shortage and to far memory."});
+  fields("lost_total_ms", view.lost_total_ms,
+         Metric{"vmnuma_lost_cpu_seconds_total",
+                "CPU time, as that of one core, that the host lost to waiting and to remote "
+                "memory."});
   fields("moved_bytes", view.moved_bytes,
          Metric{"vmnuma_migrated_bytes_total",
                 "Memory moved between nodes by actions that have ended."});

@@ -12,9 +12,9 @@ const kInterval = 2000;
 const kTimeLimit = 5000;
 const kModes = {
   active: ["good", "VMs are placed and moved"],
-  "dry-run": ["warn", "what would be done is only said"],
-  observe: ["", "only watching"],
-  paused: ["warn", "VMs stay where they are until 'vmnuma resume'"],
+  "dry-run": ["warn", "plans are made and shown, but not carried out"],
+  observe: ["", "only measures and reports"],
+  paused: ["warn", "nothing new is begun until 'vmnuma resume'"],
   degraded: ["bad", "something is missing"],
 };
 

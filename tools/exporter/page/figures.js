@@ -20,9 +20,9 @@ function largest({ node, vcpus, room_bytes: room }) {
   return format.isKnown(node) ? `and ${format.count(vcpus, "vCPU")} would start on ${format.node(node)}; ${all}` : all;
 }
 
-/** What is kept for VMs that are not there yet, if anything. */
+/** What is kept for VMs that do not run yet, if anything. */
 function reserved({ reservations }, bytes) {
-  return reservations > 0 ? `; ${format.bytes(bytes)} reserved for VMs to come` : "";
+  return reservations > 0 ? `; ${format.bytes(bytes)} reserved for VMs that do not run yet` : "";
 }
 
 export function showFigures(status, host) {
@@ -32,15 +32,15 @@ export function showFigures(status, host) {
   const actions = done(host);
   const figures = [
     ["Imbalance", format.percent(status.imbalance_pct), "", "of owed CPU time, between nodes"],
-    ["Owed", cores(sum("owed_ms")), "cores", `VMs use ${cores(sum("used_ms"))} of ${cores(sum("capacity_ms"))}, others ${cores(sum("non_vm_ms"))}`],
-    ["Lost", cores(status.lost_ms), "cores", "to shortage and to far memory"],
+    ["Owed", cores(sum("owed_ms")), "cores", `VMs use ${cores(sum("used_ms"))} of ${cores(sum("capacity_ms"))}, other processes ${cores(sum("non_vm_ms"))}`],
+    ["Lost", cores(status.lost_ms), "cores", "to waiting and to remote memory"],
     ["Locality", format.sharePercent(format.locality(clients, host.nodes)), "",
       `of ${format.bytes(format.sumOf(clients.flatMap((client) => client.memory_bytes)))} resident`],
     ["Free memory", format.bytes(sum("free_bytes")), "", `of ${format.bytes(sum("memory_bytes"))}${reserved(status, sum("reservation_bytes"))}`],
     ["Largest VM", format.bytes(status.largest_vm.memory_bytes), "", largest(status.largest_vm)],
     ["VMs", format.number(status.vms), "", `${format.count(status.clients, "client")} on ${format.count(status.nodes, "node")}`],
     ["Moves since start", String(actions.moves), "", `${format.count(actions.placements, "placement")}, ${format.count(actions.pulls, "memory pull")}, ` +
-      `${format.bytes(host.moved_bytes)} brought along`],
+      `${format.bytes(host.moved_bytes)} of memory moved`],
   ];
   showList(byId("figures"), figures, ([name]) => name, ([name]) => {
     const element = make("div", "figure");

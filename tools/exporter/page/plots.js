@@ -7,7 +7,7 @@ const kSpan = 600000; // ms
 const kGap = 7000; // ms between two readings, above which a line is broken
 const kPlots = [
   { key: "load", name: "Load", unit: "that VMs want, of the node", text: (value) => `${value} %`, least: 100 },
-  { key: "others", name: "Others", unit: "than VMs, of the node", text: (value) => `${value} %`, least: 100 },
+  { key: "others", name: "Other processes", unit: "use of the node", text: (value) => `${value} %`, least: 100 },
   { key: "owed", name: "Owed", unit: "of capacity", text: (value) => `${value} %`, least: 10 },
   { key: "locality", name: "Locality", unit: "of resident memory", text: (value) => `${value} %`, least: 100 },
   { key: "free", name: "Free memory", unit: "", text: format.bytes, least: 1 },

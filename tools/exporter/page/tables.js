@@ -27,7 +27,7 @@ function stateOf(vm, client) {
   if (!vm.managed) return "left alone";
   if (client.moving) return "being moved";
   if (vm.transferring) return "memory being moved";
-  return client.home === null ? "not placed yet" : "at home";
+  return client.home === null ? "no home yet" : "at home";
 }
 
 function showVmHeads() {

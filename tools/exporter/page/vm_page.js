@@ -62,7 +62,8 @@ function fillClient({ parts }, client) {
   setText(parts.why, client.why);
   kFigures.forEach(([, text], index) => setText(parts.values[index], text(client)));
   const notes = [client.cpus && `runs on CPUs ${client.cpus}`,
-    client.spills_to !== null && `also runs on node ${client.spills_to}`, client.no_own_cores];
+    client.spills_to !== null && `spills to node ${client.spills_to}: it runs on CPUs there too`,
+    client.no_own_cores && `has no cores of its own: ${client.no_own_cores}`];
   setText(parts.notes, notes.filter(Boolean).join("; "));
 }
 

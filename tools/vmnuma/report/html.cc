@@ -180,7 +180,8 @@ std::string chart_html(const Chart& chart) {
 std::string charts_html(const HostReport& report) {
   return chart_html(
              node_chart(report, "What VMs want, in per cent of the nodes", vm_load_permille)) +
-         chart_html(node_chart(report, "What others than VMs use, in per cent of the nodes",
+         chart_html(node_chart(report,
+                               "What processes other than VMs use, in per cent of the nodes",
                                non_vm_permille)) +
          chart_html(node_chart(report, "CPU time owed, in per cent of the nodes' capacity",
                                [](const stats::NodeSampleRow& row) {

@@ -279,7 +279,7 @@ std::vector<Line> help_text() {
       lines,
       frame_lines("\n"
                   "Of a node: LOAD is what its clients want, in per cent of the whole node, and\n"
-                  "# in its bar what others than VMs use; OWED is what its clients are owed, in\n"
+                  "# in its bar what other processes use; OWED is what its clients are owed, in\n"
                   "per cent of what others leave; MEMORY is what is used; LOCAL is the share of\n"
                   "its clients' memory that lies on it.\n"
                   "Of a client: LOAD is what it wants, in per cent of its vCPUs; OWED is what\n"
