@@ -74,10 +74,10 @@ Cause cause_of(const Trial& trial, const Scenario& scenario) {
   const bool by_waiting = waits * 2 >= trial.behind;
   std::string kind = by_waiting     ? actions == 0 ? "VMs wait for CPUs and are not moved"
                                                    : "VMs wait for CPUs before or between moves"
-                     : actions == 0 ? "memory is far and nothing is moved"
-                                    : "memory is far before or after moves";
+                     : actions == 0 ? "memory is remote and nothing is moved"
+                                    : "memory is remote before or after moves";
   std::string detail = fmt::format(
-      "{:.1f} % of demand waits ({} {:.1f} %), {:.1f} % is lost to far memory; {} moves, "
+      "{:.1f} % of demand waits ({} {:.1f} %), {:.1f} % is lost to remote memory; {} moves, "
       "{} MiB",
       pct(ours.owed.value), trial.opponent, pct(trial.opponent_owed.value),
       pct(ours.lost.value - ours.owed.value), actions, ours.moved.value >> 20U);
