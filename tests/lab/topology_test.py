@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests how a definition is compared with what a Linux guest reports (inside/lab/topology.py).
+"""Tests the comparison of a definition with what a Linux guest reports (inside/lab/topology.py).
 
 Usage: topology_test.py
 """

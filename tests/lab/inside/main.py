@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs scenarios on the lab's machine and leaves what they found in /share/results.
 
-usage: main.py [SCENARIO...]      without names: what /share/request.json asks for
+usage: main.py [SCENARIO...]      default: the scenarios that /share/request.json asks for
 
 A scenario is a module in scenarios/ with a docstring whose first line says what must hold,
 IN_SHORT_SET, LIMIT_S (of this machine's clock) and run(), which returns its figures or raises. With

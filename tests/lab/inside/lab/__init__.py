@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scenarios use to drive the machine: guests, the daemon, and waiting."""
+"""What scenarios use to control the machine: guests, the daemon, and waiting for conditions."""

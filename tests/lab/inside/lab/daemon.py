@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of vmnuma on this machine: installed, configured, started, asked and killed."""
+"""Installs, configures, starts, asks and kills the programs of vmnuma on this machine."""
 
 import collections
 import glob

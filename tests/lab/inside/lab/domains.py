@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests that libvirt starts and manages, observed with virsh."""
+"""Guests that libvirt starts and manages; virsh shows what became of them."""
 
 import shutil
 import subprocess

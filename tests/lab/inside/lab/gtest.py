@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs test programs of the build with this machine's kernel, whose claims are tested with fakes elsewhere."""
+"""Runs test programs of the build on this machine's kernel; elsewhere the same claims are tested with fakes."""
 
 import dataclasses
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libvirtd, and how vmnuma is integrated: the hook and the program that libvirt asks."""
+"""libvirtd, and what connects it with vmnuma: the hook, and the numad program that libvirt asks."""
 
 import os
 import xml.etree.ElementTree as xml

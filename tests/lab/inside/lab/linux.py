@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests that run Linux: they print on their console what the kernel sees (guest/linux/init.c), and end."""
+"""Guests that run Linux: they print on their console what the kernel sees (guest/linux/init.c), then power off."""
 
 import os
 import shutil

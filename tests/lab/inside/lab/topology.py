@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NUMA nodes, cores and caches: compares what a definition promises a guest with what its Linux reports.
+"""Compares the NUMA nodes, cores and caches that a definition promises a guest with those that its Linux reports.
 
 Pure functions from text to values; guest/linux/init.c explains how Linux's files get here.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `vmnuma advise` says of a VM starts as it is, and a Linux guest sees exactly that.
+"""A definition suggested by `vmnuma advise` starts unchanged, and a Linux guest sees exactly what it says.
 
 Nodes with their distances, CPUs and memory, sockets, cores, threads and third-level caches, of VMs of one to twelve
 vCPUs on this machine, and on one whose CPUs would be the threads of cores; and what no node holds is said.

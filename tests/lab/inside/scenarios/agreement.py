@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""virsh and numastat say what `vmnuma stats` says, for VMs of both memory modes."""
+"""virsh and numastat report the same as `vmnuma stats`, for VMs of both memory modes."""
 
 import re
 

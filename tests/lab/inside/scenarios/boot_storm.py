@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Thirty VMs started as fast as virsh can get homes, and those that libvirt asks about are evenly spread: the nodes
-differ by one VM at most.
+"""Thirty VMs that are started as fast as virsh can all get homes, and those that libvirt asks about are spread evenly:
+the nodes differ by one VM at most.
 
 This is about where equal VMs start. How long one boots on an emulated machine, and how many do so at a time, is
 not known, and a VM rightly starts where fewer boot; so they are started paused, and boot when all have a home.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long VMs wait for CPUs, floating, pinned and crowded, is in the simulator as it is on a real kernel.
+"""In the simulator, floating, pinned and crowded VMs wait for CPUs as long as on a real kernel.
 
 The same VMs run here, without the daemon, and in the simulator: floating, pinned, crowded on one node, and with the
 kernel's NUMA balancing after their memory was moved away from them. What everything else used of the CPUs here is load of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""VMs start near the host's devices, as strictly as they ask for it.
+"""VMs start near the host's devices, as strictly as their policies ask for.
 
 The machine has a network adapter at node 2. VMs reach it by a bridge; one is said to have it passed through.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decisions take the distances that were measured, wherever the firmware's are others, until told not to.
+"""Decisions use the measured distances wherever the firmware's differ, until this is switched off.
 
 An emulated machine's memory is equally far from everywhere, whatever its firmware says - all nodes equally far
 (`run --slit flat`) or not - and a busy host leaves nothing to measure. So after one measurement, whose result is only

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A VM, libvirtd or the daemon goes away in the middle of a move, or pins do: nothing is left half done.
+"""If a VM, its pins, libvirtd or the daemon go away in the middle of a move, nothing is left half done.
 
 Memory moves slowly, so that each fault happens during a transfer.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A VM whose memory is no longer to be limited, or which is released, may use all nodes again; the pin that libvirt
-gives a plugged vCPU does not count as external.
+"""A VM that is released, or whose memory is no longer limited, may use all nodes again; the pin that libvirt gives a
+plugged vCPU does not count as external.
 """
 
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each guest NUMA cell's memory follows its own client, when both clients move to other nodes.
+"""The memory of each guest NUMA cell follows its own client when both clients move to other nodes.
 
 Each vCPU of the guest writes to pages of both cells, so that the kernel's NUMA balancing would move them
 back and forth; it is off.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's own NUMA balancing is off while the daemon runs, if asked for, and then as it was."""
+"""If requested, the kernel's own NUMA balancing is off while the daemon runs, and afterwards as it was before."""
 
 from lab import daemon, nodes, process
 from lab.process import expect, wait_until

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A KVM guest is placed and moved like any other: vCPUs and memory end on the node asked for."""
+"""A KVM guest is placed and moved like any other: its vCPUs and memory arrive on the requested node."""
 
 from lab import daemon, guests
 from lab.process import run as run_program

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab works: guests are as busy as told, all on one node's memory, and without pins.
+"""The lab works: guests are as busy as they were told to be, have all their memory on one node, and are not pinned.
 
 Needs no daemon. If this fails, the results of the other scenarios mean little.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libvirt asks vmnuma where a VM starts, and VMs live through whatever happens to either.
+"""libvirt asks vmnuma where a VM is to start, and VMs survive whatever happens to either of them.
 
 With the daemon, with one that hangs and without one; a VM that its own policy keeps from starting,
 and that starts in mode dry-run;

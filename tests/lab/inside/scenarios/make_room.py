@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A VM that needs more of one node than any has starts there once one other VM has moved, and not before.
+"""A VM that needs more of one node than any node has free starts once another VM has moved away, and not before.
 
 Without waiting it is refused, as with a deadline of 0 s. One VM lives on each node; the new one is larger than the room
 left by the smallest of them, and smaller than the node without it.

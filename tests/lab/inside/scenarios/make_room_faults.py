@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""While a VM's start waits for room, the hook, the VM that makes room, libvirtd or the daemon goes away: nothing is left
-half done, and the next start finds its room.
+"""If the hook, the VM that makes room, libvirtd or the daemon goes away while a VM's start waits for room, nothing is
+left half done, and the next start finds its room.
 
 Memory moves slowly, so that each fault happens during a move.
 """

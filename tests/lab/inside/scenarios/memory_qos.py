@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guaranteed VM keeps all its memory while another takes what the host has, and without it loses some.
+"""A guaranteed VM keeps all its memory while a process uses up what the host has; without the guarantee it loses some.
 
 Most of the machine's memory is put into huge pages first, so that little needs to be used to be short
 of it. It is taken by a plain process in a scope of machine.slice, which is the first to be killed if

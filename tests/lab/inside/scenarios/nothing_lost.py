@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest that checks and changes its memory all the time finds no damage while it is moved."""
+"""A guest that constantly checks and changes its memory finds no damage while it is moved."""
 
 from lab import daemon, guests
 from lab.process import expect

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""With machine.slice confined to one node there is nothing to balance, and that is all that is done and said.
+"""If machine.slice is confined to one node, the daemon says that there is nothing to balance, and does no more.
 
 Before VMs start, and again while they are pinned to other nodes; memory that is elsewhere is brought there. Once the
 slice is widened, the daemon balances.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Five VMs on four nodes: the shortage goes round, and no VM moves more than the guards allow.
+"""Five VMs on four nodes take turns in the shortage, and none moves more often than the guards allow.
 
 Ten busy vCPUs want eight CPUs, so each VM is owed four fifths of what it wants. Without long-term
 fairness two of them would share a node forever and get half: 0.62 of the mean. In a round of five

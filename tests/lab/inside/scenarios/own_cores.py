@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A VM gets a core of its own, as the kernel sees it, and others go around it until it ends.
+"""A VM gets a core of its own, as the kernel confirms, and other VMs keep off it until this VM ends.
 
 Every node has two cores, of which one is left for all.
 """

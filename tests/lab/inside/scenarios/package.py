@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian packages with a real systemd and libvirt: installed, tried, live, upgraded, removed, purged.
+"""The Debian packages work with a real systemd and libvirt when installed, tried, active, upgraded, removed and purged.
 
 A VM runs all the time. It is only observed until the administrator goes live, keeps its place during
 an upgrade, and has no pin once the package is removed.

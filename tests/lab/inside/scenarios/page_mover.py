@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of the page mover holds with the kernel on four nodes, where nothing is skipped."""
+"""The page mover keeps its contract with the kernel on four nodes, where no test is skipped."""
 
 from lab import gtest, nodes
 from lab.process import expect

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Four VMs whose memory is all on node 0 end on a node each, with their memory, and stay there.
+"""Four VMs whose memory is all on node 0 end up on one node each, with their memory, and stay there.
 
 Two of them are more than a node's two CPUs can do, one is not, even together with the daemon's and libvirt's own
 work, which takes up to a third of a node here. (A host that is full on every node is what `overload`

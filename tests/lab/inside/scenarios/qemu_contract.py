@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of inventory and control holds with QEMU processes in real cgroups, whatever else starts VMs here.
+"""Inventory and control keep their contract with QEMU processes in real cgroups, whatever else starts VMs here.
 
 What VMs without libvirt lack is skipped: each skipped claim has its reason in tests/integration/qemu.
 """

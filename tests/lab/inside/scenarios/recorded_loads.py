@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What VMs wanted is in the history as their guests did it, together with what the VMs are.
+"""The history has the CPU time that VMs wanted, as their guests used it, and the properties of the VMs.
 
 A second stands for a minute, and an epoch is as long. The guests do, half as high, what VMs of the
 families of generated loads do. Besides that an emulated vCPU takes time of its own, for its timer and for

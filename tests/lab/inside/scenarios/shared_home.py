@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three equal VMs on two nodes get equal CPU time, by sharing nodes and not by travelling.
+"""Three equal VMs on two nodes get equal CPU time by sharing nodes, not by moving back and forth.
 
 Six busy vCPUs want four CPUs, and no arrangement of homes divides that evenly: with walls between nodes two VMs get
 half of what they want, and the third all. One that runs on both nodes lets all have two thirds. Turns would achieve

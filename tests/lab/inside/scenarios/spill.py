@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""VMs that wait at home while another node idles run there as well, and go home when told to.
+"""VMs that wait at home while another node idles run on its CPUs as well, and return home when told to.
 
 Three VMs of two busy vCPUs live on a node of two CPUs and may use one more node, which idles; moves
 are switched off and memory is not touched. At home each vCPU runs a third of the time. With spills

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two heavy VMs share a node and two light ones another: only a swap helps, and it happens.
+"""Two heavy VMs share a node and two light ones share another: only a swap helps, and it is made.
 
 In CPUs: heavy wants 1.5, light 0.8, a node has 2. A heavy VM has twice the weight, so of the two nodes, which policy
 confines them to, it is entitled to 1.33, and a light one to 0.67. Heavy and heavy have 1.0 each, so 0.67 is owed to

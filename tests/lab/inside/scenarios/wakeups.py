@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wake-ups between VMs are counted on Debian's kernel, by a service with few rights, and told by the daemon.
+"""Wake-ups between VMs are counted on Debian's kernel by a service with few rights, and reported by the daemon.
 
 Two VMs talk over a serial line, a third one is silent.
 """
