@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check-layers against small trees. Usage: check_layers_test.py CHECK_LAYERS"""
+"""Tests check-layers on small trees. Usage: check_layers_test.py CHECK_LAYERS"""
 import pathlib
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check-purity against small objects. Usage: check_purity_test.py CHECK_PURITY COMPILER"""
+"""Tests check-purity on small objects. Usage: check_purity_test.py CHECK_PURITY COMPILER"""
 import pathlib
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds docs/declared.md against the code: every option, every key of a VM's policy and of the configuration file has a row
+"""Compares docs/declared.md with the code: every option, every key of a VM's policy and of the configuration file has a row
 there, the files of the row use what it sets, and its test exists, in a file that names the setting or what it sets.
 
 A file that only reads, writes or shows a setting does not act upon it, and does not count.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A clean Debian root: made once for a set of packages, unpacked for each run, entered with chroot."""
+"""A clean Debian root file system: made once for a set of packages, unpacked for each run, entered with chroot."""
 
 import hashlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What maintainer scripts meet on a host that runs: a service manager and a daemon, both played.
+"""Fakes of what maintainer scripts find on a running host: a service manager and a daemon.
 
 Calls of systemctl and requests to the daemon go to one list, so that their order can be seen.
 """
