@@ -150,9 +150,9 @@ TEST_F(ApplyTest, ShowsNothingThatATerminalWouldObey) {
     EXPECT_EQ(run({what}, "n\n"), kExitRefused);
     EXPECT_THAT(out_.str(), AllOf(HasSubstr("--- web\\u009b1 $(x)\\nno as it is\n"),
                                   HasSubstr("<title>\\u202e</title>\n")));
-    EXPECT_THAT(err_.str(), HasSubstr("Define 'web\\u009b1 $(x)\\nno' so"));
+    EXPECT_THAT(err_.str(), HasSubstr("Define 'web\\u009b1 $(x)\\nno' like this"));
     ASSERT_EQ(run({what, "--yes"}, ""), kExitOk) << err_.str();
-    EXPECT_THAT(out_.str(), HasSubstr("\nweb\\u009b1 $(x)\\nno starts "));
+    EXPECT_THAT(out_.str(), HasSubstr("\nweb\\u009b1 $(x)\\nno has "));
     EXPECT_THAT(out_.str(), Not(HasSubstr("\xc2\x9b")));
     EXPECT_EQ(
         out_.str().find("--undo") != std::string::npos,
