@@ -106,7 +106,7 @@ void ActionRun::check(const Ports& ports, const Limits& limits, std::vector<Acti
     if (!alive && resume_) {
       // Any other error is ignored: what was begun must be finished.
       if (alive.error().code == ErrorCode::kVanished) {
-        pins_.note_vanished(index_);
+        pins_.record_vanished(index_);
       }
     } else if (!alive) {
       end(ActionState::kDropped,
@@ -236,7 +236,7 @@ void ActionRun::look_for_room(const Ports& ports, const Limits& limits,
         events);
     return;
   }
-  room_.note_reading(target, *memory, limits.node_reserve, now_);
+  room_.record_reading(target, *memory, limits.node_reserve, now_);
   room_check_.nodes.emplace(target, std::move(*memory));
   if (++index_ < room_check_.targets.size()) {
     return;

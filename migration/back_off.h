@@ -19,7 +19,7 @@ namespace vmnuma::migration {
 }
 
 /// True if the call failed only because libvirt is unavailable or a job holds the VM.
-[[nodiscard]] inline bool will_pass(const Error& error) {
+[[nodiscard]] inline bool is_transient(const Error& error) {
   return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kBusy;
 }
 
@@ -44,7 +44,7 @@ class Attempts {
     wait_ = back_off(first, failures_++, longest);
   }
   /// Called when a different call comes next.
-  void begin_anew() { failures_ = 0; }
+  void reset_failures() { failures_ = 0; }
 
  private:
   std::int64_t failures_ = 0;

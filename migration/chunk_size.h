@@ -34,13 +34,15 @@ class ChunkSize {
   /// Adjusts the size after a call that handled `work` in `elapsed`.
   void learn(Bytes work, Microseconds elapsed, Microseconds target) {
     if (work <= kSmallestChunk) {
-      std::rotate(smallest_took_.begin(), smallest_took_.begin() + 1, smallest_took_.end());
-      smallest_took_.back() = elapsed;
+      std::rotate(smallest_durations_.begin(), smallest_durations_.begin() + 1,
+                  smallest_durations_.end());
+      smallest_durations_.back() = elapsed;
     }
-    for (Microseconds& took : smallest_took_) {
+    for (Microseconds& took : smallest_durations_) {
       took = std::min(took, elapsed);  // a smaller call would not have taken longer
     }
-    const Microseconds quickest = *std::min_element(smallest_took_.begin(), smallest_took_.end());
+    const Microseconds quickest =
+        *std::min_element(smallest_durations_.begin(), smallest_durations_.end());
     if (quickest > target * 2) {
       target = quickest * 2;
     }
@@ -58,7 +60,7 @@ class ChunkSize {
  private:
   Bytes size_ = kSmallestChunk;
   /// Durations of the last calls of the smallest size; 0: no such call yet.
-  std::array<Microseconds, 4> smallest_took_{};
+  std::array<Microseconds, 4> smallest_durations_{};
 };
 
 }  // namespace vmnuma::migration

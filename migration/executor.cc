@@ -30,15 +30,15 @@ bool overlap(const Order& a, const Order& b) {
 }
 
 /// True if both pin a VM's threads, or both move its memory.
-bool change_the_same(const VmChange& a, const VmChange& b) {
+bool make_same_changes(const VmChange& a, const VmChange& b) {
   return a.vm == b.vm &&
          ((!a.pins.empty() && !b.pins.empty()) || (changes_memory(a) && changes_memory(b)));
 }
 
-bool change_the_same(const Order& a, const Order& b) {
+bool make_same_changes(const Order& a, const Order& b) {
   return std::any_of(a.changes.begin(), a.changes.end(), [&](const VmChange& one) {
     return std::any_of(b.changes.begin(), b.changes.end(),
-                       [&](const VmChange& other) { return change_the_same(one, other); });
+                       [&](const VmChange& other) { return make_same_changes(one, other); });
   });
 }
 
@@ -70,7 +70,7 @@ void Executor::drop_waiting(const Order& order, const std::string& why) {
 
 void Executor::submit(Order order) {
   std::erase_if(waiting_, [&](const Order& older) {
-    if (!change_the_same(older, order)) {
+    if (!make_same_changes(older, order)) {
       return false;
     }
     drop_waiting(older, fmt::format("superseded by action {} before it began", order.action));

@@ -31,7 +31,7 @@ MemoryParts::Survey MemoryParts::take(std::vector<MemoryRange> found) {
       survey.bound_by_policy += elsewhere;
     } else if (elsewhere > Bytes{} || is_shared_out) {
       survey.ranges.push_back({std::move(memory), parts[i], all, std::nullopt});
-      survey.ranges.back().all_on = all_on(survey.ranges.back());
+      survey.ranges.back().all_pages_on = all_pages_on(survey.ranges.back());
     }
   }
   parts_.clear();
@@ -92,7 +92,7 @@ bool MemoryParts::is_home(std::size_t part, NodeId node) const {
                      [&](const NodeQuota& quota) { return quota.node == node; });
 }
 
-std::optional<NodeId> MemoryParts::all_on(const PartRange& range) const {
+std::optional<NodeId> MemoryParts::all_pages_on(const PartRange& range) const {
   const MemoryRange& memory = range.memory;
   const bool nearly_all = range.resident >= memory.length - memory.length / kMuch;
   if (!nearly_all || memory.shared || memory.hugetlb || quotas_of(range.part).size() != 1) {

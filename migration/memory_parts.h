@@ -35,9 +35,9 @@ inline constexpr std::int64_t kMuch = 64;
 struct PartRange {
   MemoryRange memory;
   std::size_t part = 0;
-  Bytes resident;                ///< according to the survey, which also sees hidden pages
-  std::optional<NodeId> all_on;  ///< nearly all of it is resident, all on this node, and moves to
-                                 ///< one other node
+  Bytes resident;                      ///< according to the survey, which also sees hidden pages
+  std::optional<NodeId> all_pages_on;  ///< nearly all of it is resident, all on this node, and
+                                       ///< moves to one other node
 };
 
 /// Not thread-safe; executor worker only.
@@ -74,7 +74,7 @@ class MemoryParts {
  private:
   [[nodiscard]] std::vector<std::size_t> parts_of(const std::vector<MemoryRange>& found);
   [[nodiscard]] std::vector<NodeQuota> quotas_of(std::size_t part) const;
-  [[nodiscard]] std::optional<NodeId> all_on(const PartRange& range) const;
+  [[nodiscard]] std::optional<NodeId> all_pages_on(const PartRange& range) const;
 
   MemoryChange change_;
   std::vector<Destinations> parts_;

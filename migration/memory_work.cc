@@ -161,13 +161,13 @@ void MemoryWork::narrow(const Ports& ports, Microseconds now) {
 bool MemoryWork::succeeded(const Result<void>& set, const char* how, Microseconds now) {
   problem_.clear();
   if (set) {
-    attempts_.begin_anew();
+    attempts_.reset_failures();
     return true;
   }
   std::string what =
       fmt::format("its set of memory nodes could not be {}: {}", how, set.error().message);
   const bool may_work = !set.error().is_gone() &&
-                        (will_pass(set.error()) || attempts_.failures() + 1 < kMostSetTries);
+                        (is_transient(set.error()) || attempts_.failures() + 1 < kMostSetTries);
   if (restores(change_) && may_work) {
     attempts_.failed(now, kFirstSetWait, kLongestSetWait);
     problem_ = std::move(what);

@@ -9,7 +9,7 @@ namespace vmnuma::migration {
 
 namespace {
 
-void note_unqueued(TransferState& state, const PageQueue::NotQueued& not_queued) {
+void record_unqueued(TransferState& state, const PageQueue::NotQueued& not_queued) {
   for (const PageUnit& unit : not_queued.to_ask_about) {
     state.scan.ask_again(unit);
   }
@@ -39,12 +39,12 @@ PageQueue::Mapping PageMoves::mapping(TransferState& state) {
 }
 
 void PageMoves::begin(std::vector<PageUnit> units, TransferState& state) {
-  note_unqueued(state, queue_.add(std::move(units), mapping(state)));
+  record_unqueued(state, queue_.add(std::move(units), mapping(state)));
   go_on();
 }
 
 void PageMoves::plan_again(TransferState& state) {
-  note_unqueued(state, queue_.plan_again(mapping(state)));
+  record_unqueued(state, queue_.plan_again(mapping(state)));
 }
 
 void PageMoves::go_on() {
@@ -103,8 +103,8 @@ TransferStep PageMoves::look_for_room(TransferState& state, PageMover& mover, co
       go_on();
       return {};
     }
-    state.setbacks.note_success(Setbacks::Call::kRead);
-    room_.note_reading(target, *memory, limits.node_reserve, now);
+    state.setbacks.record_success(Setbacks::Call::kRead);
+    room_.record_reading(target, *memory, limits.node_reserve, now);
     room = room_.room_for(holder_, target, pool, first.size, now);
     if (!room || *room < first.size) {
       state.destinations().block(target, pool);
@@ -146,7 +146,7 @@ TransferStep PageMoves::move(TransferState& state, PageMover& mover, const Limit
     move_failed(state, result.error(), now);
     return {};
   }
-  state.setbacks.note_success(Setbacks::Call::kMove);
+  state.setbacks.record_success(Setbacks::Call::kMove);
   call_.result = std::move(*result);
   call_.stall_target = limits.stall_target;
   const Microseconds elapsed = call_.result.elapsed;
@@ -216,7 +216,7 @@ TransferStep PageMoves::verify(TransferState& state, PageMover& mover, Microseco
     state.setbacks.note(places.error(), Setbacks::Call::kRead, now);
     return {};
   }
-  state.setbacks.note_success(Setbacks::Call::kRead);
+  state.setbacks.record_success(Setbacks::Call::kRead);
   const std::span<const int> told = *places;
   return {.moved = settle(state, {.first = told.first(call_.units.size()),
                                   .last = told.subspan(call_.units.size())}),
@@ -249,14 +249,14 @@ Bytes PageMoves::settle(TransferState& state, const Places& places) {
       }
     }
   }
-  state.scan.note_blocks(blocks_whole, blocks_small);
-  state.scan.note_call(moved, call_.result.not_moved > 0 && !call_.no_space);
+  state.scan.record_blocks(blocks_whole, blocks_small);
+  state.scan.record_call(moved, call_.result.not_moved > 0 && !call_.no_space);
   if (call_.result.elapsed > Microseconds{}) {  // unknown after an error
     chunk_.learn(moved, call_.result.elapsed, call_.stall_target);
   }
   state.count_moved(moved);
   call_.units.clear();
-  note_unqueued(state, queue_.add(std::move(again), mapping(state)));
+  record_unqueued(state, queue_.add(std::move(again), mapping(state)));
   if (call_.no_space || state.scan.given_up()) {
     plan_again(state);
   }

@@ -79,7 +79,7 @@ class PageMoves {
   [[nodiscard]] std::vector<PageScan::Retry> give_up_room(TransferState& state);
 
   /// Counts a page that arrived along with its huge page, without a call of its own.
-  void note_arrival(NodeId from, NodeId to, Bytes size, const TransferState& state) {
+  void record_arrival(NodeId from, NodeId to, Bytes size, const TransferState& state) {
     room_.arrived(holder_, from, to, state.scan.pool(), size);
   }
   /// Ends the moves: no more pages are moved.

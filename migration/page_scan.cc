@@ -114,7 +114,7 @@ void PageScan::take_window(Range& range) {
   range.windows_not_probed -= look_for_huge ? 0 : 1;
   window_.look_for_huge = look_for_huge || range.second_look;
   window_.sampled = look_for_huge && range.huge_so_far && !range.second_look;
-  window_.assumed = !window_.look_for_huge && range.all_on.has_value();
+  window_.assumed = !window_.look_for_huge && range.all_pages_on.has_value();
   // A few blocks show whether a mapping's blocks are huge pages. On arm64 a block can have up to
   // 512 MiB.
   const Bytes reach =
@@ -226,7 +226,7 @@ bool PageScan::try_later(const PageUnit& unit, Leftover reason) {
   return true;
 }
 
-void PageScan::note_blocks(std::int64_t whole, std::int64_t small) {
+void PageScan::record_blocks(std::int64_t whole, std::int64_t small) {
   Range& range = current();
   if (whole > 0) {
     range.probe_pause = 1;
@@ -238,7 +238,7 @@ void PageScan::note_blocks(std::int64_t whole, std::int64_t small) {
   }
 }
 
-void PageScan::note_call(Bytes moved, bool in_vain) {
+void PageScan::record_call(Bytes moved, bool in_vain) {
   std::int64_t& stuck = current().stuck_calls;
   if (moved > Bytes{}) {
     stuck = 0;

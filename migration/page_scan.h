@@ -52,8 +52,8 @@ class PageScan {
     std::vector<Retry> retries;  ///< parallel to addresses, if these are retries
     bool look_for_huge = false;
     bool sampled = false;
-    bool assumed = false;       ///< all pages are on PartRange::all_on, if a spot check agrees
-    std::vector<int> statuses;  ///< of the last query
+    bool assumed = false;  ///< all pages are on PartRange::all_pages_on, if a spot check agrees
+    std::vector<int> statuses;          ///< of the last query
     std::vector<std::uint64_t> hidden;  ///< to be revealed
     Bytes hidden_unit;
     bool revealed = false;
@@ -92,9 +92,9 @@ class PageScan {
   /// Retries the unit's first page later. False: there are too many such pages.
   [[nodiscard]] bool try_later(const PageUnit& unit, Leftover reason);
   /// Counts blocks that turned out to be huge pages, and blocks that did not.
-  void note_blocks(std::int64_t whole, std::int64_t small);
-  /// Notes the result of a call; `in_vain`: if it moved nothing, it could have.
-  void note_call(Bytes moved, bool in_vain);
+  void record_blocks(std::int64_t whole, std::int64_t small);
+  /// Records the result of a call; `in_vain`: if it moved nothing, it could have.
+  void record_call(Bytes moved, bool in_vain);
   /// True if several calls in a row have moved nothing of the mapping.
   [[nodiscard]] bool given_up() const;
 

@@ -127,7 +127,7 @@ void PinWork::take_back(std::size_t pins_begun, std::string cause) {
 }
 
 void PinWork::next_undo() {
-  attempts_.begin_anew();
+  attempts_.reset_failures();
   while (index_ > 0 && vanished_[pins_[index_ - 1].change]) {
     --index_;
   }
@@ -166,7 +166,7 @@ void PinWork::undo(const Order& order, const Ports& ports, const Limits& limits,
   }
   const Error& error = restored.error();
   const std::int64_t most_tries = error.is_gone() ? kMostTriesOfAMissingThread : kMostUndoTries;
-  if (will_pass(error) || attempts_.failures() + 1 < most_tries) {
+  if (is_transient(error) || attempts_.failures() + 1 < most_tries) {
     attempts_.failed(now, kFirstUndoWait, kLongestUndoWait);
     phase_ = Phase::kUndoCheck;
     return;

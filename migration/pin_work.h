@@ -48,8 +48,8 @@ class PinWork {
   /// True if the next step would make a pin.
   [[nodiscard]] bool between_pins() const { return phase_ == Phase::kBegin; }
 
-  /// Notes that the process of this VM has ended.
-  void note_vanished(std::size_t change) { vanished_[change] = true; }
+  /// Records that the process of this VM has ended.
+  void record_vanished(std::size_t change) { vanished_[change] = true; }
   [[nodiscard]] bool all_vanished() const;
 
   /// The earliest time of the next step.

@@ -43,8 +43,8 @@ void RoomBook::release(std::int64_t action) {
   std::erase_if(accounts_, [action](const auto& entry) { return entry.first.action == action; });
 }
 
-void RoomBook::note_reading(NodeId node, const NodeMemory& memory, Permille reserve,
-                            Microseconds now) {
+void RoomBook::record_reading(NodeId node, const NodeMemory& memory, Permille reserve,
+                              Microseconds now) {
   Reading reading{
       .room = {{Bytes{}, room_on(memory, Bytes{}, reserve)}}, .moved_since = {}, .at = now};
   for (const PoolFree& pool : memory.pools) {

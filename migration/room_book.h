@@ -54,7 +54,7 @@ class RoomBook {
   void release(std::int64_t action);
 
   /// Enters a new reading of the node's memory.
-  void note_reading(NodeId node, const NodeMemory& memory, Permille reserve, Microseconds now);
+  void record_reading(NodeId node, const NodeMemory& memory, Permille reserve, Microseconds now);
   /// How much the holder may move there. Nothing: the node must be read first, because no reading
   /// is valid for `size` more.
   [[nodiscard]] std::optional<Bytes> room_for(const Holder& holder, NodeId node, Bytes pool,

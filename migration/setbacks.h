@@ -20,7 +20,7 @@ class Setbacks {
  public:
   enum class Call { kRead, kMove };
 
-  void note_success(Call call) { in_a_row(call) = 0; }
+  void record_success(Call call) { in_a_row(call) = 0; }
   void note(const Error& error, Call call, Microseconds now) {
     constexpr std::int64_t kMost = 3;
     constexpr Microseconds kFirstWait{100'000};

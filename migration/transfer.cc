@@ -66,7 +66,7 @@ void Transfer::survey(PageMover& mover, Microseconds now) {
     state_.setbacks.note(found.error(), Setbacks::Call::kRead, now);
     return;
   }
-  state_.setbacks.note_success(Setbacks::Call::kRead);
+  state_.setbacks.record_success(Setbacks::Call::kRead);
   begin_pass(state_.parts.take(std::move(*found)));
   if (!finished()) {
     next_window(now);
@@ -94,7 +94,7 @@ void Transfer::begin_pass(MemoryParts::Survey survey) {
   }
   if (pass_ > 0) {
     for (PartRange& range : survey.ranges) {
-      range.all_on.reset();  // the pages left there are those that did not move
+      range.all_pages_on.reset();  // the pages left there are those that did not move
     }
   }
   ++pass_;
@@ -128,7 +128,7 @@ Bytes Transfer::query(PageMover& mover, Microseconds now) {
     state_.setbacks.note(statuses.error(), Setbacks::Call::kRead, now);
     return {};
   }
-  state_.setbacks.note_success(Setbacks::Call::kRead);
+  state_.setbacks.record_success(Setbacks::Call::kRead);
   window.statuses = std::move(*statuses);
   if (!window.revealed && state_.scan.find_hidden()) {
     phase_ = Phase::kReveal;
@@ -146,8 +146,8 @@ Bytes Transfer::check_assumption(PageMover& mover, Microseconds now) {
     state_.setbacks.note(statuses.error(), Setbacks::Call::kRead, now);
     return {};
   }
-  state_.setbacks.note_success(Setbacks::Call::kRead);
-  const int node = state_.scan.range().all_on->value;
+  state_.setbacks.record_success(Setbacks::Call::kRead);
+  const int node = state_.scan.range().all_pages_on->value;
   window.assumed = std::all_of(statuses->begin(), statuses->end(),
                                [node](int status) { return status == node; });
   if (!window.assumed) {
@@ -164,7 +164,7 @@ void Transfer::reveal(PageMover& mover, Microseconds now) {
     state_.setbacks.note(revealed.error(), Setbacks::Call::kRead, now);
     return;
   }
-  state_.setbacks.note_success(Setbacks::Call::kRead);
+  state_.setbacks.record_success(Setbacks::Call::kRead);
   window.revealed = true;
   phase_ = Phase::kQuery;
 }
@@ -197,7 +197,7 @@ Bytes Transfer::count_retried() {
     } else if (now != retry.from && state_.parts.is_home(range.part, now)) {
       arrived += page;
       state_.destinations().count_move(retry.from, now, page);
-      moves_.note_arrival(retry.from, now, page, state_);
+      moves_.record_arrival(retry.from, now, page, state_);
     } else if (state_.scan.is_last_look()) {
       state_.count_left(retry.reason, page);
     }

@@ -65,7 +65,7 @@ class Search {
         std::count_if(nodes_.begin(), nodes_.end(), [this](NodeIndex n) { return is_device(n); }));
     for (const NodeResource& resource : request.resources) {
       if (resource.asked > 0 && amounts_.size() == kMostResources) {
-        asks_for_too_many_ = true;
+        requests_too_many_ = true;
       } else if (resource.asked > 0) {
         asked_[amounts_.size()] = resource.asked;
         amounts_.push_back(amounts_on(nodes_, resource.available));
@@ -77,7 +77,7 @@ class Search {
   /// Returns the fewest nodes that may be enough; nothing if all of them are not.
   [[nodiscard]] std::optional<std::size_t> smallest() const {
     std::size_t size = std::max<std::size_t>(must_, 1);
-    if (asks_for_too_many_) {
+    if (requests_too_many_) {
       return std::nullopt;  // page sizes that no host has
     }
     if (must_ < request_.devices.size()) {
@@ -194,7 +194,7 @@ class Search {
   const Topology& topology_;
   const AdmissionRequest& request_;
   std::vector<NodeIndex> nodes_;
-  bool asks_for_too_many_ = false;
+  bool requests_too_many_ = false;
   std::size_t must_ = 0;  ///< how many of the first nodes are in every set
   Amounts asked_{};
   std::vector<std::vector<std::int64_t>> amounts_;  ///< by resource, as nodes_

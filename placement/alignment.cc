@@ -8,7 +8,7 @@
 
 namespace vmnuma {
 
-bool is_to_be_aligned(const VmPolicy& policy, const Topology& topology) {
+bool should_be_aligned(const VmPolicy& policy, const Topology& topology) {
   return policy.topology_policy != TopologyPolicy::kNone &&
          (policy.max_allowable_numa_nodes == 0 ||
           topology.nodes.size() <= static_cast<std::size_t>(policy.max_allowable_numa_nodes));
@@ -18,7 +18,7 @@ bool wants_its_devices(const Snapshot& snapshot, const ClientState& client) {
   const VmState& vm = snapshot.vms[client.vm];
   return client.id.index == 0 && !vm.device_nodes.empty() &&
          vm.policy.device_locality != DeviceLocality::kSocket &&
-         is_to_be_aligned(vm.policy, snapshot.topology);
+         should_be_aligned(vm.policy, snapshot.topology);
 }
 
 CpuTime lost_to_far_devices(const Snapshot& snapshot, const ClientState& client, NodeIndex home,
@@ -35,7 +35,7 @@ CpuTime lost_to_far_devices(const Snapshot& snapshot, const ClientState& client,
 std::optional<Alignment> alignment_of(const Snapshot& snapshot, std::size_t vm,
                                       const VmDescription& description) {
   const VmState& state = snapshot.vms[vm];
-  if (!is_to_be_aligned(state.policy, snapshot.topology)) {
+  if (!should_be_aligned(state.policy, snapshot.topology)) {
     return std::nullopt;
   }
   const AdmissionRequest request = request_of(snapshot.topology, description, {});

@@ -30,7 +30,7 @@
 namespace vmnuma {
 
 /// Returns true if the policy asks to keep anything together on such a host.
-[[nodiscard]] bool is_to_be_aligned(const VmPolicy& policy, const Topology& topology);
+[[nodiscard]] bool should_be_aligned(const VmPolicy& policy, const Topology& topology);
 
 /// Returns true if the client loses time when it is away from its VM's devices.
 [[nodiscard]] bool wants_its_devices(const Snapshot& snapshot, const ClientState& client);

@@ -39,8 +39,8 @@ LogLine about_order(std::int64_t number, const Action& action, const Ledger& led
 }
 
 /// Updates homes and CPUs as if the order had been carried out.
-UnderWay note_given(ControllerState& state, const Action& action, const migration::Order& order,
-                    const CpuPins& pins, Effects& effects) {
+UnderWay record_given_order(ControllerState& state, const Action& action,
+                            const migration::Order& order, const CpuPins& pins, Effects& effects) {
   const Snapshot& snapshot = state.last.snapshot;
   const std::string text = action_text(snapshot, action);
   Homes homes(state.ledger, state.vms, effects);
@@ -71,11 +71,11 @@ UnderWay note_given(ControllerState& state, const Action& action, const migratio
   }
   for (const migration::VmChange& change : order.changes) {
     ManagedVm& managed = state.vms[change.vm];
-    note_change(managed.original ? *managed.original : managed.original.emplace(), change);
+    record_change(managed.original ? *managed.original : managed.original.emplace(), change);
     if (!change.pins.empty()) {
       under_way.cpu_subsets_before.emplace_back(change.vm, managed.cpu_subset);
-      note_cpu_subset(action, *state.ledger.find(change.vm), state.ledger.topology(), pins,
-                      managed);
+      record_cpu_subset(action, *state.ledger.find(change.vm), state.ledger.topology(), pins,
+                        managed);
       state.ledger.set_moving(change.vm, true);
     }
     if (!change.memory.quotas.empty()) {
@@ -91,7 +91,7 @@ bool pins(const UnderWay& order, const VmId& vm) {
                      [&](const auto& before) { return before.first == vm; });
 }
 
-void note_pinned(ControllerState& state, const UnderWay& order) {
+void record_pinned(ControllerState& state, const UnderWay& order) {
   if (order.pinned && !order.restores) {
     for (const Relocation& relocation : order.action.relocations) {
       state.ledger.count_move(relocation.client, order.action.reason);
@@ -105,7 +105,7 @@ void note_pinned(ControllerState& state, const UnderWay& order) {
   }
 }
 
-/// Reverts what note_given() updated.
+/// Reverts what record_given_order() updated.
 void take_back(ControllerState& state, const UnderWay& order, Effects& effects) {
   Homes homes(state.ledger, state.vms, effects);
   const Topology& topology = state.ledger.topology();
@@ -115,11 +115,11 @@ void take_back(ControllerState& state, const UnderWay& order, Effects& effects) 
     }
     const auto node = topology.index_of(home);
     if (node && topology.can_be_home(*node)) {
-      state.ledger.take_home_back(client, home);
+      state.ledger.restore_home(client, home);
     } else {
       homes.give_up(client);
     }
-    homes.remember_all_of(client.vm);
+    homes.remember_homes_of(client.vm);
   }
   for (const auto& [client, node] : order.spills_before) {
     state.ledger.set_spill(client, node);
@@ -136,8 +136,8 @@ bool gave_way(const ControllerState& state, const ActionEvent& event, const VmId
 }
 
 /// Lets the VMs rest; undoes a release that this order was for.
-void note_failed(ControllerState& state, const ActionEvent& event, const UnderWay& order,
-                 Effects& effects) {
+void record_failure(ControllerState& state, const ActionEvent& event, const UnderWay& order,
+                    Effects& effects) {
   take_back(state, order, effects);
   for (const VmId& vm : vms_of(order.action)) {
     if (gave_way(state, event, vm)) {
@@ -167,10 +167,10 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   }
   if (!order.pinned) {
     order.pinned = done;
-    note_pinned(state, order);
+    record_pinned(state, order);
   }
   if (!done) {
-    note_failed(state, event, order, effects);
+    record_failure(state, event, order, effects);
   }
   for (const VmId& vm : done ? vms_of(order.action) : std::vector<VmId>{}) {
     state.vms[vm].rest.reset();
@@ -194,7 +194,7 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
 
 /// If pins that an earlier run of the daemon had half made were taken back, the homes that were
 /// read from them are wrong: they are read again.
-void note_recovered(ControllerState& state, const ActionEvent& event, Effects& effects) {
+void record_recovery(ControllerState& state, const ActionEvent& event, Effects& effects) {
   if (event.kind != ActionEvent::Kind::kFinished ||
       event.state != migration::ActionState::kUndone) {
     return;
@@ -203,7 +203,7 @@ void note_recovered(ControllerState& state, const ActionEvent& event, Effects& e
   for (const VmId& id : event.vms) {
     state.vms[id].recovered_in = state.last.snapshot.epoch;
     if (const VmRecord* vm = state.ledger.find(id); vm != nullptr) {
-      homes.give_up_all_of(*vm);
+      homes.give_up_homes_of(*vm);
     }
   }
 }
@@ -218,11 +218,12 @@ void give_order(ControllerState& state, const Action& action, const CpuPins& pin
   if (order.changes.empty()) {
     if (changes_cpus_only(action.reason)) {  // the pins are right already
       const VmId& vm = action.relocations.front().client.vm;
-      note_cpu_subset(action, *state.ledger.find(vm), state.ledger.topology(), pins, state.vms[vm]);
+      record_cpu_subset(action, *state.ledger.find(vm), state.ledger.topology(), pins,
+                        state.vms[vm]);
     }
     return;
   }
-  UnderWay under_way = note_given(state, action, order, pins, effects);
+  UnderWay under_way = record_given_order(state, action, order, pins, effects);
   if (!is_placement(action.reason)) {
     state.outcomes.began(order.action, action, snapshot, state.setup.options);
   }
@@ -249,13 +250,13 @@ std::int64_t give_order(ControllerState& state, UnderWay order, migration::VmCha
 void progress_order(ControllerState& state, const ActionEvent& event, Effects& effects) {
   UnderWay* order = state.orders.find(event.action);
   if (order == nullptr) {
-    note_recovered(state, event, effects);
+    record_recovery(state, event, effects);
     return;
   }
   if (event.kind == ActionEvent::Kind::kPinned) {
     order->pinned = true;
     state.outcomes.pinned(event.action, state.last.snapshot.epoch);
-    note_pinned(state, *order);
+    record_pinned(state, *order);
   } else if (event.kind == ActionEvent::Kind::kFinished) {
     end_order(state, event, *order, effects);
     state.orders.end(event.action);
@@ -276,7 +277,7 @@ DoneView restore_vm(ControllerState& state, const VmRecord& vm, Effects& effects
                              : state.setup.originals_known      ? &untouched
                                                                 : nullptr;
   migration::VmChange change =
-      way_back(vm.description, *vm.last, original, state.ledger.topology(), is_under_way);
+      change_to_original(vm.description, *vm.last, original, state.ledger.topology(), is_under_way);
   Homes homes(state.ledger, state.vms, effects);
   UnderWay order{.action = {Reason::kAdministrator, {}, {}}, .restores = true};
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {

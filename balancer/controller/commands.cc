@@ -349,7 +349,7 @@ Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& requ
   state.setup.origins[request.name] = request.persist ? Origin::kPersisted : Origin::kRuntime;
   const ClientGroups before = client_groups(state.ledger);
   state.options_changed();
-  note_regrouped(before, state.ledger, state.last.snapshot.epoch, state.vms);
+  record_regrouped(before, state.ledger, state.last.snapshot.epoch, state.vms);
   effects.options = options;
   effects.log.push_back({Severity::kNotice,
                          fmt::format("{} set to {} by command{}", request.name, request.value,

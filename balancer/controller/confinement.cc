@@ -48,13 +48,13 @@ void settle(const VmRecord& vm, const std::vector<NodeId>& nodes, const std::str
       homes.give_up(client);
     }
   }
-  homes.remember_all_of(vm.description.id);
+  homes.remember_homes_of(vm.description.id);
 }
 
 }  // namespace
 
-void note_confined(const Sample& sample, const Ledger& ledger, ManagedVms& vms, Homes& homes,
-                   Effects& effects) {
+void record_confined(const Sample& sample, const Ledger& ledger, ManagedVms& vms, Homes& homes,
+                     Effects& effects) {
   for (const VmSample& reading : sample.vms) {
     const VmRecord* vm = ledger.find(reading.id);
     if (vm == nullptr) {

@@ -21,7 +21,7 @@
 namespace vmnuma::balancer {
 
 /// Checks all VMs of the sample. To be called before the ledger takes the sample in.
-void note_confined(const Sample& sample, const Ledger& ledger, ManagedVms& vms, Homes& homes,
-                   Effects& effects);
+void record_confined(const Sample& sample, const Ledger& ledger, ManagedVms& vms, Homes& homes,
+                     Effects& effects);
 
 }  // namespace vmnuma::balancer

@@ -89,7 +89,7 @@ void end_releases(const Ledger& ledger, ManagedVms& vms, Effects& effects) {
 /// Passes the running VMs and their policies to the ledger.
 void apply_domains(ControllerState& state, Effects& effects) {
   state.ledger.set_domains(with_policies(state.setup, state.running));
-  note_refused_policies(state.setup, state.running, state.vms, effects);
+  record_refused_policies(state.setup, state.running, state.vms, effects);
 }
 
 void measure_outcomes(ControllerState& state, Effects& effects) {
@@ -156,8 +156,8 @@ void keep_advised_cpus(const Ledger& ledger, const ManagedVms& vms,
 }
 
 /// Logs what prevents a transfer from ending, once for each.
-void note_problems(const Ledger& ledger, const std::vector<migration::TransferProgress>& before,
-                   const std::vector<migration::TransferProgress>& now, Effects& effects) {
+void log_problems(const Ledger& ledger, const std::vector<migration::TransferProgress>& before,
+                  const std::vector<migration::TransferProgress>& now, Effects& effects) {
   for (const migration::TransferProgress& transfer : now) {
     const bool is_known = std::any_of(before.begin(), before.end(), [&](const auto& known) {
       return known.action == transfer.action && known.vm == transfer.vm && !known.problem.empty();
@@ -237,7 +237,7 @@ void Controller::take_domains(std::vector<VmDescription> running, Effects& effec
   state_.running = std::move(running);
   const ClientGroups before = client_groups(state_.ledger);
   apply_domains(state_, effects);
-  note_regrouped(before, state_.ledger, state_.last.snapshot.epoch, state_.vms);
+  record_regrouped(before, state_.ledger, state_.last.snapshot.epoch, state_.vms);
   end_releases(state_.ledger, state_.vms, effects);
   for (const VmId& id : known) {
     if (state_.ledger.find(id) == nullptr) {
@@ -272,7 +272,7 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   state_.options_changed();
   effects.options = state_.setup.options;
   apply_domains(state_, effects);
-  note_regrouped(before, state_.ledger, state_.last.snapshot.epoch, state_.vms);
+  record_regrouped(before, state_.ledger, state_.last.snapshot.epoch, state_.vms);
   if (begins_to_act) {
     Homes(state_.ledger, state_.vms, effects).find_again();
   }
@@ -309,7 +309,7 @@ void Controller::handle(const TopologyChanged& event, Effects& effects) {
       {Severity::kNotice,
        fmt::format("the host's topology changed, it has {} nodes now", event.topology.nodes.size()),
        {}});
-  note_other_cpus(state_.ledger, state_.last.snapshot.epoch, state_.vms);
+  record_other_cpus(state_.ledger, state_.last.snapshot.epoch, state_.vms);
   if (had_only_home && !event.topology.only_home()) {
     Homes(state_.ledger, state_.vms, effects).find_again();
   }
@@ -328,13 +328,13 @@ void Controller::handle(const LoadExpected& event, Effects& /*effects*/) {
 }
 
 void Controller::handle(const TransfersReported& event, Effects& effects) {
-  note_problems(state_.ledger, state_.last.transfers, event.transfers, effects);
+  log_problems(state_.ledger, state_.last.transfers, event.transfers, effects);
   state_.last.transfers = event.transfers;
 }
 
 void Controller::handle(const ActionProgressed& event, Effects& effects) {
   progress_order(state_, event.event, effects);
-  note_room_step(state_, event.event, effects);
+  record_room_step(state_, event.event, effects);
 }
 
 void Controller::handle(const RoomSearched& event, Effects& effects) {
@@ -355,7 +355,7 @@ void Controller::handle(const Stopping& event, Effects& effects) {
       (void)restore_vm(state_, vm, effects);  // logged; they are managed again after the next start
     }
   }
-  state_.memory.give_all_back(effects);
+  state_.memory.restore_all_limits(effects);
 }
 
 void Controller::handle(const CommandReceived& event, Effects& effects) {
@@ -386,10 +386,10 @@ void Controller::handle(const SampleTaken& event, Effects& effects) {
   measure_outcomes(state_, effects);
   widen_memory_sets(state_, effects);
   plan_and_act(effects);
-  go_on_making_room(state_, effects);
+  continue_making_room(state_, effects);
   state_.starts.forget_started(state_.ledger, state_.last.snapshot.epoch);
   if (state_.starts.admission_is_due(state_.setup, state_.last.snapshot.epoch)) {
-    state_.starts.tell_admission(state_.host_now(), effects);
+    state_.starts.report_admission(state_.host_now(), effects);
   }
   effects.epoch = EpochEnded{state_.last.snapshot, state_.last.plan};
 }
@@ -413,7 +413,7 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
   state_.pressure.sampled(sample, state_.setup.options, effects);
   Homes homes(state_.ledger, state_.vms, effects);
   homes.settle_on_only_home();
-  note_confined(sample, state_.ledger, state_.vms, homes, effects);
+  record_confined(sample, state_.ledger, state_.vms, homes, effects);
   count_exclusive_cores(state_.cpu_pins({}), state_.ledger);
   last.snapshot = state_.ledger.advance(sample);
   if (!is_first) {
@@ -432,7 +432,7 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
                                state_.ledger, state_.vms, homes, effects);
   }
   mark_out_of_bounds(last.snapshot, state_.ledger, state_.vms);
-  note_unkept_limits(last.snapshot, state_.vms, effects);
+  record_unkept_limits(last.snapshot, state_.vms, effects);
   state_.memory.sampled(state_.setup.topology, sample);
 }
 
@@ -483,7 +483,7 @@ void Controller::plan_and_act(Effects& effects) {
   }
   forget_proposals(state_.figures.proposals, options, last.snapshot.epoch);
   if (state_.acts()) {
-    state_.ledger.note_spills(last.plan.spills, last.snapshot.epoch_length);
+    state_.ledger.record_spills(last.plan.spills, last.snapshot.epoch_length);
     if (state_.setup.options.rebalance_enable == 0) {
       return;
     }

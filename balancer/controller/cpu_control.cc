@@ -72,8 +72,8 @@ std::optional<FoundHome> find_cpu_subset(const VmRecord& vm, std::size_t index,
   return found;
 }
 
-void note_cpu_subset(const Action& action, const VmRecord& vm, const Topology& topology,
-                     const CpuPins& pins, ManagedVm& managed) {
+void record_cpu_subset(const Action& action, const VmRecord& vm, const Topology& topology,
+                       const CpuPins& pins, ManagedVm& managed) {
   const VmId& id = vm.description.id;
   const VmCpus whole = whole_homes(vm, topology);
   const auto wanted = pins.subsets.find(id);

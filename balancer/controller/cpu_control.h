@@ -42,8 +42,8 @@ struct FoundHome {
                                                        ManagedVm& managed);
 
 /// Records the effect of an action on a VM's threads. Its clients already have their new homes.
-void note_cpu_subset(const Action& action, const VmRecord& vm, const Topology& topology,
-                     const CpuPins& pins, ManagedVm& managed);
+void record_cpu_subset(const Action& action, const VmRecord& vm, const Topology& topology,
+                       const CpuPins& pins, ManagedVm& managed);
 
 /// Returns actions for VMs that stay at home but should run on other CPUs of it.
 [[nodiscard]] std::vector<Action> cpu_assignments(const Snapshot& snapshot, const Ledger& ledger,

@@ -160,7 +160,7 @@ class Reconciliation {
           fmt::format("the pins of VM '{}' were removed externally, placing it anew", name)));
       homes_.give_up(client);
     }
-    homes_.remember_all_of(client.vm);
+    homes_.remember_homes_of(client.vm);
   }
 
   /// Leaves a VM alone for as long as it is pinned externally.
@@ -240,7 +240,7 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
   const bool has_only_home = ledger.topology().only_home().has_value();
   for (const auto& [id, vm] : ledger.vms()) {
     ManagedVm& managed = vms[id];
-    managed.let_repairs_fade(rules.epoch);
+    managed.decay_repairs(rules.epoch);
     const bool moving = std::any_of(vm.clients.begin(), vm.clients.end(),
                                     [](const ClientRecord& client) { return client.moving; });
     const bool settled =
@@ -277,8 +277,8 @@ ClientGroups client_groups(const Ledger& ledger) {
   return groups;
 }
 
-void note_regrouped(const ClientGroups& before, const Ledger& ledger, std::int64_t epoch,
-                    ManagedVms& vms) {
+void record_regrouped(const ClientGroups& before, const Ledger& ledger, std::int64_t epoch,
+                      ManagedVms& vms) {
   for (const auto& [id, vm] : ledger.vms()) {
     const auto former = before.find(id);
     if (former == before.end() || vms.of(id).is_left_alone()) {
@@ -293,7 +293,7 @@ void note_regrouped(const ClientGroups& before, const Ledger& ledger, std::int64
   }
 }
 
-void note_other_cpus(const Ledger& ledger, std::int64_t epoch, ManagedVms& vms) {
+void record_other_cpus(const Ledger& ledger, std::int64_t epoch, ManagedVms& vms) {
   for (const auto& [id, vm] : ledger.vms()) {
     if (!vms.of(id).is_left_alone()) {
       vms[id].outdated_since = vms.of(id).outdated_since.value_or(epoch);

@@ -61,9 +61,9 @@ using ClientGroups = std::map<VmId, std::map<std::int32_t, std::size_t>>;
 [[nodiscard]] ClientGroups client_groups(const Ledger& ledger);
 /// Marks the pins of VMs as outdated if vCPUs now belong to other clients: they still have the pins
 /// of the former ones.
-void note_regrouped(const ClientGroups& before, const Ledger& ledger, std::int64_t epoch,
-                    ManagedVms& vms);
+void record_regrouped(const ClientGroups& before, const Ledger& ledger, std::int64_t epoch,
+                      ManagedVms& vms);
 /// Marks the pins of all managed VMs as outdated, because the host's CPUs have changed.
-void note_other_cpus(const Ledger& ledger, std::int64_t epoch, ManagedVms& vms);
+void record_other_cpus(const Ledger& ledger, std::int64_t epoch, ManagedVms& vms);
 
 }  // namespace vmnuma::balancer

@@ -75,7 +75,7 @@ void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
     ledger_.set_spill(client, home.spills_to);
   }
   if (!found.empty()) {
-    remember_all_of(id);
+    remember_homes_of(id);
   }
 }
 
@@ -87,7 +87,7 @@ void Homes::adopt_recovered(const VmId& id, std::int64_t epoch) {
   adopt_found(id, epoch);
 }
 
-void Homes::give_up_all_of(const VmRecord& vm) {
+void Homes::give_up_homes_of(const VmRecord& vm) {
   for (std::size_t index = 0; index < vm.clients.size(); ++index) {
     give_up({vm.description.id, static_cast<std::int32_t>(index)});
   }
@@ -128,9 +128,9 @@ void Homes::place_again(const VmRecord& vm, std::string because) {
   for (const ClientRecord& client : vm.clients) {
     homes.push_back(client.home);
   }
-  give_up_all_of(vm);
+  give_up_homes_of(vm);
   ledger_.set_suggested(id, homes);
-  remember_all_of(id);
+  remember_homes_of(id);
   effects_.log.push_back({Severity::kNotice, std::move(because), {{"VM", vm.description.name}}});
 }
 
@@ -165,7 +165,7 @@ void Homes::find_again() {
         give_up(client);
       }
     }
-    remember_all_of(id);
+    remember_homes_of(id);
   }
 }
 
@@ -183,7 +183,7 @@ void Homes::forget_all_of(const VmId& id) {
 
 /// Writes all homes of the VM: the history forgets homes per VM, so after one change the unchanged
 /// ones must be written again.
-void Homes::remember_all_of(const VmId& id) {
+void Homes::remember_homes_of(const VmId& id) {
   const VmRecord* vm = ledger_.find(id);
   if (vm == nullptr || ledger_.topology().only_home()) {
     return;

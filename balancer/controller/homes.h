@@ -33,7 +33,7 @@ class Homes {
   void adopt_recovered(const VmId& vm, std::int64_t epoch);
   void adopt(const ClientId& client, NodeId node, std::string why);
   void give_up(const ClientId& client) { ledger_.forget_home(client); }
-  void give_up_all_of(const VmRecord& vm);
+  void give_up_homes_of(const VmRecord& vm);
   /// If only one node can be a home, makes it the home of every VM, pinned or not. That is neither
   /// ordered, remembered nor logged.
   void settle_on_only_home();
@@ -50,7 +50,7 @@ class Homes {
 
   // Homes in the history.
   void remember(const ClientId& client, NodeId home);
-  void remember_all_of(const VmId& vm);
+  void remember_homes_of(const VmId& vm);
   void forget_all_of(const VmId& vm);
 
  private:

@@ -19,7 +19,7 @@ std::int64_t ManagedVm::count_repair(std::int64_t epoch) {
   return *repairs;
 }
 
-void ManagedVm::let_repairs_fade(std::int64_t epoch) {
+void ManagedVm::decay_repairs(std::int64_t epoch) {
   if (!repairs) {
     return;
   }

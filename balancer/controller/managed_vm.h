@@ -78,7 +78,7 @@ struct ManagedVm {
   /// Counts one more repair of its pins. Returns how many are remembered.
   std::int64_t count_repair(std::int64_t epoch);
   /// Forgets half of the repairs after every kRepairsFade epochs without another one.
-  void let_repairs_fade(std::int64_t epoch);
+  void decay_repairs(std::int64_t epoch);
   void forget_repairs();
   /// Why no plan may touch the VM in this epoch, as a sentence; empty if one may.
   [[nodiscard]] std::string why_left_alone(std::int64_t epoch) const;

@@ -123,8 +123,8 @@ void MemoryControl::answered(const MemoryLimitsSet& answer, Effects& effects) {
   take(steering_.answered(answer.path, answer.problem), effects);
 }
 
-void MemoryControl::give_all_back(Effects& effects) {
-  take(steering_.give_all_back(), effects);
+void MemoryControl::restore_all_limits(Effects& effects) {
+  take(steering_.restore_all_limits(), effects);
 }
 
 }  // namespace vmnuma::balancer

@@ -36,7 +36,7 @@ class MemoryControl {
              const Guarantees& guarantees, Effects& effects);
   void answered(const MemoryLimitsSet& answer, Effects& effects);
   void forget_ended(const Ledger& ledger, Effects& effects);
-  void give_all_back(Effects& effects);
+  void restore_all_limits(Effects& effects);
 
   [[nodiscard]] const HostMemory& host() const { return host_; }
   [[nodiscard]] bool has_changed(const VmId& vm) const;

@@ -45,8 +45,8 @@ MemoryLimits found_by_now(const MemoryOriginal& original, const MemoryLimits& no
 
 }  // namespace
 
-void MemorySteering::say_once(std::string notice, Steps& steps) {
-  if (said_.insert(notice).second) {
+void MemorySteering::log_once(std::string notice, Steps& steps) {
+  if (logged_.insert(notice).second) {
     steps.notices.push_back(std::move(notice));
   }
 }
@@ -82,7 +82,7 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
   std::map<std::string, Target> targets;
   if (sample.protection_inherited == false) {
     if (!wishes.empty()) {
-      say_once(
+      log_once(
           "cgroup v2 is mounted without memory_recursiveprot, so memory protection would not reach "
           "QEMU and is not set",
           steps);
@@ -94,7 +94,7 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
   }
   for (const MemoryWish& wish : wishes) {
     if (!wish.state.scope.ends_with(".scope")) {
-      say_once(fmt::format("VM '{}' is in cgroup '{}', which is not a systemd scope, so its memory "
+      log_once(fmt::format("VM '{}' is in cgroup '{}', which is not a systemd scope, so its memory "
                            "is not protected",
                            wish.name, wish.state.scope),
                steps);
@@ -103,7 +103,7 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
     for (const std::string& path : slices_above(wish.state.scope)) {
       const auto slice = targets.find(path);
       if (slice == targets.end()) {
-        say_once(fmt::format("the memory limits of '{}' cannot be read, so VMs in it get no more "
+        log_once(fmt::format("the memory limits of '{}' cannot be read, so VMs in it get no more "
                              "memory protection than it has itself",
                              path),
                  steps);
@@ -141,7 +141,7 @@ void MemorySteering::reach(const std::string& path, const Target& target, Steps&
   Asked& asked = asked_[path];
   const bool by_others = asked.carried_out && !asked.restores && target.now != original.ours;
   if (by_others && asked.repairs == kMostRepairs) {
-    say_once(fmt::format(
+    log_once(fmt::format(
                  "memory limits of '{}' were changed externally {} times, leaving them as they are",
                  unit_of(path), kMostRepairs + 1),
              steps);
@@ -213,7 +213,7 @@ MemorySteering::Steps MemorySteering::steer(const Sample& sample,
   return steps;
 }
 
-MemorySteering::Steps MemorySteering::give_all_back() const {
+MemorySteering::Steps MemorySteering::restore_all_limits() const {
   Steps steps;
   for (const auto& [path, original] : originals_) {
     steps.changes.push_back({path, original.found, MemoryChange::Kind::kRestore});
@@ -227,7 +227,7 @@ MemorySteering::Steps MemorySteering::answered(const std::string& path,
   const auto asked = asked_.find(path);
   if (asked == asked_.end()) {
     if (!problem.empty()) {  // its VM has ended
-      say_once(
+      log_once(
           fmt::format("settings of '{}', which has ended, may remain: {}", unit_of(path), problem),
           steps);
     }

@@ -83,7 +83,7 @@ class MemorySteering {
   /// The changes required by one epoch's readings.
   [[nodiscard]] Steps steer(const Sample& sample, const std::vector<MemoryWish>& wishes);
   /// Returns the changes that restore everything at once, when the daemon stops.
-  [[nodiscard]] Steps give_all_back() const;
+  [[nodiscard]] Steps restore_all_limits() const;
   /// Takes the result of a change; if `problem` is empty, it was carried out.
   [[nodiscard]] Steps answered(const std::string& path, const std::string& problem);
   /// Forgets VMs that have ended. They need no restoration, but what systemd keeps of them must be
@@ -113,7 +113,7 @@ class MemorySteering {
                                                          const std::vector<MemoryWish>& wishes,
                                                          Steps& steps);
   [[nodiscard]] bool is_waiting(const std::string& path, std::int64_t read_in) const;
-  void say_once(std::string notice, Steps& steps);
+  void log_once(std::string notice, Steps& steps);
   void reach(const std::string& path, const Target& target, Steps& steps);
   void restore(const std::string& path, const Sample& sample, Steps& steps);
   void forget(const std::string& path, Steps& steps);
@@ -123,7 +123,7 @@ class MemorySteering {
   MemoryOriginals originals_;
   /// The state of each cgroup's last change, by path.
   std::map<std::string, Asked> asked_;
-  std::set<std::string> said_;
+  std::set<std::string> logged_;
   std::string problem_;
   std::int64_t sequence_ = 0;
 };

@@ -61,16 +61,16 @@ std::vector<NodeId> nodes_with_memory(const Topology& topology) {
   return nodes;
 }
 
-void note_change(Original& original, const VmChange& change) {
+void record_change(Original& original, const VmChange& change) {
   if (original.process != change.process) {
     original = {change.process, {}, {}};
   }
   note(original, change);
 }
 
-void note_order(Originals& originals, const migration::Order& order) {
+void record_order(Originals& originals, const migration::Order& order) {
   for (const VmChange& change : order.changes) {
-    note_change(originals[change.vm], change);
+    record_change(originals[change.vm], change);
   }
 }
 
@@ -123,8 +123,9 @@ std::vector<migration::NodeQuota> quotas_on(const std::vector<NodeId>& nodes, co
   return quotas;
 }
 
-migration::MemoryChange memory_way_back(const VmDescription& vm, const VmSample& now,
-                                        const Original* original, const Topology& topology) {
+migration::MemoryChange memory_change_to_original(const VmDescription& vm, const VmSample& now,
+                                                  const Original* original,
+                                                  const Topology& topology) {
   const bool changed =
       original == nullptr ? vm.policy.memory_mode == MemoryMode::kMask && !vm.numatune_nodes.empty()
                           : original->memory_nodes.has_value();
@@ -167,8 +168,8 @@ migration::MemoryChange widened_as_found(const VmDescription& vm, const Original
   return memory;
 }
 
-VmChange way_back(const VmDescription& vm, const VmSample& now, const Original* original,
-                  const Topology& topology, bool is_under_way) {
+VmChange change_to_original(const VmDescription& vm, const VmSample& now, const Original* original,
+                            const Topology& topology, bool is_under_way) {
   VmChange change;
   change.vm = vm.id;
   change.vm_name = vm.name;
@@ -190,7 +191,7 @@ VmChange way_back(const VmDescription& vm, const VmSample& now, const Original* 
       change.pins.push_back({thread.kind, thread.number, pin, known->second.found});
     }
   }
-  change.memory = memory_way_back(vm, now, original, topology);
+  change.memory = memory_change_to_original(vm, now, original, topology);
   return change;
 }
 

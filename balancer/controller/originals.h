@@ -55,9 +55,9 @@ struct Original {
 using Originals = std::map<VmId, Original>;
 
 /// Records what an order changes. If an earlier process of the VM is recorded, it is forgotten.
-void note_change(Original& original, const migration::VmChange& change);
+void record_change(Original& original, const migration::VmChange& change);
 /// Does the same for all VMs of an order.
-void note_order(Originals& originals, const migration::Order& order);
+void record_order(Originals& originals, const migration::Order& order);
 
 /// The nodes that a VM's memory may use if nothing limits it, as passed to libvirt. Ascending.
 [[nodiscard]] std::vector<NodeId> nodes_with_memory(const Topology& topology);
@@ -67,9 +67,10 @@ void note_order(Originals& originals, const migration::Order& order);
 /// it is not known what was found, and every thread may run anywhere again. `is_under_way`: an
 /// order may have pinned threads since `vm` was read, so those that seem to be as found are pinned,
 /// too.
-[[nodiscard]] migration::VmChange way_back(const VmDescription& vm, const VmSample& now,
-                                           const Original* original, const Topology& topology,
-                                           bool is_under_way = false);
+[[nodiscard]] migration::VmChange change_to_original(const VmDescription& vm, const VmSample& now,
+                                                     const Original* original,
+                                                     const Topology& topology,
+                                                     bool is_under_way = false);
 
 /// Returns the change that adds the memory nodes that the VM was found with to those that it may
 /// use now; without nodes if it may use them all, or if its set was never changed.

@@ -240,20 +240,22 @@ AdmissionState Starts::admission_state(const HostNow& now) const {
 bool Starts::admission_is_due(const Settings& settings, std::int64_t epoch) const {
   const auto is_told = [this](const StartingVm& starting) {
     return starting.homes.empty() ||
-           std::any_of(told_.expected.begin(), told_.expected.end(), [&](const StartingVm& told) {
-             return told.description.id == starting.description.id && told.homes == starting.homes;
-           });
+           std::any_of(reported_.expected.begin(), reported_.expected.end(),
+                       [&](const StartingVm& told) {
+                         return told.description.id == starting.description.id &&
+                                told.homes == starting.homes;
+                       });
   };
   const std::vector<StartingVm>& starting = starting_.all();
-  return epoch > 0 && (epoch % kLookAgainAfter == 1 || told_.nodes.empty() ||
-                       told_.enforces != refuses_starts(settings) ||
+  return epoch > 0 && (epoch % kLookAgainAfter == 1 || reported_.nodes.empty() ||
+                       reported_.enforces != refuses_starts(settings) ||
                        !std::all_of(starting.begin(), starting.end(), is_told));
 }
 
-void Starts::tell_admission(const HostNow& now, Effects& effects) {
+void Starts::report_admission(const HostNow& now, Effects& effects) {
   AdmissionState state = admission_state(now);
-  if (state != told_) {
-    told_ = state;
+  if (state != reported_) {
+    reported_ = state;
     effects.admission = std::move(state);
   }
 }

@@ -132,7 +132,7 @@ VmDescription reserved_vm(const ReserveRequest& request) {
 
 }  // namespace
 
-void tell_reservations(ControllerState& state, ReservationChanged change, Effects& effects) {
+void report_reservations(ControllerState& state, ReservationChanged change, Effects& effects) {
   state.reservations.keep_in(state.last.snapshot);
   effects.reservations = state.reservations.all();
   LogLine line{Severity::kNotice, change.detail, {}};
@@ -213,10 +213,10 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
                   request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
   const Bytes memory = reservation.memory_left();
   state.reservations.add(std::move(reservation));
-  tell_reservations(state,
-                    {request.name, ReservationStep::kReserved, std::nullopt, "", memory,
-                     fmt::format("reservation '{}' by command: {}", request.name, what)},
-                    effects);
+  report_reservations(state,
+                      {request.name, ReservationStep::kReserved, std::nullopt, "", memory,
+                       fmt::format("reservation '{}' by command: {}", request.name, what)},
+                      effects);
   return DoneView{fmt::format("reserved {}{}", what,
                               running_already.empty()
                                   ? ""
@@ -239,10 +239,10 @@ Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& reque
   }
   const Bytes left = reservation->memory_left();
   state.reservations.remove(request.name);
-  tell_reservations(state,
-                    {request.name, ReservationStep::kGivenUp, std::nullopt, "", left,
-                     fmt::format("reservation '{}' given up by command", request.name)},
-                    effects);
+  report_reservations(state,
+                      {request.name, ReservationStep::kGivenUp, std::nullopt, "", left,
+                       fmt::format("reservation '{}' given up by command", request.name)},
+                      effects);
   return DoneView{fmt::format("reservation '{}' is given up, {} MiB are available to all VMs again",
                               request.name, whole_mib(left)),
                   {}};
@@ -266,7 +266,7 @@ void follow_clock(ControllerState& state, std::int64_t wall_unix_s_before, Effec
 
 void expire_reservations(ControllerState& state, Effects& effects) {
   for (const Reservation& over : state.reservations.expire(state.last.wall_unix_s)) {
-    tell_reservations(
+    report_reservations(
         state,
         {over.name, ReservationStep::kExpired, std::nullopt, "", over.memory_left(),
          fmt::format("reservation '{}' has expired, {} MiB are available to all VMs again",
@@ -283,7 +283,7 @@ void forget_stopped(ControllerState& state, Effects& effects) {
   }
   effects.reservations = state.reservations.all();
   for (const CameBack& part : *back) {
-    tell_reservations(
+    report_reservations(
         state,
         {part.reservation, ReservationStep::kCameBack, part.vm, part.vm_name, part.memory,
          fmt::format("VM '{}' has stopped, {} MiB of reservation '{}' are kept again", part.vm_name,
@@ -301,12 +301,12 @@ std::vector<NodeId> take_up_reservations(ControllerState& state, const VmDescrip
         nodes.push_back(node);
       }
     }
-    tell_reservations(state,
-                      {taken.reservation, ReservationStep::kTakenUp, vm.id, vm.name, taken.memory,
-                       fmt::format("VM '{}' takes up {} MiB of reservation '{}'{}", vm.name,
-                                   whole_mib(taken.memory), taken.reservation,
-                                   taken.ended ? ", which ends with that" : "")},
-                      effects);
+    report_reservations(state,
+                        {taken.reservation, ReservationStep::kTakenUp, vm.id, vm.name, taken.memory,
+                         fmt::format("VM '{}' takes up {} MiB of reservation '{}'{}", vm.name,
+                                     whole_mib(taken.memory), taken.reservation,
+                                     taken.ended ? ", which ends with that" : "")},
+                        effects);
   }
   return nodes;
 }

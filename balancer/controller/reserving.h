@@ -22,7 +22,7 @@
 namespace vmnuma::balancer {
 
 /// Updates snapshots, the history and the log. To be called after any change.
-void tell_reservations(ControllerState& state, ReservationChanged change, Effects& effects);
+void report_reservations(ControllerState& state, ReservationChanged change, Effects& effects);
 
 /// Adjusts deadlines to a wall clock that was set since the previous sample: whatever has a
 /// duration (reservations, waits for room) ends that much later or earlier by the wall clock. To be

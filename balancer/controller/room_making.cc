@@ -39,15 +39,15 @@ void say(const RoomWait& wait, std::string_view what, Effects& effects) {
       {Severity::kNotice, fmt::format("VM '{}' {}", wait.name, what), {{"VM", wait.name}}});
 }
 
-void give_reservation_up(ControllerState& state, const RoomWait& wait, Effects& effects) {
+void give_up_reservation(ControllerState& state, const RoomWait& wait, Effects& effects) {
   const std::string name = reservation_name(wait.vm);
   if (const Reservation* reservation = state.reservations.find(name)) {
     const Bytes left = reservation->memory_left();
     state.reservations.remove(name);
-    tell_reservations(state,
-                      {name, ReservationStep::kGivenUp, wait.vm, wait.name, left,
-                       fmt::format("reservation '{}' is cancelled", name)},
-                      effects);
+    report_reservations(state,
+                        {name, ReservationStep::kGivenUp, wait.vm, wait.name, left,
+                         fmt::format("reservation '{}' is cancelled", name)},
+                        effects);
   }
 }
 
@@ -72,7 +72,7 @@ bool reserve(ControllerState& state, const RoomWait& wait, NodeId node, Effects&
                             fmt::format("reservation '{}': {} MiB on node {}, to make room for it",
                                         room.name, wait.needed.memory.value >> 20U, node.value)};
   state.reservations.add(std::move(room));
-  tell_reservations(state, std::move(change), effects);
+  report_reservations(state, std::move(change), effects);
   return true;
 }
 
@@ -81,7 +81,7 @@ void end(ControllerState& state, RoomWait& wait, std::string became, Effects& ef
   wait.steps.clear();
   wait.action = 0;
   wait.became = std::move(became);
-  give_reservation_up(state, wait, effects);
+  give_up_reservation(state, wait, effects);
   say(wait, "gets no room: " + wait.became, effects);
 }
 
@@ -95,7 +95,7 @@ void start_over(ControllerState& state, RoomWait& wait, const std::string& becau
   wait.phase = RoomPhase::kInLine;
   wait.steps.clear();
   wait.action = 0;
-  give_reservation_up(state, wait, effects);  // otherwise the search would count it as taken
+  give_up_reservation(state, wait, effects);  // otherwise the search would count it as taken
   say(wait, fmt::format("needs a new search for moves: {}", because), effects);
 }
 
@@ -277,7 +277,7 @@ std::optional<AnnouncedView> wait_for_room(ControllerState& state, const HostNow
     wait->needed = *needed;
     wait->until_unix_s = state.last.wall_unix_s + std::min(deadline_s, waits_s);
     // One of an earlier run of the daemon: the search would count it as taken.
-    give_reservation_up(state, *wait, effects);
+    give_up_reservation(state, *wait, effects);
     say(*wait,
         fmt::format("waits for room on one node for at most {} s: {}",
                     std::min(deadline_s, waits_s), why),
@@ -312,7 +312,7 @@ void end_wait_for_room(ControllerState& state, const VmId& vm, const std::string
   if (wait == nullptr) {
     return;
   }
-  give_reservation_up(state, *wait, effects);
+  give_up_reservation(state, *wait, effects);
   if (!wait->moved.empty()) {
     state.vms[vm].room_made =
         fmt::format("to make room for it, {} '{}' moved", wait->moved.size() == 1 ? "VM" : "VMs",
@@ -352,7 +352,8 @@ void take_room_search(ControllerState& state, const RoomSearched& searched, Effe
   search_for_next(state, effects);
 }
 
-void note_room_step(ControllerState& state, const migration::ActionEvent& event, Effects& effects) {
+void record_room_step(ControllerState& state, const migration::ActionEvent& event,
+                      Effects& effects) {
   if (event.kind != migration::ActionEvent::Kind::kFinished) {
     return;
   }
@@ -381,7 +382,7 @@ void note_room_step(ControllerState& state, const migration::ActionEvent& event,
   }
 }
 
-void go_on_making_room(ControllerState& state, Effects& effects) {
+void continue_making_room(ControllerState& state, Effects& effects) {
   RoomMaking& making = state.room_making;
   const std::int64_t now = state.last.wall_unix_s;
   std::erase_if(making.waits, [now](const RoomWait& wait) {

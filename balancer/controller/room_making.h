@@ -46,9 +46,10 @@ void end_wait_for_room(ControllerState& state, const VmId& vm, const std::string
                        Effects& effects);
 /// Takes the result of a search.
 void take_room_search(ControllerState& state, const RoomSearched& searched, Effects& effects);
-/// Notes the progress of an order, which may be a step.
-void note_room_step(ControllerState& state, const migration::ActionEvent& event, Effects& effects);
+/// Records the progress of an order, which may be a step.
+void record_room_step(ControllerState& state, const migration::ActionEvent& event,
+                      Effects& effects);
 /// Continues to make room. To be called after an epoch's plan.
-void go_on_making_room(ControllerState& state, Effects& effects);
+void continue_making_room(ControllerState& state, Effects& effects);
 
 }  // namespace vmnuma::balancer

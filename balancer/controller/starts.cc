@@ -306,7 +306,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
     why = check_cores(now, narrowed, snapshot);
   }
   if (why) {
-    note_not_admitted(now, vm, *why, effects);
+    record_not_admitted(now, vm, *why, effects);
     if (refuses_starts(now.settings)) {
       return failure(ErrorCode::kNoSpace, *why);
     }
@@ -346,8 +346,8 @@ bool refuses_starts(const Settings& settings) {
 }
 
 /// Records that the VM's policy could not be met.
-void Starts::note_not_admitted(const HostNow& now, const VmDescription& vm, const std::string& why,
-                               Effects& effects) {
+void Starts::record_not_admitted(const HostNow& now, const VmDescription& vm,
+                                 const std::string& why, Effects& effects) {
   const bool refused = refuses_starts(now.settings);
   const std::string because = now.settings.mode == Mode::kActive
                                   ? std::string("admission is 'advise'")

@@ -98,9 +98,9 @@ class Starts {
   void show_largest(const HostNow& now, HostView& view) const;
   /// The largest VM that would start now on the host.
   [[nodiscard]] LargestVmView largest_vm(const HostNow& now) const;
-  /// True if tell_admission() should be called in this epoch.
+  /// True if report_admission() should be called in this epoch.
   [[nodiscard]] bool admission_is_due(const Settings& settings, std::int64_t epoch) const;
-  void tell_admission(const HostNow& now, Effects& effects);
+  void report_admission(const HostNow& now, Effects& effects);
 
  private:
   friend struct RecordFields;  ///< of balancer/record: lists what a recording contains of this
@@ -119,13 +119,13 @@ class Starts {
   [[nodiscard]] VmAdmission admit(const HostNow& now, const VmDescription& vm,
                                   const Snapshot& snapshot, const std::vector<NodeIndex>& reserved,
                                   const AnnounceRequest& request) const;
-  void note_not_admitted(const HostNow& now, const VmDescription& vm, const std::string& why,
-                         Effects& effects);
+  void record_not_admitted(const HostNow& now, const VmDescription& vm, const std::string& why,
+                           Effects& effects);
   [[nodiscard]] AdmissionState admission_state(const HostNow& now) const;
 
   StartingVms starting_;
   std::vector<NotAdmittedView> not_admitted_;  ///< newest last
-  AdmissionState told_;                        ///< as last exported
+  AdmissionState reported_;                    ///< as last exported
 };
 
 }  // namespace vmnuma::balancer

@@ -356,7 +356,7 @@ std::string topology_text(const Snapshot& snapshot, std::size_t vm,
     return {};
   }
   std::string text = fmt::format("topology_policy is '{}'", name_of(policy.topology_policy));
-  if (!is_to_be_aligned(policy, snapshot.topology)) {
+  if (!should_be_aligned(policy, snapshot.topology)) {
     return text +
            fmt::format(
                ", but has no effect: this host has {} nodes and max_allowable_numa_nodes is {}",

@@ -90,8 +90,8 @@ std::vector<VmDescription> with_policies(const Settings& settings,
 
 namespace {
 
-void note_refused_masks(const Settings& settings, const std::vector<VmDescription>& running,
-                        ManagedVms& vms, Effects& effects) {
+void record_refused_masks(const Settings& settings, const std::vector<VmDescription>& running,
+                          ManagedVms& vms, Effects& effects) {
   std::map<VmId, bool> refused;
   for (const VmDescription& vm : running) {
     if (!is_mask_in_vain(vm, wanted_policy(settings, vm))) {
@@ -111,9 +111,9 @@ void note_refused_masks(const Settings& settings, const std::vector<VmDescriptio
 
 }  // namespace
 
-void note_refused_policies(const Settings& settings, const std::vector<VmDescription>& running,
-                           ManagedVms& vms, Effects& effects) {
-  note_refused_masks(settings, running, vms, effects);
+void record_refused_policies(const Settings& settings, const std::vector<VmDescription>& running,
+                             ManagedVms& vms, Effects& effects) {
+  record_refused_masks(settings, running, vms, effects);
   std::map<VmId, std::string> refused;
   for (const VmDescription& vm : running) {
     if (!settings.metadata_wins) {
@@ -150,7 +150,7 @@ std::string unkept_limit_text(const Snapshot& snapshot, const VmState& vm) {
                      vm.policy.max_per_node, vm.client_count, nodes, nodes == 1 ? "" : "s");
 }
 
-void note_unkept_limits(const Snapshot& snapshot, ManagedVms& vms, Effects& effects) {
+void record_unkept_limits(const Snapshot& snapshot, ManagedVms& vms, Effects& effects) {
   for (const VmState& vm : snapshot.vms) {
     const std::string text = unkept_limit_text(snapshot, vm);
     const bool known = vms.of(vm.id).limit_unkept;

@@ -27,14 +27,14 @@ namespace vmnuma::balancer {
 [[nodiscard]] std::vector<VmDescription> with_policies(const Settings& settings,
                                                        std::vector<VmDescription> running);
 
-/// Notes VMs whose metadata contains a refused policy.
-void note_refused_policies(const Settings& settings, const std::vector<VmDescription>& running,
-                           ManagedVms& vms, Effects& effects);
+/// Records VMs whose metadata contains a refused policy.
+void record_refused_policies(const Settings& settings, const std::vector<VmDescription>& running,
+                             ManagedVms& vms, Effects& effects);
 
 /// Why the VM's max_per_node does not hold, as a sentence; empty if it does, or there is none.
 [[nodiscard]] std::string unkept_limit_text(const Snapshot& snapshot, const VmState& vm);
-/// Notes the VMs with such a limit.
-void note_unkept_limits(const Snapshot& snapshot, ManagedVms& vms, Effects& effects);
+/// Records the VMs with such a limit.
+void record_unkept_limits(const Snapshot& snapshot, ManagedVms& vms, Effects& effects);
 
 /// The policy of a VM, key by key. `running` is as libvirt reports it.
 [[nodiscard]] PolicyView policy_view(const Settings& settings,

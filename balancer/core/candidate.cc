@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMostStopped = 32;
 
-std::optional<Guard> why_not_allowed(const Arrangement& arrangement, Reason reason,
-                                     std::span<const Rehoming> changes) {
+std::optional<Guard> forbidding_guard(const Arrangement& arrangement, Reason reason,
+                                      std::span<const Rehoming> changes) {
   for (const Rehoming& change : changes) {
     if (const auto guard = check_target(arrangement, change.client, change.to, reason, changes)) {
       return guard;
@@ -181,9 +181,9 @@ Candidate judge(const Arrangement& arrangement, Reason reason, std::span<const R
                       {changes.begin(), changes.end()},
                       effect,
                       effect.benefit(),
-                      why_not_allowed(arrangement, reason, changes)};
+                      forbidding_guard(arrangement, reason, changes)};
   if (!candidate.stopped_by) {
-    candidate.stopped_by = why_not_worth_it(arrangement, reason, changes, effect);
+    candidate.stopped_by = effect_guard(arrangement, reason, changes, effect);
   }
   return candidate;
 }
@@ -205,7 +205,7 @@ void consider(const Arrangement& arrangement, Promise& promise, Reason reason,
   }
   Candidate candidate = judge(arrangement, reason, changes);
   if (candidate.stopped_by == Guard::kDoesNotLast) {
-    considered.note_doubt();
+    considered.record_doubt();
   }
   if (!considered.hopeless(candidate.benefit, candidate.stopped_by.has_value())) {
     considered.add(std::move(candidate));

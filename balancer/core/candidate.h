@@ -46,7 +46,7 @@ class Considered {
   [[nodiscard]] const std::optional<Candidate>& best() const { return best_; }
   [[nodiscard]] const std::vector<Candidate>& stopped() const { return stopped_; }
   /// Records that a candidate was judged that would pay if it lasted.
-  void note_doubt() { doubt_ = true; }
+  void record_doubt() { doubt_ = true; }
   [[nodiscard]] bool doubt() const { return doubt_; }
   /// Returns true if a candidate with at most this benefit would not be kept, `stopped` or not.
   [[nodiscard]] bool hopeless(CpuTime benefit, bool stopped) const;

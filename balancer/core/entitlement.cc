@@ -55,7 +55,7 @@ bool counts(const Snapshot& snapshot, NodeIndex node, const Options& options) {
 /// Returns the most that any node, or any two if the client may spill, could give the client if it
 /// had them for itself.
 CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Options& options) {
-  const bool may_spill = options.spill_enable != 0 && policies_let_spill(snapshot, client);
+  const bool may_spill = options.spill_enable != 0 && policies_allow_spill(snapshot, client);
   CpuTime most;
   CpuTime second;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {

@@ -249,8 +249,8 @@ bool is_for_talk(const Arrangement& arrangement, const Rehoming& change, const E
 }
 
 /// Returns what rules out such a move.
-std::optional<Guard> why_not_for_talk(const Arrangement& arrangement, const Rehoming& change,
-                                      const Effect& effect) {
+std::optional<Guard> talk_guard(const Arrangement& arrangement, const Rehoming& change,
+                                const Effect& effect) {
   if (std::min(effect.gain, effect.talk) <
       std::max(least_gain_of_talk(arrangement, change.client), CpuTime{1})) {
     return Guard::kMinimumGain;
@@ -270,15 +270,15 @@ std::optional<Guard> why_not_for_talk(const Arrangement& arrangement, const Reho
 
 }  // namespace
 
-std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason reason,
-                                      std::span<const Rehoming> changes, const Effect& effect) {
+std::optional<Guard> effect_guard(const Arrangement& arrangement, Reason reason,
+                                  std::span<const Rehoming> changes, const Effect& effect) {
   const Options& options = arrangement.options();
   if (!effect.fits) {
     return Guard::kNoRoom;
   }
   const CpuTime least = std::max(least_gain(arrangement, changes), CpuTime{1});
   if (reason == Reason::kAffinityMove && is_for_talk(arrangement, changes.front(), effect, least)) {
-    return why_not_for_talk(arrangement, changes.front(), effect);
+    return talk_guard(arrangement, changes.front(), effect);
   }
   const CpuTime without_talk = effect.gain - std::max(effect.talk, CpuTime{});
   if (without_talk < least) {

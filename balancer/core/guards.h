@@ -4,7 +4,7 @@
 /// Problem: a balancer that acts on every improvement moves VMs back and forth and costs more than
 /// it saves. Approach: a candidate passes three sets of checks. The first looks at the client alone
 /// (`check_client`: data, policy, time on the node), the second at the target (`check_target`:
-/// mask, way back, groups, cores), the third at the effect of the change (`why_not_worth_it`).
+/// mask, way back, groups, cores), the third at the effect of the change (`effect_guard`).
 ///
 /// Properties:
 ///  - the first check that fails is named;
@@ -44,9 +44,9 @@ namespace vmnuma::balancer {
 
 /// Returns why a set of rehomings with this effect is not worth making for the sake of CPU time or
 /// groups, or nothing.
-[[nodiscard]] std::optional<Guard> why_not_worth_it(const Arrangement& arrangement, Reason reason,
-                                                    std::span<const Rehoming> changes,
-                                                    const Effect& effect);
+[[nodiscard]] std::optional<Guard> effect_guard(const Arrangement& arrangement, Reason reason,
+                                                std::span<const Rehoming> changes,
+                                                const Effect& effect);
 
 /// Returns Numa.MigThreshold of the node, to the extent that the node's size counts
 /// (Numa.MigThresholdCPUs).

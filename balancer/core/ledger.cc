@@ -212,7 +212,7 @@ void Ledger::count_move(const ClientId& id, Reason reason) {
   }
 }
 
-void Ledger::take_home_back(const ClientId& id, NodeId node) {
+void Ledger::restore_home(const ClientId& id, NodeId node) {
   ClientRecord* client = find_client(vms_, id);
   if (client != nullptr && topology_.index_of(node) && client->home != node) {
     client->home = node;
@@ -258,7 +258,7 @@ std::set<VmId> Ledger::spilling() const {
   return spilling;
 }
 
-void Ledger::note_spills(const std::vector<Spill>& spills, CpuTime epoch) {
+void Ledger::record_spills(const std::vector<Spill>& spills, CpuTime epoch) {
   for (const Spill& spill : spills) {
     if (ClientRecord* client = find_client(vms_, spill.client);
         client != nullptr && client->spills_to.value >= 0) {

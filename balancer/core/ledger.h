@@ -7,7 +7,7 @@
 /// it was owed before. Approach: the ledger keeps the last sample and one record per client.
 /// `advance` processes the next sample and returns a Snapshot, which holds everything a decision
 /// needs: VMs are measured first (vm_measurement.h), then nodes (node_measurement.h), and then CPU
-/// time is shared out (entitlement.h). Homes change only through set_home, take_home_back,
+/// time is shared out (entitlement.h). Homes change only through set_home, restore_home,
 /// adopt_home and forget_home, and a client loses its home if it may no longer live there. A VM or
 /// node that cannot be read for a while keeps its former numbers, so that its load does not seem to
 /// be gone.
@@ -80,7 +80,7 @@ class Ledger {
   void count_move(const ClientId& client, Reason reason);
   /// Gives a client back the home that it had before an order that was not carried out. The node it
   /// had come from before is restored, too, and it has to stay as long as if it had just arrived.
-  void take_home_back(const ClientId& client, NodeId node);
+  void restore_home(const ClientId& client, NodeId node);
   /// Takes over a home that was found or remembered, without counting a move.
   void adopt_home(const ClientId& client, NodeId node);
   /// Records where libvirt was told to start the VM: its clients get their first homes there if
@@ -93,7 +93,7 @@ class Ledger {
   [[nodiscard]] std::set<VmId> spilling() const;
   /// Records what each spill is estimated to have saved recently. Clients that do not spill are
   /// ignored.
-  void note_spills(const std::vector<Spill>& spills, CpuTime epoch);
+  void record_spills(const std::vector<Spill>& spills, CpuTime epoch);
   /// Takes a client's home away; it will be placed again.
   void forget_home(const ClientId& client);
   void set_moving(const VmId& vm, bool moving);

@@ -14,7 +14,7 @@ constexpr std::int64_t kLeastPullPermille = 20;
 /// Returns true for a client that could go where more of its memory is, but has not been at home
 /// for long enough to be moved: moving the client costs next to nothing, moving all its memory
 /// much.
-bool may_yet_go_there(const Arrangement& arrangement, ClientIndex index) {
+bool may_still_move_there(const Arrangement& arrangement, ClientIndex index) {
   const ClientState& client = arrangement.snapshot().clients[index];
   const Options& options = arrangement.options();
   if (client.epochs_here >= options.residency + options.swap_interval ||
@@ -38,7 +38,7 @@ bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
     const ClientState& client = snapshot.clients[c];
     if (client.home == kNoNode || arrangement.home(c) != client.home || client.moving ||
         !snapshot.nodes[client.home].known || !arrangement.memory(c).can_follow ||
-        may_yet_go_there(arrangement, c)) {
+        may_still_move_there(arrangement, c)) {
       return false;
     }
   }

@@ -241,8 +241,8 @@ bool Outcomes::is_clean(const Watched& watched, const Snapshot& snapshot) {
         const auto concerns = [&nodes](NodeIndex node) {
           return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
         };
-        const bool has_just_come = client.came_from != kNoNode && client.epochs_here <= 1;
-        return (client.moving || has_just_come || !snapshot.vms[client.vm].fresh) &&
+        const bool has_just_arrived = client.came_from != kNoNode && client.epochs_here <= 1;
+        return (client.moving || has_just_arrived || !snapshot.vms[client.vm].fresh) &&
                (concerns(client.home) || concerns(client.came_from));
       });
 }

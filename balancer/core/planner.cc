@@ -97,7 +97,7 @@ class Planner {
         circumstances_(circumstances),
         now_(snapshot, options, Arrangement::Basis::kDemand) {
     plan_.epoch = snapshot.epoch;
-    plan_.lost = lost_as_it_is(now_);
+    plan_.lost = lost_with_present_spills(now_);
     plan_.imbalance = now_.imbalance();
     known_ = is_measured(snapshot);
     owed_ = owed_beside_spills(now_);

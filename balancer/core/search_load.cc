@@ -19,8 +19,8 @@ constexpr std::size_t kPartnersTried = 3;
 /// `client`: the few whose demand is nearest to the client's less what should move over.
 std::span<const ClientIndex> likely_partners(const Arrangement& arrangement, ClientIndex client,
                                              std::span<const ClientIndex> partners,
-                                             CpuTime ought_to_go) {
-  const CpuTime wanted = arrangement.load(client).demand - ought_to_go;
+                                             CpuTime excess_demand) {
+  const CpuTime wanted = arrangement.load(client).demand - excess_demand;
   const auto nearest = std::partition_point(
       partners.begin(), partners.end(),
       [&](ClientIndex partner) { return arrangement.load(partner).demand > wanted; });

@@ -53,9 +53,9 @@ std::vector<Stray> strays(const Arrangement& arrangement, Reason reason) {
   return found;
 }
 
-std::optional<Guard> why_not_for_locality(const Arrangement& arrangement,
-                                          std::span<const Rehoming> changes, Reason reason,
-                                          const Effect& effect) {
+std::optional<Guard> locality_guard(const Arrangement& arrangement,
+                                    std::span<const Rehoming> changes, Reason reason,
+                                    const Effect& effect) {
   for (const Rehoming& change : changes) {
     if (const auto guard = check_target(arrangement, change.client, change.to, reason, changes)) {
       return guard;
@@ -78,7 +78,7 @@ void consider_for_locality(const Arrangement& arrangement, Reason reason,
                   {changes.begin(), changes.end()},
                   effect,
                   effect.benefit(),
-                  why_not_for_locality(arrangement, changes, reason, effect)});
+                  locality_guard(arrangement, changes, reason, effect)});
 }
 
 }  // namespace

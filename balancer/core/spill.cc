@@ -29,7 +29,7 @@ struct SpillCandidate {
 /// Returns true if policies let the client spill from where it lives.
 bool may_ever_spill(const Arrangement& arrangement, ClientIndex index) {
   return arrangement.home(index) != kNoNode &&
-         policies_let_spill(arrangement.snapshot(), arrangement.snapshot().clients[index]);
+         policies_allow_spill(arrangement.snapshot(), arrangement.snapshot().clients[index]);
 }
 
 /// Returns true if clients can spill at all: more than one node has CPUs, and the option allows it.
@@ -189,7 +189,7 @@ bool is_kept_unread(const Snapshot& snapshot, const ClientState& client) {
   return !vm.fresh && (!is_unread_for_long(vm) || client.spill_saves != CpuTime{});
 }
 
-bool policies_let_spill(const Snapshot& snapshot, const ClientState& client) {
+bool policies_allow_spill(const Snapshot& snapshot, const ClientState& client) {
   const VmPolicy& policy = snapshot.vms[client.vm].policy;
   return !policy.do_not_move && client.exclusive_cores == 0 &&
          policy.cpu_binding == CpuBinding::kNode && policy.cpu_class == CpuClass::kNone &&
@@ -245,10 +245,10 @@ class SpillSearch {
     for (ClientIndex i = 0; i < snapshot_.clients.size(); ++i) {
       if (snapshot_.clients[i].spills_to != kNoNode && snapshot_.clients[i].home != kNoNode &&
           arrangement_.home(i) == snapshot_.clients[i].home) {
-        go_on_or_end(i);
+        continue_or_end(i);
       }
     }
-    begin_those_that_pay();
+    begin_profitable_spills();
     begin_ahead_of_need();
     std::sort(found_.begin(), found_.end(),
               [](const Spill& a, const Spill& b) { return a.client < b.client; });
@@ -256,11 +256,11 @@ class SpillSearch {
   }
 
  private:
-  void go_on_or_end(ClientIndex index) {
+  void continue_or_end(ClientIndex index) {
     const ClientState& client = snapshot_.clients[index];
-    const bool has_just_come = client.epochs_here <= 1;
+    const bool has_just_arrived = client.epochs_here <= 1;
     if (is_kept_unread(snapshot_, client) || client.moving || vm_is_moved(arrangement_, index) ||
-        has_just_come || !snapshot_.nodes[client.home].known ||
+        has_just_arrived || !snapshot_.nodes[client.home].known ||
         !snapshot_.nodes[client.spills_to].known) {
       take({index, client.spills_to, client.spill_saves});  // left as it is
       return;
@@ -283,7 +283,7 @@ class SpillSearch {
     }
   }
 
-  void begin_those_that_pay() {
+  void begin_profitable_spills() {
     const MaySpill may = [](const Arrangement& there, ClientIndex client, NodeIndex to) {
       const Snapshot& snapshot = there.snapshot();
       return snapshot.vms[snapshot.clients[client].vm].fresh &&
@@ -425,7 +425,7 @@ CpuTime owed_at_home(const Arrangement& arrangement) {
   return owed;
 }
 
-CpuTime lost_as_it_is(const Arrangement& arrangement) {
+CpuTime lost_with_present_spills(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
   if (!spills_already(snapshot)) {
     return arrangement.lost();

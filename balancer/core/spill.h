@@ -52,7 +52,7 @@ namespace vmnuma::balancer {
 [[nodiscard]] bool is_kept_unread(const Snapshot& snapshot, const ClientState& client);
 
 /// Returns true if the VM's policy lets the client run on a second node at all.
-[[nodiscard]] bool policies_let_spill(const Snapshot& snapshot, const ClientState& client);
+[[nodiscard]] bool policies_allow_spill(const Snapshot& snapshot, const ClientState& client);
 
 /// Returns true if the VM's policy lets the client run on CPUs of that node, regardless of where
 /// its memory may be.
@@ -71,7 +71,7 @@ void spread_first_homes(const Arrangement& arrangement, std::span<Action> placem
 [[nodiscard]] CpuTime owed_at_home(const Arrangement& arrangement);
 
 /// Returns the arrangement's lost time with the present spills of those clients that are at home.
-[[nodiscard]] CpuTime lost_as_it_is(const Arrangement& arrangement);
+[[nodiscard]] CpuTime lost_with_present_spills(const Arrangement& arrangement);
 
 /// Returns what clients would be owed, and lose to remote memory on second nodes, if as many
 /// spilled as pays off, whatever spills now. The result is assumed to last, so it does not matter

@@ -26,7 +26,7 @@ VmProcess process_of(const Sample& sample, const VmId& id) {
   return found != sample.vms.end() && found->id == id ? found->process : VmProcess{};
 }
 
-bool are_of_one_life(const VmProcess& known, const VmProcess& now) {
+bool are_same_process(const VmProcess& known, const VmProcess& now) {
   return known == now || known == VmProcess{} || now == VmProcess{};
 }
 
@@ -53,7 +53,8 @@ void Wakeups::advance(const Sample* before, const Sample& now, CpuTime half_life
     }
     Pair pair{process_of(now, sample.a), process_of(now, sample.b), {}};
     if (const auto known = pairs_.find(key_of(sample)); known != pairs_.end()) {
-      if (!are_of_one_life(known->second.a, pair.a) || !are_of_one_life(known->second.b, pair.b)) {
+      if (!are_same_process(known->second.a, pair.a) ||
+          !are_same_process(known->second.b, pair.b)) {
         continue;
       }
       pair.average = known->second.average;

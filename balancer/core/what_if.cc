@@ -26,7 +26,7 @@ Standing standing_of(const Snapshot& snapshot, const Options& options) {
       local += node == client.home ? client.memory[node] : Bytes{};
     }
   }
-  return {lost_as_it_is(arrangement), arrangement.imbalance(),
+  return {lost_with_present_spills(arrangement), arrangement.imbalance(),
           all > Bytes{} ? std::optional(permille_of(local.value, all.value, Permille{}))
                         : std::nullopt};
 }

@@ -32,7 +32,7 @@ class RoomMaker {
         free_(free),
         pools_(memory_pools(snapshot_)) {
     for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
-      if (!why_not_to_make_room(now_, client)) {
+      if (!room_making_guard(now_, client)) {
         priorities_.push_back(priority_of(client));
       }
     }
@@ -340,7 +340,7 @@ class RoomMaker {
     std::vector<InTheWay> all;
     for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
       const ClientState& state = snapshot_.clients[client];
-      const auto guard = why_not_to_make_room(now_, client);
+      const auto guard = room_making_guard(now_, client);
       for (const NodeIndex node : wanted_.nodes) {
         const Bytes memory = node < state.memory.size() ? state.memory[node] : Bytes{};
         if (guard && could_live_on(node) && memory > Bytes{}) {

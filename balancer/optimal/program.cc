@@ -75,7 +75,7 @@ Bytes untouched_of(ClientIndex client, Arrangement& arrangement) {
 
 }  // namespace
 
-std::optional<Guard> why_not_to_make_room(const Arrangement& now, ClientIndex client) {
+std::optional<Guard> room_making_guard(const Arrangement& now, ClientIndex client) {
   if (const auto guard = check_client(now, client, Reason::kAdministrator)) {
     return guard;
   }
@@ -105,7 +105,7 @@ HomesProgram::HomesProgram(const Arrangement& now, const std::vector<MemoryPool>
 /// Residency and the way back are a matter of seconds; the other guards are not.
 bool HomesProgram::is_held(ClientIndex client) const {
   if (cost_ == Cost::kMemoryMoved) {
-    return why_not_to_make_room(*now_, client).has_value();
+    return room_making_guard(*now_, client).has_value();
   }
   const auto guard = check_client(*now_, client, Reason::kLoadMove);
   return guard && *guard != Guard::kResidency;

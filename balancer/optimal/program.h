@@ -122,6 +122,6 @@ class HomesProgram {
 
 /// Returns what keeps the client, or its memory, from being moved to make room for others; nothing
 /// if it may be moved for that.
-[[nodiscard]] std::optional<Guard> why_not_to_make_room(const Arrangement& now, ClientIndex client);
+[[nodiscard]] std::optional<Guard> room_making_guard(const Arrangement& now, ClientIndex client);
 
 }  // namespace vmnuma::balancer

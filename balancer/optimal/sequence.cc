@@ -34,7 +34,7 @@ class Sequencer {
     }
     for (const Rehoming& left : waiting_) {
       sequence_.stuck.push_back({now_.snapshot().clients[left.client].id, left.to,
-                                 why_not(std::span(&left, 1)).value_or(Guard::kNoRoom)});
+                                 blocking_guard(std::span(&left, 1)).value_or(Guard::kNoRoom)});
     }
     for (ClientIndex client = 0; client < homes.size(); ++client) {
       sequence_.reached.push_back(then_.home(client));
@@ -43,7 +43,7 @@ class Sequencer {
   }
 
  private:
-  [[nodiscard]] std::optional<Guard> why_not(std::span<const Rehoming> changes) const {
+  [[nodiscard]] std::optional<Guard> blocking_guard(std::span<const Rehoming> changes) const {
     for (const Rehoming& change : changes) {
       if (then_.forbidden_by_group(change.client, change.to, changes)) {
         return Guard::kAntiAffinity;
@@ -67,7 +67,7 @@ class Sequencer {
 
   void extend(std::vector<Rehoming>& changes, std::size_t together) {
     if (changes.size() == together) {
-      if (!why_not(changes)) {
+      if (!blocking_guard(changes)) {
         const CpuTime benefit = then_.effect_of(changes).benefit();
         if (best_.empty() || benefit > best_benefit_) {
           best_ = changes;

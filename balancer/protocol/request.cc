@@ -35,9 +35,9 @@ void visit_arguments(Fields& fields, T& request) {
 class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
  public:
   ArgumentReader(std::string_view command, const ReadJson& args, std::string& problem)
-      : FieldReader(args), command_(command), said_(problem) {}
+      : FieldReader(args), command_(command), problem_found_(problem) {}
   ArgumentReader(const ArgumentReader& around, const ReadJson& args)
-      : ArgumentReader(around.command_, args, around.said_) {}
+      : ArgumentReader(around.command_, args, around.problem_found_) {}
 
   template <class T>
   static void visit(ArgumentReader& fields, T& request) {
@@ -129,7 +129,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
   /// Refuses unknown arguments.
   void refuse_others() {
     for (const auto& [name, value] : object().items()) {
-      if (!said_.empty()) {
+      if (!problem_found_.empty()) {
         return;  // the first is enough
       }
       if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
@@ -140,15 +140,15 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
   }
 
   void say(std::string problem) {
-    if (said_.empty()) {
-      said_ = std::move(problem);
+    if (problem_found_.empty()) {
+      problem_found_ = std::move(problem);
     }
   }
 
   std::string_view command_;
   std::string_view name_;
   std::vector<std::string_view> known_;
-  std::string& said_;
+  std::string& problem_found_;
 };
 
 /// Writes arguments into an object; absent optional ones are left out.

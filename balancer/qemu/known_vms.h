@@ -52,9 +52,10 @@ class KnownVms {
   void forget(const VmId& id);
   /// The VM's current data; nothing if it is not known.
   [[nodiscard]] std::optional<KnownVm> find(const VmId& id) const;
-  /// Notes a pin of ours, for that run only. Without CPUs: the thread no longer has a pin of ours.
-  void note_pin(const VmId& id, const VmProcess& process, ThreadKey thread,
-                const std::vector<CpuId>& cpus);
+  /// Records a pin of ours, for that run only. Without CPUs: the thread no longer has a pin of
+  /// ours.
+  void record_pin(const VmId& id, const VmProcess& process, ThreadKey thread,
+                  const std::vector<CpuId>& cpus);
   void set_policy(const VmId& id, const VmProcess& process, std::vector<PolicySetting> policy);
 
  private:

@@ -94,8 +94,8 @@ Result<void> QemuControl::pin(const DomainRun& run, ThreadKey key, const std::st
     return failure(ErrorCode::kNotFound, what + ": it has ended");
   }
   if (pinned) {
-    known_.note_pin(run.vm, vm->process, key,
-                    wanted->effective == *online ? std::vector<CpuId>{} : wanted->effective);
+    known_.record_pin(run.vm, vm->process, key,
+                      wanted->effective == *online ? std::vector<CpuId>{} : wanted->effective);
   }
   callbacks_.on_change(run.vm);
   return pinned ? Result<void>() : failure(std::move(pinned).error(), what);

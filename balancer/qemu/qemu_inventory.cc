@@ -63,10 +63,10 @@ std::vector<std::string> QemuInventory::take_notices() {
 }
 
 void QemuInventory::notice(std::string text) {
-  if (said_.size() >= kMostSaid) {
-    said_.clear();
+  if (logged_.size() >= kMostSaid) {
+    logged_.clear();
   }
-  if (said_.insert(text).second) {
+  if (logged_.insert(text).second) {
     const std::lock_guard lock(notices_mutex_);
     notices_.push_back(std::move(text));
   }

@@ -118,7 +118,7 @@ class QemuInventory final : public stats::DomainInventory {
   std::optional<files::Directory> cgroups_;
   std::optional<ProcessTable> table_;
   std::map<VmId, Entry> vms_;
-  std::set<std::string> said_;
+  std::set<std::string> logged_;
   std::unique_ptr<ChangeWatch> watch_;  // since the first refresh(); last: its thread ends first
 };
 

@@ -23,7 +23,7 @@ LatencyWorker::LatencyWorker(TaskBoard& board, boost::asio::io_context& service,
       worker_(board, "latency", 1, kLatencyAllowed) {}
 
 void LatencyWorker::find(const Topology& topology) {
-  known_.keep_those_of(topology);
+  known_.keep_nodes_of(topology);
   const bool posted = worker_.post("measuring latencies", [this, topology, known = known_.all()] {
     FoundLatencies found = host_.find_latencies(state_dir_, topology, known, stopping_);
     boost::asio::post(service_,
@@ -42,9 +42,9 @@ void LatencyWorker::find_if_due(const Topology& topology, Backoff::Time now) {
 
 void LatencyWorker::take(FoundLatencies found) {
   schedule_.ended(!found.again, std::chrono::steady_clock::now());
-  if (found.log.message != said_) {
+  if (found.log.message != last_logged_) {
     log_.say(found.log);
-    said_ = found.log.message;
+    last_logged_ = found.log.message;
   }
   found_ = std::move(found.latencies);
   known_.add(found_.measured);

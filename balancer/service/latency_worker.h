@@ -44,7 +44,7 @@ class LatencyWorker {
   stats::HostLatencies found_;
   KnownLatencies known_;
   LatencySchedule schedule_;
-  std::string said_;
+  std::string last_logged_;
   std::atomic<bool> stopping_ = false;
   Worker worker_;  // last, so that its thread ends before what it uses
 };

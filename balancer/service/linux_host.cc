@@ -76,7 +76,7 @@ LinuxHost::LinuxHost(Opened opened)
       mover_(std::move(opened.mover)),
       metered_mover_(mover_),
       systemd_(/*address=*/"", SystemdControl::kSettings) {
-  note_cpus(topology_);
+  record_cpus(topology_);
 }
 
 std::vector<stats::HostLack> LinuxHost::lacks() const {
@@ -88,13 +88,13 @@ HostReading LinuxHost::read(const stats::SampleRequest& request) {
   HostReading reading;
   if (std::optional<stats::TopologyReading> now = topology_watch_.look()) {
     sampler_.set_topology(now->topology);
-    note_cpus(now->topology);
+    record_cpus(now->topology);
     reading.topology = std::move(now->topology);
     left_out_ = std::move(now->left_out);
   }
   reading.sample = sampler_.sample(request);
   reading.sample.missing.insert(reading.sample.missing.end(), left_out_.begin(), left_out_.end());
-  tell_copying_time(reading.sample);
+  report_copying_time(reading.sample);
   count_reads(reading);
   for (const VmId& vm : vcpu_watch_.changed(request.running, reading.sample)) {
     hypervisor_->mark_dirty(vm);
@@ -102,7 +102,7 @@ HostReading LinuxHost::read(const stats::SampleRequest& request) {
   return reading;
 }
 
-void LinuxHost::note_cpus(const Topology& topology) {
+void LinuxHost::record_cpus(const Topology& topology) {
   for (const Node& node : topology.nodes) {
     for (const Cpu& cpu : node.cpus) {
       node_of_cpu_[cpu.id] = node.id;
@@ -110,7 +110,7 @@ void LinuxHost::note_cpus(const Topology& topology) {
   }
 }
 
-void LinuxHost::tell_copying_time(Sample& sample) const {
+void LinuxHost::report_copying_time(Sample& sample) const {
   for (const auto& [cpu, used] : metered_mover_.used()) {
     const auto where = node_of_cpu_.find(cpu);
     for (NodeSample& node : sample.nodes) {

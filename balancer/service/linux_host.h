@@ -69,8 +69,8 @@ class LinuxHost final : public Host {
     stats::TopologyReading topology;
   };
   explicit LinuxHost(Opened opened);
-  void note_cpus(const Topology& topology);
-  void tell_copying_time(Sample& sample) const;
+  void record_cpus(const Topology& topology);
+  void report_copying_time(Sample& sample) const;
   void count_reads(HostReading& reading);
 
   const std::string root_;

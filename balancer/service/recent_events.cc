@@ -74,14 +74,14 @@ EventsView RecentEvents::answer(const EventsRequest& request) const {
   return view;
 }
 
-bool RecentEvents::tell_of(const std::string& vm) const {
+bool RecentEvents::mentions_vm(const std::string& vm) const {
   const std::scoped_lock lock(mutex_);
   return std::any_of(events_.begin(), events_.end(),
                      [&vm](const EventView& event) { return is_about(event, vm); });
 }
 
-bool asks_of_untold(const EventsRequest& request, const RecentEvents& events) {
-  return request.vm && request.after == 0 && !events.tell_of(*request.vm);
+bool asks_about_unknown_vm(const EventsRequest& request, const RecentEvents& events) {
+  return request.vm && request.after == 0 && !events.mentions_vm(*request.vm);
 }
 
 }  // namespace vmnuma::balancer

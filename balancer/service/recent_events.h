@@ -30,7 +30,7 @@ class RecentEvents {
   void add(const LogLine& line, std::int64_t wall_unix_s);
   [[nodiscard]] EventsView answer(const EventsRequest& request) const;
   /// True if any event is about the VM of this name.
-  [[nodiscard]] bool tell_of(const std::string& vm) const;
+  [[nodiscard]] bool mentions_vm(const std::string& vm) const;
 
  private:
   mutable std::mutex mutex_;  // guards what follows
@@ -39,6 +39,6 @@ class RecentEvents {
 };
 
 /// True if the request is the first one about a VM without events, which therefore may not exist.
-[[nodiscard]] bool asks_of_untold(const EventsRequest& request, const RecentEvents& events);
+[[nodiscard]] bool asks_about_unknown_vm(const EventsRequest& request, const RecentEvents& events);
 
 }  // namespace vmnuma::balancer

@@ -51,7 +51,7 @@ class RecordedHost::Showing {
 namespace {
 
 /// Used for epochs that are played again, so that nothing is logged twice.
-void say_nothing(const LogLine& /*line*/) {}
+void discard_line(const LogLine& /*line*/) {}
 
 std::vector<VmDescription> running_in(const Ledger& ledger) {
   std::vector<VmDescription> running;
@@ -98,7 +98,7 @@ Result<std::unique_ptr<RecordedHost::Showing>> RecordedHost::begin() const {
     return tl::unexpected(std::move(history).error());
   }
   auto showing = std::make_unique<Showing>(std::move(*file), std::move(*history));
-  if (Result<void> shown = showing->advance(showing_ == nullptr ? setup_.say : say_nothing);
+  if (Result<void> shown = showing->advance(showing_ == nullptr ? setup_.say : discard_line);
       !shown) {
     return tl::unexpected(std::move(shown).error());
   }
@@ -123,7 +123,7 @@ Result<void> RecordedHost::step(std::int64_t epochs) {
   }
   Showing& before = **begun;
   while (before.position() < wanted && before.end().empty() && !setup_.is_stopped()) {
-    if (Result<void> done = before.advance(say_nothing); !done) {
+    if (Result<void> done = before.advance(discard_line); !done) {
       return done;
     }
   }
@@ -189,14 +189,15 @@ Result<void> RecordedHost::Showing::keep(const Effects& effects) {
     (void)history_->set_outcome(outcome.action, outcome_row(outcome));  // as above
   }
   for (const StartNotAdmitted& start : effects.not_admitted) {
-    if (Result<void> noted = history_->note_action(not_admitted_row(start, wall_),
-                                                   stats::ActionState::kDropped, start.detail);
+    if (Result<void> noted = history_->record_action(not_admitted_row(start, wall_),
+                                                     stats::ActionState::kDropped, start.detail);
         !noted) {
       return noted;
     }
   }
   for (const ReservationChanged& change : effects.reservation_changes) {
-    if (Result<void> noted = history_->note_reservation_event(reservation_event_row(change, wall_));
+    if (Result<void> noted =
+            history_->record_reservation_event(reservation_event_row(change, wall_));
         !noted) {
       return noted;
     }
@@ -226,7 +227,7 @@ Result<Answer> RecordedHost::Showing::answer(const Command& question, const std:
     EventsRequest of_name = *asked;
     if (const auto name = past_vm_name(*history_, *asked->vm, running_in(controller.ledger()))) {
       of_name.vm = *name;
-    } else if (asks_of_untold(*asked, events_)) {
+    } else if (asks_about_unknown_vm(*asked, events_)) {
       return tl::unexpected(name.error());
     }
     return Answer(events_.answer(of_name));

@@ -52,9 +52,9 @@ Result<std::vector<std::string>> orders_of(stats::History& history) {
   });
 }
 
-/// Notes what the orders changed. False if not all of them can be read. For a VM that was restored,
-/// the next order shows again what was found.
-bool note_orders(stats::History& history, Originals& originals) {
+/// Records what the orders changed. False if not all of them can be read. For a VM that was
+/// restored, the next order shows again what was found.
+bool record_orders(stats::History& history, Originals& originals) {
   const Result<std::vector<std::string>> texts = orders_of(history);
   if (!texts) {
     return false;
@@ -69,7 +69,7 @@ bool note_orders(stats::History& history, Originals& originals) {
       if (restored.erase(change.vm) > 0) {
         originals.erase(change.vm);
       }
-      note_change(originals[change.vm], change);
+      record_change(originals[change.vm], change);
       if (restores(change)) {
         restored.insert(change.vm);
       }
@@ -213,7 +213,7 @@ Remembered remember(stats::History& history) {
     remembered.homes[{home.vm, home.client}] = home.node;
   }
   remembered.originals_known =
-      note_orders(history, remembered.originals) && history.notice().empty();
+      record_orders(history, remembered.originals) && history.notice().empty();
   const Result<std::optional<std::string>> released = history.meta(kReleased);
   if (released && *released) {
     remembered.released = read_released(**released);

@@ -156,7 +156,7 @@ void Requests::answer_events(Asked asked, const EventsRequest& request) {
     return Answer(recent.answer(of_name));
   };
   const Result<std::string> running = vm_name(*request.vm, {}, parts_.vms.now());
-  if (running || !asks_of_untold(request, recent)) {
+  if (running || !asks_about_unknown_vm(request, recent)) {
     send(asked, answer(running.value_or(*request.vm)));
   } else if (!parts_.history.has_history()) {
     send(asked, tl::unexpected(running.error()));

@@ -42,11 +42,11 @@ LogLine news_of(const VmDescription& vm, std::string_view what) {
 }  // namespace
 
 RunningVms::RunningVms(TaskBoard& board, boost::asio::io_context& service, Host& host,
-                       EventLog& log, OnTold on_told)
+                       EventLog& log, OnReport on_report)
     : service_(service),
       host_(host),
       log_(log),
-      on_told_(std::move(on_told)),
+      on_report_(std::move(on_report)),
       worker_(board, "libvirt", kMostLibvirtTasks, kLibvirtAllowed) {}
 
 void RunningVms::refresh() {
@@ -81,7 +81,7 @@ bool RunningVms::post(std::string doing, std::function<void()> task) {
 void RunningVms::take(Result<Vms> running) {
   refreshing_ = false;
   has_failed_ = !running;
-  Told told;
+  Report told;
   if (!running) {
     backoff_.failed(std::chrono::steady_clock::now());
     told.problem = running.error().message;
@@ -95,7 +95,7 @@ void RunningVms::take(Result<Vms> running) {
     }
     running_ = std::move(*running);
   }
-  on_told_(told);
+  on_report_(told);
   if (std::exchange(refresh_again_, false) && !has_failed_) {
     refresh();
   }

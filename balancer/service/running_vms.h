@@ -28,16 +28,16 @@ namespace vmnuma::balancer {
 /// For the service's thread, except for what runs on the worker's.
 class RunningVms {
  public:
-  struct Told {
+  struct Report {
     std::string problem;        ///< why there was no answer; empty if there was one
     std::vector<VmId> started;  ///< since the previous answer
   };
   /// Called on the service's thread after each answer.
-  using OnTold = std::function<void(const Told&)>;
+  using OnReport = std::function<void(const Report&)>;
 
   /// All arguments must outlive this object.
   RunningVms(TaskBoard& board, boost::asio::io_context& service, Host& host, EventLog& log,
-             OnTold on_told);
+             OnReport on_report);
 
   void refresh();
   /// Queries again if there was no answer and a retry is due, if the worker had no room for the
@@ -54,7 +54,7 @@ class RunningVms {
   boost::asio::io_context& service_;
   Host& host_;
   EventLog& log_;
-  OnTold on_told_;
+  OnReport on_report_;
   std::vector<VmDescription> running_;
   Backoff backoff_{std::chrono::seconds(2), std::chrono::seconds(30)};
   std::optional<Backoff::Time> asked_at_;  ///< absent before the first query

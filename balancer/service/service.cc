@@ -67,9 +67,9 @@ Service::Service(ServiceSetup setup)
                }),
       sampler_(setup_.board, "sampler", kMostReadings, kReadingAllowed),
       vms_(setup_.board, context_, host_, log_,
-           [this](const RunningVms::Told& told) { on_vms(told); }),
+           [this](const RunningVms::Report& told) { on_vms(told); }),
       latencies_(setup_.board, context_, host_, log_, setup_.config.state_dir,
-                 [this] { tell_topology(); }),
+                 [this] { report_topology(); }),
       admission_(context_, history_, log_, {setup_.config.state_dir, host_.root(), time_}),
       executor_(
           setup_.board, host_.control(), host_.mover(), journal_,
@@ -115,7 +115,7 @@ bool Service::is_history_damaged() const {
 }
 
 Service::End Service::run() {
-  tell_notices();
+  report_notices();
   if (setup_.history == nullptr) {
     history_backoff_.failed(std::chrono::steady_clock::now());
     set_source("history", setup_.history_problem + "; it is tried again");
@@ -204,7 +204,7 @@ void Service::remember(Effects& effects) {
   }
   for (const ReservationChanged& change : effects.reservation_changes) {
     history_.write([row = reservation_event_row(change, history_time(time_))](
-                       stats::History& history) { return history.note_reservation_event(row); });
+                       stats::History& history) { return history.record_reservation_event(row); });
   }
   for (const OutcomeMeasured& outcome : effects.outcomes) {
     history_.write([outcome](stats::History& history) {
@@ -214,7 +214,7 @@ void Service::remember(Effects& effects) {
   for (const StartNotAdmitted& start : effects.not_admitted) {
     history_.write([row = not_admitted_row(start, history_time(time_)),
                     detail = start.detail](stats::History& history) {
-      return history.note_action(row, stats::ActionState::kDropped, detail);
+      return history.record_action(row, stats::ActionState::kDropped, detail);
     });
   }
   if (effects.admission) {
@@ -242,7 +242,7 @@ void Service::on_progress(std::vector<migration::ActionEvent> events,
   feed(TransfersReported{std::move(transfers)});
 }
 
-void Service::on_vms(const RunningVms::Told& told) {
+void Service::on_vms(const RunningVms::Report& told) {
   set_source("libvirt", told.problem);
   if (told.problem.empty()) {
     feed(DomainsChanged{vms_.now()});
@@ -325,7 +325,7 @@ void Service::on_reading(HostReading reading, std::chrono::steady_clock::time_po
   if (reading.topology) {
     topology_ = std::move(*reading.topology);
     executor_.set_limits(migration::limits_from(controller_.now().ledger().options(), topology_));
-    tell_topology();
+    report_topology();
   }
   const auto late = std::chrono::steady_clock::now() - due;
   feed(SampleTaken{std::move(reading.sample),
@@ -335,7 +335,7 @@ void Service::on_reading(HostReading reading, std::chrono::steady_clock::time_po
 }
 
 /// Passes the nodes to the controller, and their distances if these are measured.
-void Service::tell_topology() {
+void Service::report_topology() {
   TopologyChanged change{topology_, std::nullopt};
   const stats::HostLatencies& latencies = latencies_.found();
   const auto local_read_ns = stats::local_read_ns(topology_, latencies);
@@ -361,7 +361,7 @@ void Service::arm_look() {
 void Service::look_at_workers() {
   const auto now = std::chrono::steady_clock::now();
   for (const std::string& source : sources_.look(setup_.board.overdue(now))) {
-    tell_source(source);
+    report_source(source);
   }
   // Starting over would end a pause, and while paused nothing needs a history.
   if (setup_.history == nullptr && controller_.now().mode() != Mode::kPaused &&
@@ -411,23 +411,23 @@ void Service::start_over(std::string_view why) {
   log_.say(Severity::kNotice, std::string(why));
   (void)sd_notify(0, "RELOADING=1");
   end_ = End::kStartOver;
-  take_nothing_more();
+  stop_accepting();
   ending_.end(workers_to_end());
   context_.stop();
 }
 
 void Service::set_source(const std::string& source, std::string problem) {
   sources_.answered(source, std::move(problem));
-  tell_source(source);
+  report_source(source);
 }
 
-void Service::tell_source(const std::string& source) {
+void Service::report_source(const std::string& source) {
   feed(SourceChanged{source, sources_.problem_of(source), time_.wall_unix_s()});
 }
 
 // ---- signals ----
 
-void Service::tell_notices() {
+void Service::report_notices() {
   for (const std::string& notice : setup_.config.notices) {
     log_.say(Severity::kWarning, notice);
   }
@@ -448,11 +448,11 @@ void Service::reload() {
                "take effect at the next start");
     }
     log_.set_level(setup_.config.log_level);
-    tell_notices();
+    report_notices();
     recover_if_active();
     feed(ConfigChanged{settings_of(setup_.config)});
     if (setup_.config.distances != distances_before) {
-      tell_topology();
+      report_topology();
     }
   }
   (void)sd_notify(0, "READY=1");
@@ -470,7 +470,7 @@ void Service::stop() {
   const bool restore = setup_.config.on_stop == OnStop::kRestore;
   log_.say(Severity::kNotice, restore ? "stopping; VMs are restored to how they were found"
                                       : "stopping; VMs stay where they are");
-  take_nothing_more();
+  stop_accepting();
   if (restore) {
     feed(Stopping{/*restore=*/true});
     ending_.restore(workers_to_end());
@@ -479,7 +479,7 @@ void Service::stop() {
   context_.stop();
 }
 
-void Service::take_nothing_more() {
+void Service::stop_accepting() {
   latencies_.stop();
   epoch_timer_.cancel();
   look_timer_.cancel();

@@ -86,13 +86,13 @@ class Service {
   void remember(Effects& effects);
   void on_progress(std::vector<migration::ActionEvent> events,
                    std::vector<migration::TransferProgress> transfers);
-  void on_vms(const RunningVms::Told& told);
+  void on_vms(const RunningVms::Report& told);
   void ask_expected_load(const VmId& vm);
   void arm_epoch();
   void on_epoch();
   void keep_originals_if_due(std::chrono::steady_clock::time_point now);
   void on_reading(HostReading reading, std::chrono::steady_clock::time_point due);
-  void tell_topology();
+  void report_topology();
   void arm_look();
   void look_at_workers();
   void try_history();
@@ -100,12 +100,12 @@ class Service {
   void start_over(std::string_view why);
   [[nodiscard]] bool is_history_damaged() const;
   void set_source(const std::string& source, std::string problem);
-  void tell_source(const std::string& source);
-  void tell_notices();
+  void report_source(const std::string& source);
+  void report_notices();
   void reload();
   void recover_if_active();
   void stop();
-  void take_nothing_more();
+  void stop_accepting();
   [[nodiscard]] Ending::Workers workers_to_end();
 
   boost::asio::io_context context_;  ///< outlives the host, which posts to it

@@ -24,13 +24,13 @@ std::vector<VmId> VcpuWatch::changed(const std::vector<VmDescription>& running,
     if (there == vm.vcpus) {
       continue;
     }
-    const auto told = told_.find(vm.id);
-    if (told == told_.end() || told->second != there) {
+    const auto told = reported_.find(vm.id);
+    if (told == reported_.end() || told->second != there) {
       changed.push_back(vm.id);
     }
     differing.emplace(vm.id, std::move(there));
   }
-  told_ = std::move(differing);
+  reported_ = std::move(differing);
   return changed;
 }
 

@@ -31,7 +31,7 @@ class VcpuWatch {
 
  private:
   /// The vCPUs that exist instead of those in the definition, as reported.
-  std::map<VmId, std::vector<std::int32_t>> told_;
+  std::map<VmId, std::vector<std::int32_t>> reported_;
 };
 
 }  // namespace vmnuma::balancer

@@ -92,7 +92,7 @@ Error move_error(int errno_value, const VmProcess& process, std::optional<NodeId
 /// True if this kernel reports -EFAULT for a page that never existed. Linux 6.1 does, so its
 /// -ENOENT means a page that NUMA balancing has hidden. Kernels that report -ENOENT for both (6.18
 /// does) hide none.
-bool tells_hidden_pages() {
+bool reports_hidden_pages() {
   const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) {
@@ -172,7 +172,7 @@ Result<LinuxPageMover> LinuxPageMover::open(const std::string& root) {
     return tl::unexpected(directory.error());
   }
   const Bytes huge_page_size = read_huge_page_size(*directory);
-  return LinuxPageMover(std::move(*directory), huge_page_size, tells_hidden_pages());
+  return LinuxPageMover(std::move(*directory), huge_page_size, reports_hidden_pages());
 }
 
 Result<const LinuxPageMover::Known*> LinuxPageMover::known(const VmProcess& process) {
@@ -271,7 +271,7 @@ Result<void> LinuxPageMover::reveal(const VmProcess& process,
   if (!found) {
     return tl::unexpected(found.error());
   }
-  if (!tells_hidden_pages_) {
+  if (!reports_hidden_pages_) {
     return {};
   }
   std::vector<std::uint64_t> present(addresses.begin(), addresses.end());

@@ -31,10 +31,10 @@ class LinuxPageMover final : public PageMover {
   [[nodiscard]] Result<NodeMemory> node_memory(NodeId node) override;
 
  private:
-  LinuxPageMover(files::Directory root, Bytes huge_page_size, bool tells_hidden_pages)
+  LinuxPageMover(files::Directory root, Bytes huge_page_size, bool reports_hidden_pages)
       : root_(std::move(root)),
         huge_page_size_(huge_page_size),
-        tells_hidden_pages_(tells_hidden_pages) {}
+        reports_hidden_pages_(reports_hidden_pages) {}
   /// A process with a verified identity; its descriptor shows reliably whether it has ended.
   struct Known {
     VmProcess process;
@@ -46,7 +46,7 @@ class LinuxPageMover final : public PageMover {
 
   files::Directory root_;
   Bytes huge_page_size_;
-  bool tells_hidden_pages_;
+  bool reports_hidden_pages_;
   std::optional<Known> last_;  ///< calls for the same process come in runs
 };
 

@@ -353,10 +353,10 @@ class Advisor {
           "the cells are not equal, and a larger socket would lie in two of them",
           "a socket in two nodes makes Linux drop the guest's scheduling domains");
     }
-    say_threads();
+    advise_threads();
   }
 
-  void say_threads() {
+  void advise_threads() {
     if (host_threads_ == 1) {
       return;
     }

@@ -272,8 +272,8 @@ Result<void> close_action(SQLite::Database& database, std::int64_t action, Actio
   return ended;
 }
 
-Result<void> note_action(SQLite::Database& database, const ActionRow& action, ActionState state,
-                         std::string_view detail) {
+Result<void> record_action(SQLite::Database& database, const ActionRow& action, ActionState state,
+                           std::string_view detail) {
   SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
   Result<void> noted = insert_action(database, action).and_then([&] {
     return end_action(database, action.id, state, detail);

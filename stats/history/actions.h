@@ -24,8 +24,8 @@ namespace vmnuma::stats {
                                     std::int32_t number, std::string_view outcome);
 [[nodiscard]] Result<void> close_action(SQLite::Database& database, std::int64_t action,
                                         ActionState state, std::string_view detail);
-[[nodiscard]] Result<void> note_action(SQLite::Database& database, const ActionRow& action,
-                                       ActionState state, std::string_view detail);
+[[nodiscard]] Result<void> record_action(SQLite::Database& database, const ActionRow& action,
+                                         ActionState state, std::string_view detail);
 [[nodiscard]] Result<void> set_outcome(SQLite::Database& database, std::int64_t action,
                                        const ActionOutcome& outcome);
 [[nodiscard]] Result<std::vector<OpenAction>> open_actions(SQLite::Database& database);

@@ -131,10 +131,10 @@ Result<void> History::close_action(std::int64_t action, ActionState state,
                      });
 }
 
-Result<void> History::note_action(const ActionRow& action, ActionState state,
-                                  std::string_view detail) {
+Result<void> History::record_action(const ActionRow& action, ActionState state,
+                                    std::string_view detail) {
   return store_->run(fmt::format("record action {}", action.id), [&](SQLite::Database& database) {
-    return stats::note_action(database, action, state, detail);
+    return stats::record_action(database, action, state, detail);
   });
 }
 
@@ -166,9 +166,9 @@ Result<std::vector<PastVm>> History::past_vms() {
                      [](SQLite::Database& database) { return stats::past_vms(database); });
 }
 
-Result<void> History::note_reservation_event(const ReservationEventRow& event) {
+Result<void> History::record_reservation_event(const ReservationEventRow& event) {
   return store_->run("record what happened to a reservation", [&](SQLite::Database& database) {
-    return stats::note_reservation_event(database, event);
+    return stats::record_reservation_event(database, event);
   });
 }
 

@@ -104,8 +104,8 @@ class History {
                                           std::string_view detail);
   /// Records an action together with its end, in one step, so that a crash cannot leave it open.
   /// Errors: those of open_action(), invalid-argument (kOpen).
-  [[nodiscard]] Result<void> note_action(const ActionRow& action, ActionState state,
-                                         std::string_view detail);
+  [[nodiscard]] Result<void> record_action(const ActionRow& action, ActionState state,
+                                           std::string_view detail);
   /// Records the effects of an action; a later call replaces an earlier one. Errors: not-found.
   [[nodiscard]] Result<void> set_outcome(std::int64_t action, const ActionOutcome& outcome);
   /// Returns all open actions with their steps, by number.
@@ -120,7 +120,7 @@ class History {
   // ---- reservations ----
 
   /// Records an event, which survives a crash of the process but not necessarily one of the host.
-  [[nodiscard]] Result<void> note_reservation_event(const ReservationEventRow& event);
+  [[nodiscard]] Result<void> record_reservation_event(const ReservationEventRow& event);
   /// Newest first.
   [[nodiscard]] Result<std::vector<ReservationEventRow>> reservation_events(
       const ReservationEventFilter& filter);

@@ -9,7 +9,8 @@
 
 namespace vmnuma::stats {
 
-Result<void> note_reservation_event(SQLite::Database& database, const ReservationEventRow& event) {
+Result<void> record_reservation_event(SQLite::Database& database,
+                                      const ReservationEventRow& event) {
   SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
   SQLite::Statement insert(database,
                            "INSERT INTO reservation_event (time_ms, reservation, what, vm, vm_name,"

@@ -12,8 +12,8 @@
 
 namespace vmnuma::stats {
 
-[[nodiscard]] Result<void> note_reservation_event(SQLite::Database& database,
-                                                  const ReservationEventRow& event);
+[[nodiscard]] Result<void> record_reservation_event(SQLite::Database& database,
+                                                    const ReservationEventRow& event);
 [[nodiscard]] std::vector<ReservationEventRow> reservation_events(
     SQLite::Database& database, const ReservationEventFilter& filter);
 

@@ -157,7 +157,7 @@ void average(SQLite::Database& database, const Level& level, std::int64_t begin_
 }
 
 // Called once an hour, which is sufficient: a VM's name is needed as long as its hours are kept.
-void note_vms_seen(SQLite::Database& database, std::int64_t begin_ms, std::int64_t end_ms) {
+void record_vms_seen(SQLite::Database& database, std::int64_t begin_ms, std::int64_t end_ms) {
   SQLite::Statement update(
       database,
       "UPDATE vm SET last_seen_ms = :end WHERE last_seen_ms < :end AND number IN"
@@ -257,7 +257,7 @@ void make_averages(SQLite::Database& database, std::int64_t now_ms) {
       if (end_ms <= complete_ms) {
         average(database, level, begin_ms);
         if (level.span == kHourSpan) {
-          note_vms_seen(database, begin_ms, end_ms);
+          record_vms_seen(database, begin_ms, end_ms);
         }
         until_ms = end_ms;
       }

@@ -95,7 +95,7 @@ class ChaseProbe::Lines {
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
 
-  void leave_the_caches() const {
+  void evict_from_caches() const {
 #if defined(__x86_64__)
     for (std::size_t line = 0; line < kLines; ++line) {
       _mm_clflush(begin_ + line * kLine);
@@ -191,7 +191,7 @@ Result<void> ChaseProbe::prepare(const Node& cpus, NodeId memory) {
 }
 
 LatencyRound ChaseProbe::round() {
-  lines_->leave_the_caches();
+  lines_->evict_from_caches();
   const std::int64_t running = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
   const std::int64_t begun = nanoseconds(CLOCK_MONOTONIC);
   const void* end = lines_->follow();

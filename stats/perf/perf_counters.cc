@@ -101,7 +101,7 @@ Result<std::unique_ptr<ThreadCounter>> PerfCounters::count(std::int64_t tid) {
   return std::make_unique<PerfCounter>(std::move(opened));
 }
 
-bool hands_counters_over(const files::Directory& root) {
+bool hands_over_counters(const files::Directory& root) {
   for (const char* module : {"kvm_intel", "kvm_amd"}) {
     const auto value =
         root.read(fmt::format("sys/module/{}/parameters/enable_mediated_pmu", module));
@@ -113,7 +113,7 @@ bool hands_counters_over(const files::Directory& root) {
 }
 
 Result<PerfEvents> find_perf_events(const files::Directory& root) {
-  if (hands_counters_over(root)) {
+  if (hands_over_counters(root)) {
     return failure(ErrorCode::kUnsupported,
                    "KVM hands the CPUs' counters over to guests (enable_mediated_pmu)");
   }

@@ -76,7 +76,7 @@ class PerfCounters final : public ThreadCounters {
 };
 
 /// Returns whether KVM is configured to hand the CPUs' counters over to guests.
-[[nodiscard]] bool hands_counters_over(const files::Directory& root);
+[[nodiscard]] bool hands_over_counters(const files::Directory& root);
 
 /// Finds the events that the calling process can count on this machine; `root` is the host's root
 /// directory. Errors: unsupported (the CPUs have no such event, or KVM hands its counters over),

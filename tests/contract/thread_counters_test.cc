@@ -74,13 +74,13 @@ class Worker {
   [[nodiscard]] std::int64_t tid() const { return tid_; }
   void work(std::int64_t pages) {
     pages_ = pages;
-    told_.release();
+    work_given_.release();
     done_.acquire();
   }
   void end() {
     if (thread_.joinable()) {
       pages_ = 0;
-      told_.release();
+      work_given_.release();
       thread_.join();
     }
   }
@@ -89,7 +89,7 @@ class Worker {
   void run() {
     tid_ = ::syscall(SYS_gettid);
     done_.release();
-    for (told_.acquire(); pages_ > 0; told_.acquire()) {
+    for (work_given_.acquire(); pages_ > 0; work_given_.acquire()) {
       touch(static_cast<std::size_t>(pages_));
       done_.release();
     }
@@ -108,7 +108,7 @@ class Worker {
 
   std::int64_t tid_ = 0;
   std::int64_t pages_ = 0;
-  std::binary_semaphore told_{0};
+  std::binary_semaphore work_given_{0};
   std::binary_semaphore done_{0};
   std::thread thread_;  // last: it uses the others
 };

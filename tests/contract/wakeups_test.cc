@@ -242,8 +242,9 @@ class Counting {
       ::_exit(127);
     }
     said->write_end = files::FileDescriptor(-1);
-    for (char c = 0; ::read(said->read_end.get(), &c, 1) == 1 && !said_.ends_with("writes '");) {
-      said_ += c;
+    for (char c = 0;
+         ::read(said->read_end.get(), &c, 1) == 1 && !written_text_.ends_with("writes '");) {
+      written_text_ += c;
     }
     out_ = std::move(said->read_end);
   }
@@ -256,7 +257,7 @@ class Counting {
   }
 
   /// Returns what it printed before it was ready or gave up.
-  [[nodiscard]] const std::string& said() const { return said_; }
+  [[nodiscard]] const std::string& said() const { return written_text_; }
   [[nodiscard]] bool has_file() const { return ::access(output().c_str(), F_OK) == 0; }
   void forget(pid_t pid) const { VMNUMA_CHECK(::unlink(pid_file(pid).c_str()) == 0); }
 
@@ -306,7 +307,7 @@ class Counting {
   TempDirectory directory_;
   files::FileDescriptor news_{::inotify_init1(IN_CLOEXEC)};
   files::FileDescriptor out_{-1};
-  std::string said_;
+  std::string written_text_;
   pid_t program_ = 0;
 };
 

@@ -29,7 +29,7 @@ struct Tally {
   int broken = 0;
 };
 
-void say_broken(const std::string& machine, const std::string& what, Tally& tally) {
+void report_broken(const std::string& machine, const std::string& what, Tally& tally) {
   fmt::print("{}: {}\n", machine, what);
   ++tally.broken;
 }
@@ -38,13 +38,13 @@ void say_broken(const std::string& machine, const std::string& what, Tally& tall
 void advise_on(const std::string& machine, const AdviceHost& host,
                const std::filesystem::path& folder, Tally& tally) {
   for (const std::string& wrong : tests::wrong_advice_on(host.topology)) {
-    say_broken(machine, wrong, tally);
+    report_broken(machine, wrong, tally);
   }
   for (const AdviceRequest& request : tests::vms_of_all_sizes(host.topology)) {
     const auto advised =
         tests::advised_definition(tests::definition_of(request), request.vm.policy, host);
     if (!advised) {
-      say_broken(machine, request.vm.name + ": " + advised.error().message, tally);
+      report_broken(machine, request.vm.name + ": " + advised.error().message, tally);
       continue;
     }
     std::ofstream(folder / (machine + ".xml")) << *advised;

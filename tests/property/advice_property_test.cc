@@ -109,7 +109,7 @@ RC_GTEST_PROP(AdviceProperty, CellsHaveEveryVcpuOnceAndAllMemory, ()) {
 }
 
 RC_GTEST_PROP(AdviceProperty, EveryCellFitsANodeOrIsSaidNotTo, ()) {
-  expect_kept(tests::unsaid_too_large);
+  expect_kept(tests::silently_too_large);
 }
 
 RC_GTEST_PROP(AdviceProperty, SocketsMultiplyToTheVcpusAndLieInOneCell, ()) {

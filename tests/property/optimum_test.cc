@@ -30,7 +30,7 @@ CpuTime lost_at_rest(Snapshot snapshot, const Options& options) {
     snapshot = tests::next_epoch(snapshot, plan, options);
   }
   EXPECT_EQ(quiet, 60);
-  return lost_as_it_is(Arrangement(snapshot, options, Arrangement::Basis::kDemand));
+  return lost_with_present_spills(Arrangement(snapshot, options, Arrangement::Basis::kDemand));
 }
 
 /// Lost time above the optimum over all cases, in per cent of the demand.

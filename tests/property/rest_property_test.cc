@@ -159,7 +159,7 @@ RC_GTEST_PROP(RestProperty, AHostAtRestStaysAtRest, ()) {
       RC_LOG() << simulation.epoch() - 1 << ": " << line << "\n";
     }
   }
-  RC_ASSERT(simulation.last_stir() < kUntilRest);
+  RC_ASSERT(simulation.last_activity() < kUntilRest);
   const SimulationResult result = simulation.result();
   for (const std::string& violation : result.violations) {
     RC_LOG() << violation << "\n";

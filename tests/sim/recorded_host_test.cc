@@ -76,7 +76,7 @@ class RecordedHostTest : public testing::Test {
                                  std::filesystem::remove(history + "-shm");
                                  return stats::History::open({history});
                                },
-                               [this](const LogLine& line) { told_.push_back(line.message); }});
+                               [this](const LogLine& line) { reported_.push_back(line.message); }});
   }
   template <class View>
   static View ask(RecordedHost& host, const Command& command) {
@@ -86,7 +86,7 @@ class RecordedHostTest : public testing::Test {
   TempDirectory directory_;
   std::vector<std::string> lines_;
   std::vector<Answer> plans_;  ///< after each epoch
-  std::vector<std::string> told_;
+  std::vector<std::string> reported_;
   bool history_fails_ = false;
 };
 
@@ -115,13 +115,13 @@ TEST_F(RecordedHostTest, BackIsWhereItWas) {
     ASSERT_TRUE((*host)->step(1));
   }
   ASSERT_THAT(ask<HistoryView>(**host, HistoryRequest{}).moves, Not(IsEmpty()));
-  const std::size_t told = told_.size();
+  const std::size_t told = reported_.size();
   for (const std::int64_t position : {kEpochs - 1, kEpochs / 2, std::int64_t{1}}) {
     ASSERT_TRUE((*host)->step(position - (*host)->position()));
     EXPECT_EQ((*host)->position(), position);
     EXPECT_EQ(now(), was[position]) << position;
   }
-  EXPECT_EQ(told_.size(), told) << "what is gone through again is told once";
+  EXPECT_EQ(reported_.size(), told) << "what is gone through again is told once";
   ASSERT_TRUE((*host)->step(-1000));
   EXPECT_EQ((*host)->position(), 1);
 }

@@ -26,7 +26,7 @@ SimTalks::VcpusOn with_vm_1_on(std::vector<std::int32_t> nodes) {
   };
 }
 
-SimTalks two_that_talk() {
+SimTalks two_talking_vms() {
   SimTalks talks;
   talks.add(id_of(2), id_of(1), 100'000);
   return talks;
@@ -34,25 +34,25 @@ SimTalks two_that_talk() {
 
 TEST(SimTalksTest, AWakeUpFromNodeToNodeTakesHalfOfItsCostFromEach) {
   // 20000 of 1.3 us in a fifth of a second.
-  SimTalks talks = two_that_talk();
+  SimTalks talks = two_talking_vms();
   EXPECT_THAT(talks.pass(kPassed, with_vm_1_on({4, 0})),
               ElementsAre(Pair(id_of(1), CpuTime{13'000}), Pair(id_of(2), CpuTime{13'000})));
 }
 
 TEST(SimTalksTest, OnOneNodeNoVmLosesAnything) {
-  SimTalks talks = two_that_talk();
+  SimTalks talks = two_talking_vms();
   EXPECT_THAT(talks.pass(kPassed, with_vm_1_on({0, 4})),
               ElementsAre(Pair(id_of(1), CpuTime{0}), Pair(id_of(2), CpuTime{0})));
 }
 
 TEST(SimTalksTest, HalfOfTheVcpusElsewhereCostHalf) {
-  SimTalks talks = two_that_talk();
+  SimTalks talks = two_talking_vms();
   EXPECT_THAT(talks.pass(kPassed, with_vm_1_on({2, 2})),
               ElementsAre(Pair(id_of(1), CpuTime{6'500}), Pair(id_of(2), CpuTime{6'500})));
 }
 
 TEST(SimTalksTest, CountsWhatHappened) {
-  SimTalks talks = two_that_talk();
+  SimTalks talks = two_talking_vms();
   EXPECT_THAT(talks.counters(), ElementsAre(WakeupSample{id_of(1), id_of(2), 0}));
   (void)talks.pass(kPassed, with_vm_1_on({4, 0}));
   (void)talks.pass(kPassed, with_vm_1_on({0, 4}));
@@ -60,13 +60,13 @@ TEST(SimTalksTest, CountsWhatHappened) {
 }
 
 TEST(SimTalksTest, AVmThatDoesNotWantToRunWakesNoOther) {
-  SimTalks talks = two_that_talk();
+  SimTalks talks = two_talking_vms();
   EXPECT_THAT(talks.pass(kPassed, with_vm_1_on({0, 0})), IsEmpty());
   EXPECT_THAT(talks.counters(), ElementsAre(WakeupSample{id_of(1), id_of(2), 0}));
 }
 
 TEST(SimTalksTest, AVmThatStopsTalksToNoOtherAnyMore) {
-  SimTalks talks = two_that_talk();
+  SimTalks talks = two_talking_vms();
   talks.add(id_of(2), id_of(3), 5);
   talks.remove(id_of(1));
   EXPECT_THAT(talks.counters(), ElementsAre(WakeupSample{id_of(2), id_of(3), 0}));

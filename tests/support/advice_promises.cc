@@ -109,8 +109,8 @@ std::optional<std::string> wrong_cells(const AdviceRequest& request, const Advic
   return std::nullopt;
 }
 
-std::optional<std::string> unsaid_too_large(const AdviceRequest& request, const AdviceHost& host,
-                                            const Advice& advice) {
+std::optional<std::string> silently_too_large(const AdviceRequest& request, const AdviceHost& host,
+                                              const Advice& advice) {
   const auto warned = warnings_about(as_advised(request, advice).vm, host);
   const bool is_said = std::any_of(warned.begin(), warned.end(), [](const AdviceWarned& one) {
     return one.kind == AdviceWarning::kCellTooLarge || one.kind == AdviceWarning::kHugePagesTooFew;

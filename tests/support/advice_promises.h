@@ -24,9 +24,9 @@ using AdvicePromise = std::optional<std::string> (*)(const AdviceRequest& reques
 [[nodiscard]] std::optional<std::string> wrong_cells(const AdviceRequest& request,
                                                      const AdviceHost& host, const Advice& advice);
 /// 2.
-[[nodiscard]] std::optional<std::string> unsaid_too_large(const AdviceRequest& request,
-                                                          const AdviceHost& host,
-                                                          const Advice& advice);
+[[nodiscard]] std::optional<std::string> silently_too_large(const AdviceRequest& request,
+                                                            const AdviceHost& host,
+                                                            const Advice& advice);
 /// 3, and that a VM defined as advised gets no warnings about what the advice covers.
 [[nodiscard]] std::optional<std::string> wrong_sockets(const AdviceRequest& request,
                                                        const AdviceHost& host,
@@ -42,8 +42,8 @@ using AdvicePromise = std::optional<std::string> (*)(const AdviceRequest& reques
 [[nodiscard]] std::optional<std::string> untrue_caches(const AdviceRequest& request,
                                                        const AdviceHost& host,
                                                        const Advice& advice);
-inline constexpr AdvicePromise kAdvicePromises[] = {wrong_cells,  unsaid_too_large, wrong_sockets,
-                                                    other_advice, other_clients,    untrue_caches};
+inline constexpr AdvicePromise kAdvicePromises[] = {
+    wrong_cells, silently_too_large, wrong_sockets, other_advice, other_clients, untrue_caches};
 
 /// Returns VMs from one vCPU to twice the CPUs of the host: plain ones, and VMs that never move,
 /// have cores of their own, use huge pages, or prefer to fit a node over staying together.

@@ -243,7 +243,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
       serving_.over(*this);
       return;
     }
-    linger_until_ = Clock::now() + serving_.limits.to_linger;
+    linger_until_ = Clock::now() + serving_.limits.linger_time;
     stream_->set_deadline(linger_until_);
     stream_->end_sending([self = shared_from_this()](const error_code& failed, std::size_t) {
       failed ? self->serving_.over(*self) : self->read_away();
@@ -257,7 +257,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
       serving_.over(*this);
       return;
     }
-    stream_->read_raw(asio::buffer(thrown_away_),
+    stream_->read_raw(asio::buffer(discarded_),
                       [self = shared_from_this()](const error_code& error, std::size_t) {
                         error ? self->serving_.over(*self) : self->read_away();
                       });
@@ -272,7 +272,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   std::shared_ptr<const std::string> body_;
   bool is_answering_ = false;
   Clock::time_point linger_until_;
-  std::array<char, 4096> thrown_away_{};
+  std::array<char, 4096> discarded_{};
 };
 
 namespace {

@@ -45,7 +45,7 @@ struct HttpLimits {
   std::size_t most_connections = 64;
   std::chrono::milliseconds to_ask{5000};      ///< until a request is complete, TLS included
   std::chrono::milliseconds to_answer{10000};  ///< until the client has received its answer
-  std::chrono::milliseconds to_linger{1000};
+  std::chrono::milliseconds linger_time{1000};
 };
 
 /// Where to listen: an address of this host, not a name; or a Unix socket.

@@ -53,7 +53,7 @@ void ScenarioCourse::begin_talks(std::size_t vm) {
     }
     for (const std::size_t other : talk.vms) {
       if (other != vm && ids_[other] && host_.runs(*ids_[other])) {
-        host_.let_talk(*ids_[vm], *ids_[other], talk.wakeups_per_second);
+        host_.add_talk(*ids_[vm], *ids_[other], talk.wakeups_per_second);
       }
     }
   }

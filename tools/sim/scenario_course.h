@@ -28,7 +28,7 @@
 namespace vmnuma::tools {
 
 /// The number of whiles in an epoch.
-inline constexpr std::int64_t kWhilesPerEpoch = 10;
+inline constexpr std::int64_t kIntervalsPerEpoch = 10;
 
 class ScenarioCourse {
  public:

@@ -79,8 +79,8 @@ void Simulation::run_epoch() {
     if (!policy_) {
       daemon_.start(now_);
     }
-  } else if (daemon_back_in_ == epoch_) {
-    daemon_back_in_.reset();
+  } else if (daemon_restart_epoch_ == epoch_) {
+    daemon_restart_epoch_.reset();
     daemon_.start(now_);
     news_.push_back("the daemon is back");
   }
@@ -89,9 +89,9 @@ void Simulation::run_epoch() {
     begin_epoch();
   }
   begin_and_end_faults();
-  for (std::int64_t i = 1; i <= kWhilesPerEpoch; ++i) {
+  for (std::int64_t i = 1; i <= kIntervalsPerEpoch; ++i) {
     const Microseconds end =
-        now_ + (course_.time_of(epoch_ + 1) - now_) / (kWhilesPerEpoch + 1 - i);
+        now_ + (course_.time_of(epoch_ + 1) - now_) / (kIntervalsPerEpoch + 1 - i);
     while (course_.next_strike().value_or(end + Microseconds{1}) <= end) {
       pass(*course_.next_strike());
       strike();
@@ -107,7 +107,7 @@ void Simulation::run_epoch() {
   take_down(figures_);
   count_node_changes(truth_);
   count_waiting(truth_);
-  note_homes();
+  record_homes();
   if (!policy_) {
     oracles_.epoch_ended(epoch_, host_, daemon_);
   }
@@ -154,10 +154,10 @@ void Simulation::begin_epoch() {
       daemon_.remember_load(*lives_[i].id, known_minutes_of(scenario_, scenario_.vms[i]));
     }
   }
-  hear_news();
+  process_news();
 }
 
-void Simulation::hear_news() {
+void Simulation::process_news() {
   for (std::string& news : course_.take_news()) {
     news_.push_back(std::move(news));
   }
@@ -173,12 +173,12 @@ void Simulation::begin_and_end_faults() {
       daemon_.lose_libvirt(begins);
     }
   });
-  hear_news();
+  process_news();
 }
 
 void Simulation::strike() {
   const Fault fault = course_.strike();
-  hear_news();
+  process_news();
   if (fault.kind != FaultKind::kDaemonRestart || policy_) {
     return;  // only the balancer has a daemon to kill
   }
@@ -186,7 +186,7 @@ void Simulation::strike() {
   daemon_.stop();
   // The simulated journal can always be read.
   oracles_.daemon_stopped(daemon_.journal().open_actions().value());
-  daemon_back_in_ = epoch_ + fault.epochs;
+  daemon_restart_epoch_ = epoch_ + fault.epochs;
   news_.push_back("the daemon dies");
 }
 
@@ -195,12 +195,12 @@ void Simulation::strike() {
 void Simulation::listen() {
   DaemonReport report = daemon_.take_report();
   if (!report.orders.empty() || report.homes > 0) {
-    last_stir_ = epoch_;
+    last_activity_ = epoch_;
   }
   for (const balancer::LogLine& line : report.log) {
     if (line.severity != balancer::Severity::kDebug) {
       news_.push_back(line.message);
-      last_stir_ = epoch_;
+      last_activity_ = epoch_;
     }
   }
   // Orders are given in the tick and their events come later, so this is their actual sequence.
@@ -289,7 +289,7 @@ void Simulation::count_move(const Given& given) {
   }
 }
 
-void Simulation::note_homes() {
+void Simulation::record_homes() {
   if (!daemon_.running()) {
     return;
   }

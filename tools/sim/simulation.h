@@ -48,7 +48,7 @@ class Simulation {
   [[nodiscard]] const std::vector<std::string>& news() const { return news_; }
   /// Returns the last epoch in which the daemon gave an order, stored or forgot a home, or reported
   /// something.
-  [[nodiscard]] std::int64_t last_stir() const { return last_stir_; }
+  [[nodiscard]] std::int64_t last_activity() const { return last_activity_; }
   /// Returns the figures of the last epoch.
   [[nodiscard]] const EpochFigures& figures() const { return figures_; }
   [[nodiscard]] const EpochTruth& truth() const { return truth_; }
@@ -105,11 +105,11 @@ class Simulation {
   void begin_epoch();
   void begin_and_end_faults();
   void strike();
-  void hear_news();
+  void process_news();
   void pass(Microseconds until);
   void listen();
   void count_move(const Given& given);
-  void note_homes();
+  void record_homes();
   void take_down(const EpochFigures& figures);
   void count_node_changes(const EpochTruth& truth);
   void count_waiting(const EpochTruth& truth);
@@ -125,12 +125,12 @@ class Simulation {
   Oracles oracles_;
   std::int64_t epoch_ = 0;
   Microseconds now_;
-  std::optional<std::int64_t> daemon_back_in_;         ///< epoch
+  std::optional<std::int64_t> daemon_restart_epoch_;   ///< epoch
   std::map<std::int64_t, Given> orders_;               ///< not ended yet
   std::map<std::int64_t, PredictedAction> predicted_;  ///< by order, until they are measured
   std::vector<Life> lives_;                            ///< as scenario_.vms
   std::vector<std::string> news_;
-  std::int64_t last_stir_ = -1;
+  std::int64_t last_activity_ = -1;
   EpochTruth truth_;
   EpochFigures figures_;
   Mean imbalance_;

@@ -172,7 +172,7 @@ int fail(int code, std::string_view message) {
 
 /// Reports missing capabilities at the start, because they are easily forgotten without a service
 /// manager.
-void note_missing_rights(Config& config) {
+void report_missing_rights(Config& config) {
   const Result<std::string> missing =
       vmnuma::files::Directory::open("/proc/self")
           .and_then([](const vmnuma::files::Directory& self) { return self.read("status"); })
@@ -229,7 +229,7 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
   // Noted anew in each run of the service, and thus not in what outlives it.
   const auto with_missing_rights = [is_simulated = arguments.simulated.has_value()](Config noted) {
     if (!is_simulated) {
-      note_missing_rights(noted);
+      report_missing_rights(noted);
     }
     return noted;
   };

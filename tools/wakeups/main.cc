@@ -80,7 +80,7 @@ int run(const WakeupsArguments& arguments) {
     say(counter.error().message + "; without it only declared affinity groups have an effect");
     return kWakeupsFailed;
   }
-  if (!counter->tells_interrupts()) {
+  if (!counter->reports_interrupts()) {
     say("the kernel does not let BPF programs recognize interrupts: a wake-up by an interrupt "
         "counts for the VM that was interrupted");
   }

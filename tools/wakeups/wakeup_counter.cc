@@ -57,7 +57,7 @@ void WakeupCounter::Close::operator()(bpf_link* link) const {
 /// A variant of wakeups.bpf.c.
 struct WakeupCounter::Kind {
   const void* (*bytes)(std::size_t* size);
-  bool tells_interrupts;
+  bool reports_interrupts;
 };
 
 Result<WakeupCounter> WakeupCounter::load(const Kind& kind) {
@@ -78,18 +78,18 @@ Result<WakeupCounter> WakeupCounter::load(const Kind& kind) {
   }
   counter.vms_map_ = bpf_object__find_map_fd_by_name(counter.object_.get(), "vms");
   counter.pairs_map_ = bpf_object__find_map_fd_by_name(counter.object_.get(), "pairs");
-  counter.tells_interrupts_ = kind.tells_interrupts;
+  counter.reports_interrupts_ = kind.reports_interrupts;
   return counter;
 }
 
 Result<WakeupCounter> WakeupCounter::load() {
   (void)libbpf_set_print(stay_silent);
-  auto counter = load({wakeups::elf_bytes, /*tells_interrupts=*/true});
+  auto counter = load({wakeups::elf_bytes, /*reports_interrupts=*/true});
   if (!counter) {
-    counter = load({wakeups_pcpu_hot::elf_bytes, /*tells_interrupts=*/true});
+    counter = load({wakeups_pcpu_hot::elf_bytes, /*reports_interrupts=*/true});
   }
   if (!counter) {
-    counter = load({wakeups_in_interrupts::elf_bytes, /*tells_interrupts=*/false});
+    counter = load({wakeups_in_interrupts::elf_bytes, /*reports_interrupts=*/false});
   }
   return counter;
 }

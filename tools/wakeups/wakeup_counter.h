@@ -42,7 +42,7 @@ class WakeupCounter {
 
   /// Returns false if the kernel does not let programs detect interrupts: a wake-up in an interrupt
   /// then counts for the interrupted thread.
-  [[nodiscard]] bool tells_interrupts() const { return tells_interrupts_; }
+  [[nodiscard]] bool reports_interrupts() const { return reports_interrupts_; }
 
   /// Sets the VMs that are counted from now on. Errors: no-space (more than kMostVms: only those
   /// that fit are counted), io.
@@ -66,7 +66,7 @@ class WakeupCounter {
   std::unique_ptr<bpf_link, Close> link_;      ///< the program's attachment to the tracepoint
   int vms_map_ = -1;                           ///< the object's
   int pairs_map_ = -1;                         ///< likewise
-  bool tells_interrupts_ = false;
+  bool reports_interrupts_ = false;
   std::set<std::uint32_t> vms_;
 };
 

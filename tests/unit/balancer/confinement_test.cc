@@ -42,7 +42,7 @@ class ConfinementTest : public testing::Test {
   Heard live_through(int epochs) {
     Heard heard;
     for (int epoch = 0; epoch < epochs; ++epoch) {
-      (void)host_.tell_domains();
+      (void)host_.report_domains();
       const Effects effects = host_.epoch();
       heard.orders.insert(heard.orders.end(), effects.orders.begin(), effects.orders.end());
       for (const balancer::LogLine& line : effects.log) {
@@ -136,7 +136,7 @@ TEST_F(ConfinementTest, NorIsAVmPinnedToIsolatedCpusBroughtHomeAfterARestart) {
   host.start(small_vm(1, "realtime", 2), 0, 100);
   host.pin(1, node_cpus(2));
   for (int epoch = 0; epoch < 12; ++epoch) {
-    (void)host.tell_domains();
+    (void)host.report_domains();
     const Effects effects = host.epoch();
     EXPECT_THAT(effects.orders, IsEmpty());
     host.carry_out(effects);

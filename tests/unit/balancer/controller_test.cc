@@ -52,7 +52,7 @@ std::string error_of(HostStory& host, balancer::Command command) {
 
 TEST(ControllerTest, PlacesVmsFoundRunningOnceTheyAreMeasured) {
   HostStory host = pile_up();
-  EXPECT_TRUE(host.tell_domains().orders.empty());
+  EXPECT_TRUE(host.report_domains().orders.empty());
   EXPECT_THAT(host.epoch().orders, IsEmpty());  // one reading is no rate
   const Effects second = host.epoch();
   EXPECT_THAT(second.orders, SizeIs(4));
@@ -63,9 +63,9 @@ TEST(ControllerTest, PlacesVmsFoundRunningOnceTheyAreMeasured) {
 
 TEST(ControllerTest, WhatAPlacementBringsIsNotKnownBeforeAnythingIsMeasured) {
   HostStory host(2, Mode::kActive);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   host.start(small_vm(1, "early", 2), /*memory_node=*/0, /*busy_pct=*/100);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   const Effects first = host.epoch();
   ASSERT_THAT(first.orders, SizeIs(1));
   EXPECT_FALSE(first.orders[0].predicted.known);
@@ -75,7 +75,7 @@ TEST(ControllerTest, WhatAPlacementBringsIsNotKnownBeforeAnythingIsMeasured) {
 
   host.carry_out(first);
   host.start(small_vm(2, "late", 2), /*memory_node=*/0, /*busy_pct=*/100);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   const Effects second = host.epoch();
   ASSERT_THAT(second.orders, SizeIs(1));
   EXPECT_TRUE(second.orders[0].predicted.known);
@@ -83,7 +83,7 @@ TEST(ControllerTest, WhatAPlacementBringsIsNotKnownBeforeAnythingIsMeasured) {
 
 TEST(ControllerTest, SpreadsAPileUpAndThenRests) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   EXPECT_EQ((std::set{host.home(1), host.home(2), host.home(3), host.home(4)}),
@@ -96,7 +96,7 @@ TEST(ControllerTest, SpreadsAPileUpAndThenRests) {
 
 TEST(ControllerTest, OrdersNothingInDryRunButShowsWhatItWouldDo) {
   HostStory host = pile_up(Mode::kDryRun);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const Effects effects = host.epoch();
   EXPECT_THAT(effects.orders, IsEmpty());
@@ -106,7 +106,7 @@ TEST(ControllerTest, OrdersNothingInDryRunButShowsWhatItWouldDo) {
 
 TEST(ControllerTest, SaysWhatItWouldDoOnlyOnce) {
   HostStory host = pile_up(Mode::kDryRun);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   (void)host.epoch();
   for (int epoch = 0; epoch < 5; ++epoch) {
@@ -123,7 +123,7 @@ TEST(ControllerTest, SaysOnlyOnceWhatIsDueInSomeEpochsOnlyAndShowsInTheOthersTha
                /*busy_pct=*/100);
     host.pin(number, node_cpus(0));
   }
-  (void)host.tell_domains();
+  (void)host.report_domains();
   int said = 0;
   int planned = 0;
   int waited = 0;
@@ -149,7 +149,7 @@ TEST(ControllerTest, AdoptsAWholeNodeThatAVmWasFoundPinnedTo) {
   HostStory host(4, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 2, 50);
   host.pin(1, node_cpus(2));
-  (void)host.tell_domains();
+  (void)host.report_domains();
   EXPECT_EQ(host.home(1), 2);
   (void)host.epoch();
   EXPECT_THAT(host.epoch().orders, IsEmpty());
@@ -159,7 +159,7 @@ TEST(ControllerTest, LeavesAVmAloneThatIsPinnedToSomethingElse) {
   HostStory host(4, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 100);
   host.pin(1, {CpuId{0}, CpuId{2}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   EXPECT_THAT(host.epoch().orders, IsEmpty());
   const auto view = answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"web1"});
@@ -170,7 +170,7 @@ TEST(ControllerTest, FindsAVmByItsUuidAlsoIfAnotherIsNamedLikeThat) {
   HostStory host(4, Mode::kObserve);
   host.start(small_vm(1, to_text(vm_id(2)), 2), 0, 50);
   host.start(small_vm(2, "victim", 2), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const auto view =
       answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{to_text(vm_id(2))});
@@ -182,19 +182,19 @@ TEST(ControllerTest, APolicyForAUuidIsNotThatOfAVmNamedLikeIt) {
     setup.policies[to_text(vm_id(2))].do_not_move = true;
   });
   host.start(small_vm(1, to_text(vm_id(2)), 2), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   EXPECT_FALSE(host.controller().ledger().find(vm_id(1))->description.policy.do_not_move);
 }
 
 TEST(ControllerTest, TakesTheNodeThatOthersPinnedAVmToAsItsHome) {
   HostStory host(4, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 1, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   const std::int32_t other = (host.home(1) + 1) % 4;
   host.pin(1, node_cpus(other));
-  (void)host.tell_domains();
+  (void)host.report_domains();
   for (int epoch = 0; epoch < 5; ++epoch) {
     host.carry_out(host.epoch());
   }
@@ -204,11 +204,11 @@ TEST(ControllerTest, TakesTheNodeThatOthersPinnedAVmToAsItsHome) {
 TEST(ControllerTest, PlacesAVmAnewAfterOthersRemovedItsPins) {
   HostStory host(4, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 1, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   host.pin(1, {});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   bool placed_again = false;
   for (int epoch = 0; epoch < 6; ++epoch) {
     const Effects effects = host.epoch();
@@ -223,7 +223,7 @@ HostStory with_repairs() {
   HostStory host(4, Mode::kActive,
                  [](balancer::ControllerSetup& setup) { setup.repairs_pins = true; });
   host.start(small_vm(1, "web1", 2), 1, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   return host;
@@ -231,7 +231,7 @@ HostStory with_repairs() {
 
 void carry_out_for(HostStory& host, int epochs) {
   for (int epoch = 0; epoch < epochs; ++epoch) {
-    (void)host.tell_domains();
+    (void)host.report_domains();
     host.carry_out(host.epoch());
   }
 }
@@ -309,7 +309,7 @@ TEST(ControllerTest, RepairsNoPinsWhilePausedNorThoseItFound) {
 TEST(ControllerTest, GivesTheHomeBackAndRestsAfterAnUndoneOrder) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const Effects effects = host.epoch();
   ASSERT_THAT(effects.orders, SizeIs(1));
@@ -326,7 +326,7 @@ TEST(ControllerTest, GivesTheHomeBackAndRestsAfterAnUndoneOrder) {
 TEST(ControllerTest, RestsLongerWithEveryFailure) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   int last = 0;
   for (int failure = 0; failure < 3; ++failure) {
@@ -346,7 +346,7 @@ TEST(ControllerTest, RestsLongerWithEveryFailure) {
 TEST(ControllerTest, OrdersNothingWhileWhatCarriesOrdersOutIsGoneAndGoesOnAfterwards) {
   for (const std::string source : {"libvirt", "executor"}) {
     HostStory host = pile_up();
-    (void)host.tell_domains();
+    (void)host.report_domains();
     (void)host.epoch();
     (void)host.controller().on(balancer::SourceChanged{source, "connection refused", 1});
     EXPECT_EQ(host.controller().mode(), Mode::kDegraded);
@@ -362,7 +362,7 @@ TEST(ControllerTest, OrdersNothingWhileWhatCarriesOrdersOutIsGoneAndGoesOnAfterw
 TEST(ControllerTest, ConcludesNothingFromPinsWhileLibvirtDoesNotTellThem) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const Effects placed = host.epoch();
   ASSERT_THAT(placed.orders, SizeIs(1));
@@ -378,14 +378,14 @@ TEST(ControllerTest, ConcludesNothingFromPinsWhileLibvirtDoesNotTellThem) {
   }
   (void)host.controller().on(balancer::SourceChanged{"libvirt", "", 2});
   host.pin(1, node_cpus(home));
-  (void)host.tell_domains();
+  (void)host.report_domains();
   carry_out_for(host, 8);
   EXPECT_EQ(host.home(1), home);
 }
 
 TEST(ControllerTest, PausesAndResumes) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   (void)answer_of<balancer::DoneView>(host, balancer::PauseRequest{});
   EXPECT_EQ(host.controller().mode(), Mode::kPaused);
@@ -396,7 +396,7 @@ TEST(ControllerTest, PausesAndResumes) {
 
 TEST(ControllerTest, PageMigrationRestsUnderMemoryPressureUntilItIsHalfTheLimit) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   const auto told = [&](std::optional<std::int64_t> permille) {
     if (permille) {
       host.set_memory_pressure(Permille{*permille});
@@ -414,7 +414,7 @@ TEST(ControllerTest, PageMigrationRestsUnderMemoryPressureUntilItIsHalfTheLimit)
 
 TEST(ControllerTest, PageMigrationRestsWhileTasksHaveToFreeMemoryThemselves) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   const auto told = [&](std::optional<std::int64_t> reclaims) {
     host.set_direct_reclaims(reclaims);
     return host.epoch().memory_pressure;
@@ -432,7 +432,7 @@ TEST(ControllerTest, PageMigrationRestsWhileTasksHaveToFreeMemoryThemselves) {
 TEST(ControllerTest, NeverTouchesAVmItCannotRead) {
   HostStory host = pile_up();
   host.hide(3);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const Effects effects = host.epoch();
   EXPECT_THAT(effects.orders, SizeIs(3));
@@ -467,7 +467,7 @@ TEST(ControllerTest, MovesByCommandAndRefusesWhatCannotBe) {
   HostStory host = pile_up();
   EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm9", NodeId{1}, {}}),
               HasSubstr("no running VM 'vm9'"));
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   (void)host.epoch();
@@ -485,13 +485,13 @@ TEST(ControllerTest, MovesByCommandAndRefusesWhatCannotBe) {
 
 TEST(ControllerTest, AVmThatWasDividedAnewIsLeftAloneUntilTheNextEpoch) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   (void)host.epoch();
   const NodeId next{(host.home(1) + 1) % 4};
   host.set_own_policy(1, {{"max_per_client", "1"}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   for (const std::optional<std::int32_t> client : {std::optional<std::int32_t>(), {0}, {1}}) {
     EXPECT_THAT(error_of(host, balancer::MoveRequest{"vm1", next, client}), Not(IsEmpty()));
   }
@@ -506,7 +506,7 @@ TEST(ControllerTest, NoMoveByCommandBreaksAHardGroupOnItsWayBack) {
   }
   const auto go_on = [&host] {
     for (int epoch = 0; epoch < 3; ++epoch) {
-      (void)host.tell_domains();
+      (void)host.report_domains();
       host.carry_out(host.epoch());
     }
   };
@@ -531,7 +531,7 @@ TEST(ControllerTest, NoMoveByCommandBreaksAHardGroupOnItsWayBack) {
 
 TEST(ControllerTest, AVmThatWasStartedAnewBetweenTwoListingsHasEndedFirst) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   (void)host.epoch();
@@ -541,7 +541,7 @@ TEST(ControllerTest, AVmThatWasStartedAnewBetweenTwoListingsHasEndedFirst) {
   VmDescription again = small_vm(1, "vm1", 2);
   again.domain_id += 100;
   host.start(again, 0, 100);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   EXPECT_THAT(error_of(host, move), Not(HasSubstr("was released")));
 }
 
@@ -549,7 +549,7 @@ TEST(ControllerTest, AnOrderForAVmThatHasEndedTakesNothingBackFromItsNextRun) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 50);
   host.pin(1, node_cpus(0));
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   (void)host.epoch();
   ASSERT_EQ(host.home(1), 0);
@@ -559,7 +559,7 @@ TEST(ControllerTest, AnOrderForAVmThatHasEndedTakesNothingBackFromItsNextRun) {
   VmDescription again = small_vm(1, "web1", 2);
   again.domain_id += 100;
   host.start(again, 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.finish(move.orders.front(), ActionState::kDropped, "'web1' ended");
   EXPECT_EQ(host.home(1), -1);
   std::size_t placed = host.epoch().orders.size();
@@ -570,7 +570,7 @@ TEST(ControllerTest, AnOrderForAVmThatHasEndedTakesNothingBackFromItsNextRun) {
 TEST(ControllerTest, WithoutAHistoryNothingIsOrdered) {
   HostStory host = pile_up();
   (void)host.controller().on(balancer::SourceChanged{"history", "the disk is full", 0});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   for (int epoch = 0; epoch < 5; ++epoch) {
     EXPECT_THAT(host.epoch().orders, IsEmpty()) << epoch;
   }
@@ -597,7 +597,7 @@ TEST(ControllerTest, OutsideOfModeActiveNoMemoryIsMoved) {
 
 TEST(ControllerTest, CommandsDecideOnWhatWasOrderedSinceTheEpoch) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   (void)host.epoch();
@@ -618,7 +618,7 @@ TEST(ControllerTest, APullThatGivesWayToAMoveTakesNothingBackAndIsNoFailure) {
   host.pin(1, node_cpus(0));
   host.start(small_vm(2, "busy", 2), /*memory_node=*/1, /*busy_pct=*/100);
   host.pin(2, node_cpus(1));
-  (void)host.tell_domains();
+  (void)host.report_domains();
   for (int epoch = 0; epoch < 15; ++epoch) {
     host.carry_out(host.epoch());
   }
@@ -636,11 +636,11 @@ TEST(ControllerTest, APullThatGivesWayToAMoveTakesNothingBackAndIsNoFailure) {
   (void)host.finish(pulls.front(), ActionState::kDropped, "superseded by action 2 before it began");
   EXPECT_EQ(host.home(1), 1);
   // Its pins are as before until new ones are made, which must not count as external.
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   EXPECT_EQ(host.home(1), 1);
   host.carry_out(move);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   EXPECT_EQ(host.home(1), 1);
   const auto view = answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"web"});
@@ -650,7 +650,7 @@ TEST(ControllerTest, APullThatGivesWayToAMoveTakesNothingBackAndIsNoFailure) {
 TEST(ControllerTest, MovesClientsTogetherOrNone) {
   using Move = balancer::MoveTogetherRequest::ClientMove;
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   (void)host.epoch();
@@ -680,7 +680,7 @@ TEST(ControllerTest, MovesClientsTogetherOrNone) {
 
 TEST(ControllerTest, RefusesAMoveOutsideActiveModeForWhatIsWrongWithItFirst) {
   HostStory host = pile_up(Mode::kDryRun);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   for (int epoch = 0; epoch < 3; ++epoch) {
     (void)host.epoch();
   }
@@ -716,7 +716,7 @@ TEST(ControllerTest, SetsOptionsAndTellsWhichWereKept) {
 
 TEST(ControllerTest, OneThatResumesAnotherKnowsItsHomesReleasesReservationsAndNumbers) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   EXPECT_TRUE(host.controller().is_idle());
   const Effects placed = host.epoch();
@@ -787,7 +787,7 @@ TEST(ControllerTest, OptionsSetUntilTheDaemonEndsOutliveAReload) {
 
 TEST(ControllerTest, ExplainsEveryNodeThatWasConsidered) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   (void)host.epoch();
@@ -804,11 +804,11 @@ TEST(ControllerTest, ExplainsEveryNodeThatWasConsidered) {
 TEST(ControllerTest, ExplainsAVmThatHasFewerClientsThanWhenItWasMeasured) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "vm1", 4), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   host.carry_out(host.epoch());
   host.carry_out(host.epoch());
   host.start(small_vm(1, "vm1", 2), 0, 50);  // two of its vCPUs are unplugged
-  (void)host.tell_domains();
+  (void)host.report_domains();
   const auto view = answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"vm1"});
   EXPECT_THAT(view.clients, SizeIs(2));
   EXPECT_THAT(answer_of<balancer::ExplainView>(host, balancer::ExplainRequest{"vm1"}).vm, "vm1");
@@ -816,7 +816,7 @@ TEST(ControllerTest, ExplainsAVmThatHasFewerClientsThanWhenItWasMeasured) {
 
 TEST(ControllerTest, ReportsUsedAndIdleThatAddUpToTheNode) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   (void)host.epoch();
@@ -831,11 +831,11 @@ TEST(ControllerTest, ReportsUsedAndIdleThatAddUpToTheNode) {
 
 TEST(ControllerTest, ForgetsAVmThatEnded) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   host.stop(2);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   EXPECT_EQ(host.home(2), -2);
   EXPECT_THAT(error_of(host, balancer::ExplainRequest{"vm2"}), HasSubstr("no running VM"));
@@ -845,7 +845,7 @@ TEST(ControllerTest, EqualEventsGiveEqualEffects) {
   HostStory first = pile_up();
   HostStory second = pile_up();
   for (HostStory* host : {&first, &second}) {
-    (void)host->tell_domains();
+    (void)host->report_domains();
     (void)host->epoch();
   }
   const Effects one = first.epoch();
@@ -871,7 +871,7 @@ TEST(ControllerTest, CarriesOutNothingOfAPlanThatBreaksARuleAndSaysSo) {
   HostStory host(4, Mode::kActive,
                  [](balancer::ControllerSetup& setup) { setup.make_plan = broken_plan; });
   host.start(small_vm(1, "vm1", 2), /*memory_node=*/0, /*busy_pct=*/100);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   const std::int32_t home = host.home(1);
@@ -895,7 +895,7 @@ TEST(ControllerTest, CarriesOutNothingOfAPlanThatBreaksARuleAndSaysSo) {
 
 TEST(ControllerTest, TellsHowLateTheLastEpochWasAndTheLatest) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   for (const std::int64_t late_us : {1999, 45000, 7000}) {
     host.set_late({late_us});
     (void)host.epoch();
@@ -907,7 +907,7 @@ TEST(ControllerTest, TellsHowLateTheLastEpochWasAndTheLatest) {
 
 TEST(ControllerTest, TellsWhetherWakeUpsAreCountedAndWanted) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   auto view = answer_of<balancer::StatusView>(host, balancer::StatusRequest{});
   EXPECT_FALSE(view.wants_wakeups);
@@ -927,7 +927,7 @@ TEST(ControllerTest, TellsWhetherWakeUpsAreCountedAndWanted) {
 
 TEST(ControllerTest, TellsWhichPredictorsForecastsCount) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   (void)host.controller().on(balancer::LoadsForecast{
       {{vm_id(1), {Permille{100}, Permille{900}, PredictorKind::kTrained}},
@@ -938,7 +938,7 @@ TEST(ControllerTest, TellsWhichPredictorsForecastsCount) {
 
 TEST(ControllerTest, ShowsTheWholeHost) {
   HostStory host = pile_up();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   (void)host.epoch();
@@ -978,7 +978,7 @@ TEST(ControllerTest, ShowsWhatVmsWerePromisedAndThoseThatWereToldWhereToStart) {
   on_pool.pci_devices = {{"0000:3b:00.0", NodeId{0}}};
   host.start(on_pool, 0, 50);
   host.start(small_vm(2, "ordinary", 1), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   host.carry_out(host.epoch());
   host.carry_out(host.epoch());
   (void)answer_of<balancer::SuggestView>(host,
@@ -1015,7 +1015,7 @@ TEST(ControllerTest, AVmWithPagesOfTwoSizesIsPromisedSomeOfEach) {
   vm.huge_page_size = kPage;
   vm.cells = {{0, {0}, kMiB * 24, Bytes{}}, {1, {1}, kMiB * 40}};
   host.start(vm, 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   host.carry_out(host.epoch());
   host.carry_out(host.epoch());
   const auto view = answer_of<balancer::HostView>(host, balancer::HostRequest{});
@@ -1028,7 +1028,7 @@ TEST(ControllerTest, AVmWithPagesOfTwoSizesIsPromisedSomeOfEach) {
 TEST(ControllerTest, TheLargestVmHasWhatNoOtherHasOrWasPromised) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web", 1), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   EXPECT_EQ(answer_of<balancer::StatusView>(host, balancer::StatusRequest{}).largest_vm,
             balancer::LargestVmView{});
   host.carry_out(host.epoch());

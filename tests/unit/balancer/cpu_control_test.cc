@@ -50,7 +50,7 @@ class CpuControlTest : public testing::Test {
   }
   void epochs(int count) {
     for (int i = 0; i < count; ++i) {
-      (void)host_.tell_domains();
+      (void)host_.report_domains();
       Effects effects = host_.epoch();
       for (const Order& order : effects.orders) {
         orders_.push_back(order);
@@ -221,7 +221,7 @@ TEST_F(CpuControlTest, WhatFailedIsTriedAgainAfterARest) {
   host_.start(exclusive_vm(2), 0, 50);
   bool failed = false;
   for (int i = 0; i < 16; ++i) {
-    (void)host_.tell_domains();
+    (void)host_.report_domains();
     Effects effects = host_.epoch();
     if (!failed && !effects.orders.empty() &&
         effects.orders.back().reason == Reason::kCpuAssignment) {
@@ -244,7 +244,7 @@ TEST_F(CpuControlTest, AfterARestartEveryVmKeepsWhatItHad) {
   ASSERT_EQ(host_.pins(1), kSecond);
   Originals originals;
   for (const Order& order : orders_) {
-    note_order(originals, order);
+    record_order(originals, order);
   }
   HostStory after(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
     setup.originals = originals;
@@ -257,7 +257,7 @@ TEST_F(CpuControlTest, AfterARestartEveryVmKeepsWhatItHad) {
   after.start(exclusive_vm(2), 0, 50);  // comes with the restart, and is too late
   after.pin(1, kSecond);
   after.pin(3, kFirst);
-  (void)after.tell_domains();
+  (void)after.report_domains();
   EXPECT_EQ(after.home(1), 0);
   EXPECT_EQ(after.home(3), 0);
   for (int i = 0; i < 6; ++i) {

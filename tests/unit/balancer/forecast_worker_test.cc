@@ -31,9 +31,9 @@ class ForecastWorkerTest : public testing::Test {
       return {};
     }
     std::unique_lock lock(mutex_);
-    told_something_.wait(lock, [this] { return !told_.empty(); });
-    LoadForecasts told = std::move(told_.front());
-    told_.pop_front();
+    report_arrived_.wait(lock, [this] { return !reported_.empty(); });
+    LoadForecasts told = std::move(reported_.front());
+    reported_.pop_front();
     return told;
   }
   [[nodiscard]] std::filesystem::path model() const {
@@ -42,15 +42,15 @@ class ForecastWorkerTest : public testing::Test {
 
   TempDirectory directory_;
   std::mutex mutex_;
-  std::condition_variable told_something_;
-  std::deque<LoadForecasts> told_;
+  std::condition_variable report_arrived_;
+  std::deque<LoadForecasts> reported_;
   std::int64_t minute_ = kFirstMinute;
   balancer::TaskBoard board_;
   ForecastWorker worker_{board_, directory_.path() + "/history.sqlite",
                          [this](LoadForecasts forecasts) {
                            const std::scoped_lock lock(mutex_);
-                           told_.push_back(std::move(forecasts));
-                           told_something_.notify_one();
+                           reported_.push_back(std::move(forecasts));
+                           report_arrived_.notify_one();
                          }};
 };
 

@@ -18,7 +18,7 @@ std::vector<VmDescription> running() {
   return {vm};
 }
 
-std::string told_of(const std::string& name) {
+std::string message_for(const std::string& name) {
   const Result<std::string> found = vm_name(name, kPast, running());
   return found ? "it is " + *found : found.error().message;
 }
@@ -26,10 +26,10 @@ std::string told_of(const std::string& name) {
 TEST(HistoryRowsTest, KnowsVmsOfThePastAndOfThePresentByBothTheirNames) {
   for (const char* name :
        {"web1", "c7a5fdbd-edaf-9455-926a-d65c16db1809", "C7A5FDBD-EDAF-9455-926A-D65C16DB1809"}) {
-    EXPECT_EQ(told_of(name), "it is web1") << name;
+    EXPECT_EQ(message_for(name), "it is web1") << name;
   }
   for (const char* name : {"mail1", "00000000-0000-0000-0000-00000000000a"}) {
-    EXPECT_EQ(told_of(name), "it is mail1") << name;
+    EXPECT_EQ(message_for(name), "it is mail1") << name;
   }
 }
 
@@ -85,11 +85,11 @@ TEST(HistoryRowsTest, WhatWasNotKnownIsNotZero) {
 }
 
 TEST(HistoryRowsTest, SuggestsTheNameThatAnUnknownOneIsMostLike) {
-  EXPECT_EQ(told_of("web2"),
+  EXPECT_EQ(message_for("web2"),
             "there is no VM 'web2', neither running nor in the history; did you mean 'web1'?");
-  EXPECT_EQ(told_of("mail"),
+  EXPECT_EQ(message_for("mail"),
             "there is no VM 'mail', neither running nor in the history; did you mean 'mail1'?");
-  EXPECT_EQ(told_of("xxxxxxxxxxxx"),
+  EXPECT_EQ(message_for("xxxxxxxxxxxx"),
             "there is no VM 'xxxxxxxxxxxx', neither running nor in the history");
   EXPECT_EQ(vm_name("web1", {}, {}).error().code, ErrorCode::kNotFound);
 }

@@ -39,7 +39,7 @@ Heard live_through(HostStory& host, int epochs) {
     }
   };
   for (int epoch = 0; epoch < epochs; ++epoch) {
-    listen(host.tell_domains());
+    listen(host.report_domains());
     const Effects effects = host.epoch();
     listen(effects);
     host.carry_out(effects);
@@ -293,7 +293,7 @@ TEST(HomeControlTest, ARestartRemembersNoHomeThatIsKnown) {
     });
     host.start(small_vm(1, "web1", 2), 2, 50);
     host.pin(1, node_cpus(2));
-    EXPECT_THAT(host.tell_domains().homes, SizeIs(is_known ? 0 : 2));  // forget, and the new one
+    EXPECT_THAT(host.report_domains().homes, SizeIs(is_known ? 0 : 2));  // forget, and the new one
     EXPECT_EQ(host.home(1), 2);
   }
 }

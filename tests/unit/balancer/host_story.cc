@@ -127,7 +127,7 @@ std::vector<CpuId> HostStory::last_pin(std::uint8_t number) const {
   return pins.empty() ? std::vector<CpuId>{} : pins.back().cpus;
 }
 
-Effects HostStory::tell_domains() {
+Effects HostStory::report_domains() {
   balancer::DomainsChanged event;
   for (const auto& [id, vm] : vms_) {
     event.running.push_back(vm.description);
@@ -257,7 +257,7 @@ void HostStory::carry_out(const Effects& effects) {
     }
     (void)finish(order, migration::ActionState::kDone, "as ordered");
   }
-  (void)tell_domains();
+  (void)report_domains();
 }
 
 std::int32_t HostStory::home(std::uint8_t number) const {

@@ -106,7 +106,7 @@ class HostStory {
   /// One epoch: time passes and the controller is told.
   balancer::Effects epoch();
   /// Tells the controller of the VMs, as the inventory does.
-  balancer::Effects tell_domains();
+  balancer::Effects report_domains();
   /// Everything an order asks for happens at once: pins, memory, limits, events.
   void carry_out(const balancer::Effects& effects);
   balancer::Effects finish(const migration::Order& order, migration::ActionState state,

@@ -31,7 +31,7 @@ Topology two_nodes(bool node_1_has_cpus, Bytes node_1_memory) {
 TEST(KnownLatenciesTest, OutliveCpusThatGoOffline) {
   KnownLatencies known;
   known.add({kNear, kFar, kFromNode1});
-  known.keep_those_of(two_nodes(/*node_1_has_cpus=*/false, kGiB));
+  known.keep_nodes_of(two_nodes(/*node_1_has_cpus=*/false, kGiB));
   known.add({kNear, kFar});  // what is found while no CPU reads from there
   EXPECT_THAT(known.all(), testing::UnorderedElementsAre(kNear, kFar, kFromNode1));
 }
@@ -39,7 +39,7 @@ TEST(KnownLatenciesTest, OutliveCpusThatGoOffline) {
 TEST(KnownLatenciesTest, GoWithTheMemoryThatTheyAreOf) {
   KnownLatencies known;
   known.add({kNear, kFar, kFromNode1});
-  known.keep_those_of(two_nodes(/*node_1_has_cpus=*/true, Bytes{}));
+  known.keep_nodes_of(two_nodes(/*node_1_has_cpus=*/true, Bytes{}));
   EXPECT_THAT(known.all(), ElementsAre(kNear));
 }
 

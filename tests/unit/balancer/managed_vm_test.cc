@@ -57,19 +57,19 @@ TEST(ManagedVmsTest, RepairsAreForgottenWithQuietTimeOnly) {
   constexpr std::int64_t kHour = balancer::kRepairsFade;
   ManagedVm vm;
   for (const std::int64_t epoch : {1, 2, 3, 4}) {
-    vm.let_repairs_fade(epoch);
+    vm.decay_repairs(epoch);
     EXPECT_EQ(vm.count_repair(epoch), epoch);
   }
-  vm.let_repairs_fade(4 + kHour - 1);
+  vm.decay_repairs(4 + kHour - 1);
   EXPECT_EQ(vm.repairs, 4);
-  vm.let_repairs_fade(4 + kHour);
+  vm.decay_repairs(4 + kHour);
   EXPECT_EQ(vm.repairs, 2);
-  vm.let_repairs_fade(4 + kHour);
+  vm.decay_repairs(4 + kHour);
   EXPECT_EQ(vm.repairs, 2);
   EXPECT_EQ(vm.count_repair(4 + kHour + 10), 3);  // and the hour begins anew
-  vm.let_repairs_fade(4 + 2 * kHour);
+  vm.decay_repairs(4 + 2 * kHour);
   EXPECT_EQ(vm.repairs, 3);
-  vm.let_repairs_fade(14 + 10 * kHour);
+  vm.decay_repairs(14 + 10 * kHour);
   EXPECT_EQ(vm.repairs, std::nullopt);
   EXPECT_EQ(vm.repaired_in, std::nullopt);
 }

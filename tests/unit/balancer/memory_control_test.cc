@@ -31,7 +31,7 @@ HostStory story(Mode mode, const std::function<void(balancer::ControllerSetup&)>
   HostStory host(2, mode, change);
   host.start(vm_of(1, MemoryClass::kGuaranteed), 0, 10);
   host.start(small_vm(2, "plain", 2), 1, 10);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   return host;
 }
 
@@ -121,7 +121,7 @@ TEST(MemoryControlTest, APolicyThatChangesIsFollowed) {
   HostStory host = story(Mode::kActive);
   epochs(host, 4);
   host.set_own_policy(1, {{"memory_class", "best-effort"}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   epochs(host, 4);
   // 0.9 of 320 MiB.
   EXPECT_EQ(host.limits()[HostStory::vm_scope(1)], (MemoryLimits{{}, {}, kMiB * 288, {}, {}}));
@@ -134,7 +134,7 @@ TEST(MemoryControlTest, ReservationsBeyondTheHostAreSaidAndProtectedLikeBurstabl
     setup.options.mem_qos_overhead = 1100;
   });
   host.start(vm_of(3, MemoryClass::kGuaranteed), 0, 10);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   int said = 0;
   for (int i = 0; i < 6; ++i) {
     const Effects effects = host.epoch();

@@ -225,7 +225,7 @@ TEST_F(MemorySteeringTest, AnotherLifeOfTheVmIsAnotherCgroup) {
 TEST_F(MemorySteeringTest, AtTheEndAllIsRestoredAtOnce) {
   in_force_[scope_of(1)] = {kMiB, {}, {}, {}, {}};
   epochs(2);
-  EXPECT_THAT(steering_.give_all_back().changes,
+  EXPECT_THAT(steering_.restore_all_limits().changes,
               UnorderedElementsAre(
                   MemoryChange{scope_of(1), {kMiB, {}, {}, {}, {}}, MemoryChange::Kind::kRestore},
                   MemoryChange{kSlice, {}, MemoryChange::Kind::kRestore}));

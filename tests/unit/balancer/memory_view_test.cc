@@ -28,7 +28,7 @@ TEST(MemoryViewTest, TellsWhatIsInForceAndWhichVmLosesMemoryFirst) {
   host.start(small_vm(2, "free", 2), 1, 10);
   host.limits()[HostStory::vm_scope(1)] = {kMiB * 100, {}, {}, kMiB * 900, Bytes{}};
   host.limits()["machine.slice"] = {kMiB * 100, {}, {}, {}, {}};
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const MemoryView view = view_of(host);
   EXPECT_FALSE(view.enabled);
@@ -57,7 +57,7 @@ TEST(MemoryViewTest, AProtectionThatTheSliceDoesNotHaveIsNone) {
   HostStory host(2, Mode::kObserve);
   host.start(small_vm(1, "kept", 2), 0, 10);
   host.limits()[HostStory::vm_scope(1)] = {kMiB * 100, {}, {}, {}, {}};
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const MemoryView view = view_of(host);
   ASSERT_EQ(view.reclaimed_first.size(), 1U);
@@ -68,7 +68,7 @@ TEST(MemoryViewTest, AVmThatWasNotReadHasNoFiguresAndNoPlace) {
   HostStory host(2, Mode::kObserve);
   host.start(small_vm(1, "new", 2), 0, 10);
   host.hide(1);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const MemoryView view = view_of(host);
   ASSERT_EQ(view.vms.size(), 1U);

@@ -18,7 +18,7 @@ using testing::SizeIs;
 migration::Order placing_order(VmDescription vm, std::int32_t busy_pct = 50) {
   HostStory host(2, balancer::Mode::kActive);
   host.start(vm, 1, busy_pct);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const balancer::Effects effects = host.epoch();
   EXPECT_THAT(effects.orders, SizeIs(1));

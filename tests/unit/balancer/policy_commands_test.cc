@@ -67,7 +67,7 @@ PolicyKeyView key_of(const PolicyView& view, std::string_view name) {
 TEST(MetadataPolicyTest, MetadataGoesBeforeTheConfigurationKeyByKey) {
   HostStory host(4, Mode::kActive, configure);
   host.start(vm_with({{"nodes", "1"}}), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   EXPECT_EQ(policy_of(host).nodes, std::vector<NodeId>{{1}});
   EXPECT_TRUE(policy_of(host).do_not_move);
 }
@@ -78,7 +78,7 @@ TEST(MetadataPolicyTest, MetadataDoesNotCountWhereTheAdministratorSaysSo) {
     setup.metadata_wins = false;
   });
   host.start(vm_with({{"nodes", "1"}, {"colour", "blue"}}), 0, 50);
-  const Effects effects = host.tell_domains();
+  const Effects effects = host.report_domains();
   EXPECT_EQ(policy_of(host).nodes, (std::vector<NodeId>{{2}, {3}}));
   EXPECT_THAT(view_of<balancer::StatusView>(host, balancer::StatusRequest{}).refused_policies,
               IsEmpty());
@@ -89,14 +89,14 @@ TEST(MetadataPolicyTest, MetadataDoesNotCountWhereTheAdministratorSaysSo) {
 TEST(MetadataPolicyTest, AChangeTakesEffectAtTheNextEpoch) {
   HostStory host(4, Mode::kActive);
   host.start(vm_with({}), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   const std::int32_t home = host.home(1);
   const std::int32_t other = home == 3 ? 1 : 3;
   // An administrator writes it with virsh; the inventory tells.
   host.set_own_policy(1, {{"nodes", std::to_string(other)}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   host.carry_out(host.epoch());
   EXPECT_EQ(host.home(1), other);
 }
@@ -104,7 +104,7 @@ TEST(MetadataPolicyTest, AChangeTakesEffectAtTheNextEpoch) {
 TEST(MetadataPolicyTest, AWrongPolicyCountsNowhereAndTheVmIsLeftWhereItIs) {
   HostStory host(4, Mode::kActive, configure);
   host.start(vm_with({{"max_per_node", "1"}, {"memory_mode", "hard"}}), 0, 100);
-  const Effects told = host.tell_domains();
+  const Effects told = host.report_domains();
   EXPECT_THAT(told.log, Contains(Field(&balancer::LogLine::message,
                                        HasSubstr("'soft', 'mask' or 'hands-off'"))));
   EXPECT_EQ(policy_of(host).max_per_node, 0);
@@ -113,7 +113,7 @@ TEST(MetadataPolicyTest, AWrongPolicyCountsNowhereAndTheVmIsLeftWhereItIs) {
     EXPECT_THAT(host.epoch().orders, IsEmpty()) << epoch;
   }
   // Said once.
-  EXPECT_THAT(host.tell_domains().log, IsEmpty());
+  EXPECT_THAT(host.report_domains().log, IsEmpty());
   const auto status = view_of<balancer::StatusView>(host, balancer::StatusRequest{});
   ASSERT_THAT(status.refused_policies, SizeIs(1));
   EXPECT_EQ(status.refused_policies.front().vm, "web1");
@@ -128,11 +128,11 @@ TEST(MetadataPolicyTest, MetadataThatContradictsTheConfigurationIsRefused) {
     setup.policies["web1"].topology_policy = TopologyPolicy::kSingleNumaNode;
   });
   host.start(vm_with({{"max_per_node", "1"}}), 0, 50);
-  EXPECT_THAT(host.tell_domains().log,
+  EXPECT_THAT(host.report_domains().log,
               Contains(Field(&balancer::LogLine::message, HasSubstr("'max_per_node' divides"))));
   EXPECT_EQ(policy_of(host).max_per_node, 0);
   host.set_own_policy(1, {});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   const Effects set =
       host.controller().on(CommandReceived{7, SetRequest{"web1", {{"max_per_node", "1"}}, false}});
   EXPECT_THAT(set.replies.front().answer.error().message, HasSubstr("'max_per_node' divides"));
@@ -143,7 +143,7 @@ TEST(MetadataPolicyTest, AMaxPerNodeThatCannotBeKeptIsSaidOnceAndExplained) {
   VmDescription vm = small_vm(1, "wide", 4);
   vm.own_policy = {{"nodes", "1-2"}, {"max_per_node", "1"}};
   host.start(vm, 1, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   const auto unkept = Contains(
       Field(&balancer::LogLine::message,
             "VM 'wide': max_per_node is 1 and cannot be kept: its 4 clients may live on 2 nodes"));
@@ -156,7 +156,7 @@ TEST(MetadataPolicyTest, AMaxPerNodeThatCannotBeKeptIsSaidOnceAndExplained) {
   };
   EXPECT_THAT(explained(), HasSubstr("max_per_node is 1 and cannot be kept"));
   host.set_own_policy(1, {{"max_per_node", "1"}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   EXPECT_THAT(host.epoch().log, Not(unkept));
   EXPECT_EQ(explained(), "");
 }
@@ -169,12 +169,12 @@ TEST(MetadataPolicyTest, ModeMaskOfTheConfigurationIsSoftWhereMemoryNodesCannotB
   VmDescription vm = vm_with({});
   vm.memory_nodes_fixed = true;
   host.start(vm, 0, 50);
-  EXPECT_THAT(host.tell_domains().log,
+  EXPECT_THAT(host.report_domains().log,
               ElementsAre(Field(&balancer::LogLine::message,
                                 HasSubstr("memory_mode mask of VM 'web1' is refused"))));
   EXPECT_EQ(policy_of(host).memory_mode, MemoryMode::kSoft);
   EXPECT_TRUE(policy_of(host).do_not_move);  // all else counts
-  EXPECT_THAT(host.tell_domains().log, IsEmpty());
+  EXPECT_THAT(host.report_domains().log, IsEmpty());
 }
 
 TEST(MetadataPolicyTest, ModeMaskCannotBeSetWhereMemoryNodesCannotBeSet) {
@@ -182,7 +182,7 @@ TEST(MetadataPolicyTest, ModeMaskCannotBeSetWhereMemoryNodesCannotBeSet) {
   VmDescription vm = vm_with({});
   vm.memory_nodes_fixed = true;
   host.start(vm, 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   const Effects set = host.controller().on(
       CommandReceived{7, SetRequest{"web1", {{"memory_mode", "mask"}}, false}});
   ASSERT_THAT(set.replies, SizeIs(1));
@@ -194,11 +194,11 @@ TEST(MetadataPolicyTest, ModeMaskCannotBeSetWhereMemoryNodesCannotBeSet) {
 TEST(MetadataPolicyTest, AMendedPolicyCountsAndTheVmIsManaged) {
   HostStory host(4, Mode::kActive);
   host.start(vm_with({{"memory_mode", "hard"}}), 0, 100);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   EXPECT_THAT(host.epoch().orders, IsEmpty());
   host.set_own_policy(1, {{"memory_mode", "hands-off"}});
-  EXPECT_THAT(host.tell_domains().log,
+  EXPECT_THAT(host.report_domains().log,
               Contains(Field(&balancer::LogLine::message, HasSubstr("is valid now"))));
   EXPECT_THAT(host.epoch().orders, SizeIs(1));
 }
@@ -206,7 +206,7 @@ TEST(MetadataPolicyTest, AMendedPolicyCountsAndTheVmIsManaged) {
 TEST(MetadataPolicyTest, TheConfigurationReadAgainMayLetMetadataCountNoMore) {
   HostStory host(4, Mode::kActive);
   host.start(vm_with({{"nodes", "1"}}), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   balancer::ConfigChanged config;
   config.mode = Mode::kActive;
   config.metadata_wins = false;
@@ -220,17 +220,17 @@ TEST(MetadataPolicyTest, TheHostsStrategyCountsForVmsThatHaveNone) {
     setup.strategy = PlacementStrategy::kMostAllocated;
   });
   host.start(vm_with({}), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   EXPECT_EQ(policy_of(host).strategy, PlacementStrategy::kMostAllocated);
   PolicyKeyView key = key_of(view_of<PolicyView>(host, PolicyRequest{"web1"}), "strategy");
   EXPECT_EQ(key.value, "MostAllocated");
   EXPECT_EQ(key.origin, Origin::kFile);
   // Its own word goes before, and "host" is none.
   host.set_own_policy(1, {{"strategy", "least-lost-time"}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   EXPECT_EQ(policy_of(host).strategy, PlacementStrategy::kLeastLostTime);
   host.set_own_policy(1, {{"strategy", "host"}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   EXPECT_EQ(policy_of(host).strategy, PlacementStrategy::kMostAllocated);
   balancer::ConfigChanged config;
   config.mode = Mode::kActive;
@@ -257,7 +257,7 @@ std::vector<std::string> recorded(bool anonymize, std::int64_t from) {
     if (epoch == 7) {
       host.set_own_policy(1, {{"nodes", "3"}, {"do_not_move", "false"}});
     }
-    (void)host.tell_domains();
+    (void)host.report_domains();
     host.carry_out(host.epoch());
     for (std::string& line : host.recorder().take_lines(std::size_t{1} << 24U)) {
       lines.push_back(std::move(line));
@@ -284,7 +284,7 @@ TEST(MetadataPolicyTest, RecordingsReplayToTheByte) {
 TEST(PolicyCommandTest, ShowsEveryKeyWithItsValueAndWhereItComesFrom) {
   HostStory host(4, Mode::kActive, configure);
   host.start(vm_with({{"nodes", "1"}}), 0, 50);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   const auto view = view_of<PolicyView>(host, PolicyRequest{"web1"});
   EXPECT_EQ(view.vm, "web1");
   EXPECT_EQ(view.keys.size(), balancer::policy_keys().size());
@@ -299,7 +299,7 @@ class SetCommandTest : public testing::Test {
  protected:
   SetCommandTest() {
     host_.start(vm_with({{"prefer_ht", "true"}}), 0, 50);
-    (void)host_.tell_domains();
+    (void)host_.report_domains();
   }
   Effects set(std::vector<balancer::RequestedSetting> settings, bool persistent = false) {
     return host_.controller().on(
@@ -361,7 +361,7 @@ TEST_F(SetCommandTest, AnUnknownVmIsRefused) {
 
 TEST_F(SetCommandTest, WhatIsWrongInTheMetadataCanBeTakenAwayAndMustBe) {
   host_.set_own_policy(1, {{"<nodes>", ""}, {"prefer_ht", "true"}});
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   EXPECT_THAT(refusal({{"nodes", "0"}}), HasSubstr("would be refused"));
   const Effects effects = set({{"<nodes>", std::nullopt}});
   ASSERT_THAT(effects.policies, SizeIs(1));

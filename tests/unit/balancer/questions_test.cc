@@ -30,7 +30,7 @@ class QuestionsTest : public testing::Test {
  protected:
   void SetUp() override {
     host_.start(small_vm(1, "vm1", 2), 0, 100);
-    (void)host_.tell_domains();
+    (void)host_.report_domains();
     for (int epoch = 0; epoch < 3; ++epoch) {
       host_.carry_out(host_.epoch());
     }
@@ -97,7 +97,7 @@ TEST_F(QuestionsTest, AddsToAnExplanationWhereTheInterruptsOfTheVmsDevicesFire) 
   VmDescription vm = small_vm(2, "vm2", 2);
   vm.pci_devices = {{"0000:3b:00.0", NodeId{1}}};
   host_.start(vm, 1, 100);
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   for (int epoch = 0; epoch < 3; ++epoch) {
     host_.carry_out(host_.epoch());
   }

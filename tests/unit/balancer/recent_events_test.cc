@@ -49,8 +49,8 @@ TEST_F(RecentEventsTest, AreInTheOrderInWhichTheyWereToldAndWithoutDebugging) {
 }
 
 TEST_F(RecentEventsTest, TellOfTheVmsThatTheyAreAbout) {
-  EXPECT_TRUE(events_.tell_of("b"));
-  EXPECT_FALSE(events_.tell_of("d"));
+  EXPECT_TRUE(events_.mentions_vm("b"));
+  EXPECT_FALSE(events_.mentions_vm("d"));
 }
 
 TEST_F(RecentEventsTest, EveryFilterMustMatch) {

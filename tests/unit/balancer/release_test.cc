@@ -37,7 +37,7 @@ HostStory two_placed(const std::function<void(balancer::ControllerSetup&)>& chan
   HostStory host(2, Mode::kActive, change);
   host.start(small_vm(1, "web1", 2), 0, 60);
   host.start(small_vm(2, "web2", 2), 0, 60);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   return host;
@@ -65,7 +65,7 @@ TEST(ReleaseTest, AVmThatWasFoundPinnedIsPinnedThereAgain) {
     host.start(small_vm(number, "web" + std::to_string(number), 2), 0, 100);
     host.pin(number, node_cpus(0));
   }
-  (void)host.tell_domains();
+  (void)host.report_domains();
   for (int epoch = 0; epoch < 10; ++epoch) {
     host.carry_out(host.epoch());
   }
@@ -94,12 +94,12 @@ TEST(ReleaseTest, AVmThatLibvirtChoseCpusForIsPinnedToTheseAgainAndThenAsFreeAsB
   HostStory host(3, Mode::kActive);
   const VmDescription vm = advised_vm();
   host.start(vm, 2, 60);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   ASSERT_NE(host.home(1), -1);
   host.forget_advice(1);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const Effects effects = give(host, ReleaseRequest{"web1"});
   ASSERT_THAT(effects.orders, SizeIs(1));
@@ -130,7 +130,7 @@ TEST(ReleaseTest, WhatLibvirtChoseIsKnownAfterARestartFromTheOrders) {
   host.start(vm, 2, 60);
   host.pin(1, vm.advised_cpus);  // by the release
   host.forget_advice(1);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   (void)give(host, ManageRequest{"web1"});
   for (int epoch = 0; epoch < 5; ++epoch) {
@@ -143,7 +143,7 @@ TEST(ReleaseTest, AVmThatWasNeverTouchedStaysAsItIs) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 50);
   host.pin(1, node_cpus(0));
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   (void)host.epoch();
   const Effects effects = give(host, ReleaseRequest{"web1"});
@@ -156,7 +156,7 @@ TEST(ReleaseTest, WhatIsNotKnownIsSaidAndTheVmMayRunAnywhere) {
                  [](balancer::ControllerSetup& setup) { setup.originals_known = false; });
   host.start(small_vm(1, "web1", 2), 0, 50);
   host.pin(1, node_cpus(0));
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const Effects effects = give(host, ReleaseRequest{"web1"});
   EXPECT_THAT(message_of(effects), HasSubstr("its original pins are not known, so its threads may "
@@ -205,9 +205,9 @@ TEST(ReleaseTest, ItsNextStartEndsIt) {
   EXPECT_THAT(*effects.released, SizeIs(1));
   host.carry_out(effects);
   host.stop(1);
-  EXPECT_THAT(host.tell_domains().released.value(), IsEmpty());
+  EXPECT_THAT(host.report_domains().released.value(), IsEmpty());
   host.start(small_vm(1, "web1", 2), 0, 60);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   for (int epoch = 0; epoch < 5; ++epoch) {
     host.carry_out(host.epoch());
   }
@@ -243,7 +243,7 @@ TEST(ReleaseTest, AllAreReleasedWithoutAName) {
 TEST(ReleaseTest, WhatIsUnderWayIsCancelledFirst) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 60);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const Effects placed = host.epoch();
   ASSERT_THAT(placed.orders, SizeIs(1));
@@ -257,7 +257,7 @@ TEST(ReleaseTest, WhatIsUnderWayIsCancelledFirst) {
 TEST(ReleaseTest, AVmThatLibvirtHasNotToldThePinsOfYetIsPinnedAsItWasFound) {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 60);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const Effects placed = host.epoch();
   ASSERT_THAT(placed.orders, SizeIs(1));
@@ -290,7 +290,7 @@ TEST(ReleaseTest, AVmThatCouldNotBeRestoredIsManagedOn) {
 TEST(ReleaseTest, IsRefusedWhereNothingIsChanged) {
   HostStory dry(2, Mode::kDryRun);
   dry.start(small_vm(1, "web1", 2), 0, 60);
-  (void)dry.tell_domains();
+  (void)dry.report_domains();
   (void)dry.epoch();
   EXPECT_EQ(message_of(give(dry, ReleaseRequest{"wbe1"})),
             "there is no running VM 'wbe1'; did you mean 'web1'?");
@@ -324,7 +324,7 @@ TEST(ReleaseTest, AMaskedVmIsLimitedToWhatWasFoundOnceItsMemoryIsThere) {
   host.start(small_vm(1, "web1", 2), 1, 60);
   host.set_memory_nodes(1, {NodeId{1}});
   host.set_own_policy(1, {{"memory_mode", "mask"}, {"nodes", "0"}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   ASSERT_THAT(host.memory_nodes(1), ElementsAre(NodeId{0}));
@@ -378,7 +378,7 @@ HostStory one_masked() {
   HostStory host(2, Mode::kActive);
   host.start(small_vm(1, "web1", 2), 0, 60);
   host.set_own_policy(1, {{"memory_mode", "mask"}, {"nodes", "0"}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   return host;
@@ -390,7 +390,7 @@ TEST(MaskTest, AVmThatIsMaskedNoLongerMayUseTheNodesThatItCouldUseBefore) {
     ASSERT_THAT(host.memory_nodes(1), ElementsAre(NodeId{0}));
     EXPECT_EQ(set_order(host.epoch()), std::nullopt);
     host.set_own_policy(1, {{"memory_mode", mode}});
-    (void)host.tell_domains();
+    (void)host.report_domains();
     const Effects effects = host.epoch();
     const auto change = set_order(effects);
     ASSERT_TRUE(change) << mode;
@@ -407,7 +407,7 @@ TEST(MaskTest, AVmThatIsMaskedNoLongerMayUseTheNodesThatItCouldUseBefore) {
 TEST(MaskTest, ASetThatCannotBeWidenedIsTriedThreeTimes) {
   HostStory host = one_masked();
   host.set_own_policy(1, {{"memory_mode", "soft"}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   int tries = 0;
   for (int epoch = 0; epoch < 200; ++epoch) {
     const Effects effects = host.epoch();
@@ -428,7 +428,7 @@ TEST(MaskTest, ASetThatWasWidenedForAHomeElsewhereStaysSo) {
   vm.numatune_nodes = {NodeId{1}};
   host.start(vm, 1, 60);
   host.set_own_policy(1, {{"nodes", "0"}});
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   host.carry_out(host.epoch());
   ASSERT_THAT(host.memory_nodes(1), ElementsAre(NodeId{0}, NodeId{1}));
@@ -447,7 +447,7 @@ TEST(ReleaseTest, AtTheEndAllAreRestoredIfAskedFor) {
   EXPECT_FALSE(effects.released);  // after the next start they are managed again
   HostStory dry(2, Mode::kDryRun);
   dry.start(small_vm(1, "web1", 2), 0, 60);
-  (void)dry.tell_domains();
+  (void)dry.report_domains();
   (void)dry.epoch();
   EXPECT_THAT(dry.controller().on(balancer::Stopping{true}).orders, IsEmpty());
 }
@@ -472,40 +472,40 @@ const VmSample kNow{.id = vm_id(1),
                     .cell_memory = {},
                     .memory_state = {}};
 
-Cpus way_back_of(const Originals& originals, const Cpus& now) {
+Cpus cpus_restored_from(const Originals& originals, const Cpus& now) {
   VmDescription vm = small_vm(1, "web1", 1);
   vm.vcpu_pins = {{0, now}};
   const auto original = originals.find(vm.id);
-  const auto change =
-      way_back(vm, kNow, original == originals.end() ? nullptr : &original->second, small_host(2));
+  const auto change = change_to_original(
+      vm, kNow, original == originals.end() ? nullptr : &original->second, small_host(2));
   return change.pins.empty() ? Cpus{CpuId{-1}} : change.pins[0].after;
 }
 const Cpus kStays{CpuId{-1}};
 
 TEST(OriginalsTest, TheFirstOrderOfAProcessTellsWhatWasFound) {
   Originals originals;
-  note_order(originals, order_for(kProcess, {CpuId{3}}, node_cpus(0)));
-  note_order(originals, order_for(kProcess, node_cpus(0), node_cpus(1)));
+  record_order(originals, order_for(kProcess, {CpuId{3}}, node_cpus(0)));
+  record_order(originals, order_for(kProcess, node_cpus(0), node_cpus(1)));
   // libvirt may tell late, so the one before last counts as ours, too.
-  note_order(originals, order_for(kProcess, node_cpus(0), node_cpus(1)));
-  EXPECT_EQ(way_back_of(originals, node_cpus(1)), Cpus{CpuId{3}});
-  EXPECT_EQ(way_back_of(originals, node_cpus(0)), Cpus{CpuId{3}});
+  record_order(originals, order_for(kProcess, node_cpus(0), node_cpus(1)));
+  EXPECT_EQ(cpus_restored_from(originals, node_cpus(1)), Cpus{CpuId{3}});
+  EXPECT_EQ(cpus_restored_from(originals, node_cpus(0)), Cpus{CpuId{3}});
 }
 
 TEST(OriginalsTest, PinsThatOthersMadeStay) {
   Originals originals;
-  note_order(originals, order_for(kProcess, {}, node_cpus(0)));
-  EXPECT_EQ(way_back_of(originals, {CpuId{2}}), kStays);
+  record_order(originals, order_for(kProcess, {}, node_cpus(0)));
+  EXPECT_EQ(cpus_restored_from(originals, {CpuId{2}}), kStays);
   // Others pinned it, and then it was moved again.
-  note_order(originals, order_for(kProcess, {CpuId{2}}, node_cpus(1)));
-  EXPECT_EQ(way_back_of(originals, node_cpus(1)), Cpus{CpuId{2}});
+  record_order(originals, order_for(kProcess, {CpuId{2}}, node_cpus(1)));
+  EXPECT_EQ(cpus_restored_from(originals, node_cpus(1)), Cpus{CpuId{2}});
 }
 
 TEST(OriginalsTest, AnotherProcessStartsAnew) {
   Originals originals;
-  note_order(originals, order_for({1000, 1}, {CpuId{3}}, node_cpus(0)));
-  note_order(originals, order_for(kProcess, {}, node_cpus(0)));
-  EXPECT_EQ(way_back_of(originals, node_cpus(0)), Cpus{});
+  record_order(originals, order_for({1000, 1}, {CpuId{3}}, node_cpus(0)));
+  record_order(originals, order_for(kProcess, {}, node_cpus(0)));
+  EXPECT_EQ(cpus_restored_from(originals, node_cpus(0)), Cpus{});
   EXPECT_EQ(originals.at(vm_id(1)).process, kProcess);
 }
 
@@ -516,20 +516,23 @@ TEST(OriginalsTest, AMaskIsTakenBackToTheNodesThatWereFound) {
   change.memory.quotas = {{NodeId{0}, kVmMemory}};
   change.memory.allowed_before = {NodeId{1}};
   Originals originals;
-  note_order(originals, order);
+  record_order(originals, order);
   change.memory.allowed_before = {NodeId{0}};
-  note_order(originals, order);
+  record_order(originals, order);
   VmDescription vm = small_vm(1, "web1", 1);
   vm.policy.memory_mode = MemoryMode::kMask;
   vm.numatune_nodes = {NodeId{0}};
-  EXPECT_THAT(way_back(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
-              ElementsAre(NodeId{1}));
+  EXPECT_THAT(
+      change_to_original(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
+      ElementsAre(NodeId{1}));
   originals.at(vm.id).memory_nodes->push_back(NodeId{9});  // gone by now
-  EXPECT_THAT(way_back(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
-              ElementsAre(NodeId{1}));
+  EXPECT_THAT(
+      change_to_original(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
+      ElementsAre(NodeId{1}));
   originals.at(vm.id).memory_nodes->clear();
-  EXPECT_THAT(way_back(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
-              ElementsAre(NodeId{0}, NodeId{1}));
+  EXPECT_THAT(
+      change_to_original(vm, kNow, &originals.at(vm.id), small_host(2)).memory.allowed_after,
+      ElementsAre(NodeId{0}, NodeId{1}));
 }
 
 TEST(OriginalsTest, AWidenedSetIsTakenBackToWhatLibvirtWasAdvised) {
@@ -539,28 +542,29 @@ TEST(OriginalsTest, AWidenedSetIsTakenBackToWhatLibvirtWasAdvised) {
   change.memory.allowed_before = {NodeId{1}};
   change.memory.allowed_after = {NodeId{0}, NodeId{1}};
   Originals originals;
-  note_order(originals, order);
-  EXPECT_THAT(way_back(small_vm(1, "web1", 1), kNow, &originals.at(vm_id(1)), small_host(2))
-                  .memory.allowed_after,
-              ElementsAre(NodeId{1}));
+  record_order(originals, order);
+  EXPECT_THAT(
+      change_to_original(small_vm(1, "web1", 1), kNow, &originals.at(vm_id(1)), small_host(2))
+          .memory.allowed_after,
+      ElementsAre(NodeId{1}));
 }
 
 /// A VM whose set of nodes was `found` and is `now`, with an order of ours between the two.
-migration::MemoryChange memory_way_back(std::vector<NodeId> found, std::vector<NodeId> now,
-                                        MemoryMode mode) {
+migration::MemoryChange memory_change_to_original(std::vector<NodeId> found,
+                                                  std::vector<NodeId> now, MemoryMode mode) {
   Original original{kProcess, {}, {}};
   original.memory_nodes = std::move(found);
   VmDescription vm = small_vm(1, "web1", 1);
   vm.policy.memory_mode = mode;
   vm.numatune_nodes = std::move(now);
-  return way_back(vm, kNow, &original, small_host(3)).memory;
+  return change_to_original(vm, kNow, &original, small_host(3)).memory;
 }
 constexpr NodeId k0{0};
 constexpr NodeId k1{1};
 constexpr NodeId k2{2};
 
 TEST(OriginalsTest, ASmallerSetIsTakenBackWithTheMemoryOutsideIt) {
-  const auto memory = memory_way_back({k1, k2}, {k0}, MemoryMode::kMask);
+  const auto memory = memory_change_to_original({k1, k2}, {k0}, MemoryMode::kMask);
   EXPECT_THAT(memory.allowed_before, ElementsAre(k0));
   EXPECT_THAT(memory.allowed_after, ElementsAre(k1, k2));
   EXPECT_THAT(memory.quotas, ElementsAre(migration::NodeQuota{k1, kVmMemory / 2},
@@ -568,18 +572,18 @@ TEST(OriginalsTest, ASmallerSetIsTakenBackWithTheMemoryOutsideIt) {
 }
 
 TEST(OriginalsTest, ALargerSetIsTakenBackAndNoMemoryMoves) {
-  const auto memory = memory_way_back({k0, k1}, {k0}, MemoryMode::kMask);
+  const auto memory = memory_change_to_original({k0, k1}, {k0}, MemoryMode::kMask);
   EXPECT_THAT(memory.allowed_after, ElementsAre(k0, k1));
   EXPECT_THAT(memory.quotas, IsEmpty());
 }
 
 TEST(OriginalsTest, ASetAsItWasFoundStays) {
-  EXPECT_EQ(memory_way_back({k1}, {k1}, MemoryMode::kMask), migration::MemoryChange{});
-  EXPECT_EQ(memory_way_back({}, {}, MemoryMode::kMask), migration::MemoryChange{});
+  EXPECT_EQ(memory_change_to_original({k1}, {k1}, MemoryMode::kMask), migration::MemoryChange{});
+  EXPECT_EQ(memory_change_to_original({}, {}, MemoryMode::kMask), migration::MemoryChange{});
 }
 
 TEST(OriginalsTest, WhereMemoryMayNotBeMovedTheSetIsOnlyMadeLarger) {
-  const auto memory = memory_way_back({k1}, {k0}, MemoryMode::kHandsOff);
+  const auto memory = memory_change_to_original({k1}, {k0}, MemoryMode::kHandsOff);
   EXPECT_THAT(memory.allowed_after, ElementsAre(k0, k1));
   EXPECT_THAT(memory.quotas, IsEmpty());
 }
@@ -590,13 +594,13 @@ TEST(OriginalsTest, AllThreadsAreTakenBackInTheOrderOfPins) {
   order.changes[0].pins = {{PinChange::Thread::kIoThread, 1, {}, node_cpus(0)},
                            {PinChange::Thread::kEmulator, 0, {}, node_cpus(0)},
                            {PinChange::Thread::kVcpu, 0, {}, node_cpus(0)}};
-  note_order(originals, order);
+  record_order(originals, order);
   VmDescription vm = small_vm(1, "web1", 1);
   vm.vcpu_pins = {{0, node_cpus(0)}};
   vm.emulator_pin = node_cpus(0);
   vm.io_threads = {1};
   vm.io_thread_pins = {{1, node_cpus(0)}};
-  const auto change = way_back(vm, kNow, &originals.at(vm.id), small_host(2));
+  const auto change = change_to_original(vm, kNow, &originals.at(vm.id), small_host(2));
   ASSERT_THAT(change.pins, SizeIs(3));
   EXPECT_EQ(change.pins[0].thread, PinChange::Thread::kVcpu);
   EXPECT_EQ(change.pins[1].thread, PinChange::Thread::kEmulator);
@@ -611,7 +615,7 @@ TEST(ReleaseTest, AReleaseLastsWhileLibvirtDoesNotAnswerAfterARestart) {
   for (int epoch = 0; epoch < 3; ++epoch) {
     EXPECT_FALSE(host.epoch().released);
   }
-  EXPECT_FALSE(host.tell_domains().released);
+  EXPECT_FALSE(host.report_domains().released);
   for (int epoch = 0; epoch < 5; ++epoch) {
     const Effects effects = host.epoch();
     EXPECT_FALSE(effects.released);

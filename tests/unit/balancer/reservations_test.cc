@@ -50,7 +50,7 @@ class ReservingTest : public testing::Test {
   ReservingTest() : host_(2, Mode::kActive) {}
 
   void measure() {
-    (void)host_.tell_domains();
+    (void)host_.report_domains();
     host_.carry_out(host_.epoch());
     host_.carry_out(host_.epoch());
   }
@@ -159,7 +159,7 @@ TEST_F(ReservingTest, TheVmsOfAnOwnerFindWhatIsReservedForIt) {
   vm = small_vm(6, "vm6", 2);
   vm.nova_project = {"shop", "83c8"};
   host_.start(vm, 1, 50);
-  EXPECT_EQ(host_.tell_domains().reservations.value().at(0).memory_left(),
+  EXPECT_EQ(host_.report_domains().reservations.value().at(0).memory_left(),
             kMiB * (400 - 2 * kArrivingMib));
 }
 
@@ -176,7 +176,7 @@ TEST_F(ReservingTest, AVmThatAppearsUnannouncedGetsItsHomeThereAndEndsIt) {
   measure();
   (void)done(request("vm5", 300, {NodeId{1}}));
   host_.start(small_vm(5, "vm5", 2), 0, 50);
-  const Effects effects = host_.tell_domains();
+  const Effects effects = host_.report_domains();
   ASSERT_TRUE(effects.reservations);
   EXPECT_THAT(*effects.reservations, IsEmpty());
   EXPECT_THAT(
@@ -193,7 +193,7 @@ TEST_F(ReservingTest, AnotherVmDoesNotEndIt) {
   measure();
   (void)done(request("vm5", 300, {NodeId{1}}));
   host_.start(small_vm(6, "vm6", 2), 0, 50);
-  EXPECT_FALSE(host_.tell_domains().reservations);
+  EXPECT_FALSE(host_.report_domains().reservations);
   host_.carry_out(host_.epoch());
   EXPECT_EQ(shown().nodes[1].reservation_bytes, (kMiB * 300).value);
 }
@@ -287,7 +287,7 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   VmDescription vm = small_vm(5, "vm5", 2);
   vm.own_policy = {{"affinity_group", "web"}};
   host_.start(vm, 1, 50);
-  const Effects effects = host_.tell_domains();
+  const Effects effects = host_.report_domains();
   ASSERT_TRUE(effects.reservations);
   EXPECT_EQ(effects.reservations->front().memory_left(), kMiB * (300 - kArrivingMib));
 
@@ -296,7 +296,7 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
         balancer::reservations_in(balancer::reservations_view(*effects.reservations));
   });
   next.start(vm, 1, 50);
-  EXPECT_FALSE(next.tell_domains().reservations);
+  EXPECT_FALSE(next.report_domains().reservations);
   (void)next.epoch();
   EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}),
             kMiB * (300 - kArrivingMib));
@@ -304,7 +304,7 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   VmDescription other = small_vm(6, "vm6", 2);
   other.own_policy = vm.own_policy;
   next.start(other, 1, 50);
-  const Effects later = next.tell_domains();
+  const Effects later = next.report_domains();
   ASSERT_TRUE(later.reservations);
   EXPECT_EQ(later.reservations->front().memory_left(), kMiB * (300 - 2 * kArrivingMib));
 }
@@ -322,7 +322,7 @@ TEST_F(ReservingTest, WhatAVmTakesUpIsWhereItWasAdmitted) {
   VmDescription vm = small_vm(5, "vm5", 2);
   vm.own_policy = {{"affinity_group", "web"}, {"nodes", "1"}};
   host_.start(vm, 1, 50);
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   EXPECT_THAT(reservations().reservations[0].memory,
               ElementsAre(balancer::ReservedMemoryView{{0}, 0, (kMiB * 300).value},
                           balancer::ReservedMemoryView{{1}, 0, (kMiB * 236).value}));
@@ -336,7 +336,7 @@ TEST_F(ReservingTest, OfASharedOneEachVmFindsItsRoomAgainAlsoAfterARestart) {
   VmDescription vm = small_vm(5, "vm5", 2);
   vm.own_policy = {{"affinity_group", "web"}};
   host_.start(vm, 1, 50);
-  Effects effects = host_.tell_domains();
+  Effects effects = host_.report_domains();
   EXPECT_THAT(effects.log, Contains(Field(&balancer::LogLine::message,
                                           "VM 'vm5' takes up 64 MiB of reservation 'web'")));
   const balancer::ReservationView taken = reservations().reservations.at(0);
@@ -352,12 +352,12 @@ TEST_F(ReservingTest, OfASharedOneEachVmFindsItsRoomAgainAlsoAfterARestart) {
         balancer::reservations_in(balancer::reservations_view(*effects.reservations));
   });
   next.start(vm, 1, 50);
-  EXPECT_FALSE(next.tell_domains().reservations);
+  EXPECT_FALSE(next.report_domains().reservations);
   (void)next.epoch();
   EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}),
             kMiB * (300 - kArrivingMib));
   next.stop(5);
-  effects = next.tell_domains();
+  effects = next.report_domains();
   EXPECT_THAT(effects.log,
               Contains(Field(&balancer::LogLine::message,
                              "VM 'vm5' has stopped, 64 MiB of reservation 'web' are kept again")));
@@ -366,7 +366,7 @@ TEST_F(ReservingTest, OfASharedOneEachVmFindsItsRoomAgainAlsoAfterARestart) {
   (void)next.epoch();
   EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}), kMiB * 300);
   next.start(vm, 1, 50);
-  ASSERT_TRUE(next.tell_domains().reservations);
+  ASSERT_TRUE(next.report_domains().reservations);
   (void)next.epoch();
   EXPECT_EQ(reservations_of(next.controller().snapshot().nodes[1], Bytes{}),
             kMiB * (300 - kArrivingMib));
@@ -378,14 +378,14 @@ TEST_F(ReservingTest, WhatAVmHadOfASharedOneComesBackAlsoIfItStoppedWhileNoDaemo
   asked.shared = true;
   (void)done(asked);
   host_.start(small_vm(5, "vm5", 2), 1, 50);
-  const Effects effects = host_.tell_domains();
+  const Effects effects = host_.report_domains();
   ASSERT_TRUE(effects.reservations);
   EXPECT_EQ(effects.reservations->at(0).memory_left(), Bytes{});
   HostStory next(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
     setup.reservations =
         balancer::reservations_in(balancer::reservations_view(*effects.reservations));
   });
-  EXPECT_EQ(next.tell_domains().reservations.value().at(0).memory_left(), kMiB * kArrivingMib);
+  EXPECT_EQ(next.report_domains().reservations.value().at(0).memory_left(), kMiB * kArrivingMib);
 }
 
 TEST_F(ReservingTest, TheHistoryIsToldWhatHappens) {
@@ -408,9 +408,9 @@ TEST_F(ReservingTest, TheHistoryIsToldWhatHappens) {
   (void)done(asked);
   told(last_, balancer::ReservationStep::kReserved, "", 300);
   host_.start(small_vm(5, "vm5", 2), 1, 50);
-  told(host_.tell_domains(), balancer::ReservationStep::kTakenUp, "vm5", kArrivingMib);
+  told(host_.report_domains(), balancer::ReservationStep::kTakenUp, "vm5", kArrivingMib);
   host_.stop(5);
-  told(host_.tell_domains(), balancer::ReservationStep::kCameBack, "vm5", kArrivingMib);
+  told(host_.report_domains(), balancer::ReservationStep::kCameBack, "vm5", kArrivingMib);
   for (int i = 0; i < 2; ++i) {
     EXPECT_THAT(host_.epoch().reservation_changes, IsEmpty());
   }
@@ -426,9 +426,9 @@ TEST_F(ReservingTest, AVmThatRunsAlreadyTakesNothingUntilItHasStopped) {
   measure();
   EXPECT_THAT(done(request("vm5", 300, {NodeId{1}})), HasSubstr("'vm5' runs already"));
   host_.stop(5);
-  EXPECT_THAT(host_.tell_domains().reservations.value().front().served, IsEmpty());
+  EXPECT_THAT(host_.report_domains().reservations.value().front().served, IsEmpty());
   host_.start(small_vm(5, "vm5", 2), 0, 50);
-  EXPECT_THAT(host_.tell_domains().reservations.value(), IsEmpty());
+  EXPECT_THAT(host_.report_domains().reservations.value(), IsEmpty());
 }
 
 TEST_F(ReservingTest, IsReservedUnderOtherOptionsToo) {
@@ -468,7 +468,7 @@ TEST(ReservedHugePagesTest, AreTakenFromTheirPool) {
       node.huge_pages = {{kMiB * 2, 64}};
     }
   });
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const auto ask = [&](balancer::Command command) {
     return host.controller().on(CommandReceived{7, std::move(command)}).replies.front().answer;
@@ -487,14 +487,14 @@ TEST(ReservedHugePagesTest, AreTakenFromTheirPool) {
   host.start(small, /*memory_node=*/1, /*busy_pct=*/10);
   host.pin(3, node_cpus(1));
   for (int epoch = 0; epoch < 4; ++epoch) {
-    (void)host.tell_domains();
+    (void)host.report_domains();
     host.carry_out(host.epoch());
   }
   EXPECT_EQ(
       std::get<HostView>(*ask(balancer::HostRequest{})).nodes[1].huge_pages.at(0).largest_vm_bytes,
       (kMiB * 12).value);
   host.stop(3);
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   huge.name = "more";
   const auto refused = ask(huge);
@@ -557,7 +557,7 @@ std::vector<std::string> recorded_reserving(bool anonymize, std::int64_t from) {
     for (std::uint8_t number = 1; number <= 3; ++number) {
       host.set_busy(number, epoch < 2 ? 20 : 90);
     }
-    (void)host.tell_domains();
+    (void)host.report_domains();
     host.carry_out(host.epoch());
     for (std::string& line : host.recorder().take_lines(std::size_t{1} << 24U)) {
       lines.push_back(std::move(line));

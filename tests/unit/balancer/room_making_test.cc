@@ -61,7 +61,7 @@ class RoomMakingTest : public testing::Test {
       host_.pin(number, node_cpus(number == 3 ? 1 : 0));
     }
     set_free(kNodeFreeMib, kNodeFreeMib);
-    (void)host_.tell_domains();
+    (void)host_.report_domains();
     host_.recorder().begin(host_.controller(), /*anonymize=*/false, std::nullopt);
     for (int i = 0; i < 12; ++i) {  // Numa.Residency
       epoch();
@@ -174,7 +174,7 @@ TEST_F(RoomMakingTest, AVmStartsAfterTwoMovesAndHasItsRoomWhileTheyLast) {
   epoch();
   expect_replays(lines_, epochs_);
   host_.start(small_vm(5, "vm5", 1), 0, 10);
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   epoch();
   EXPECT_THAT(std::get<balancer::ExplainView>(*ask(balancer::ExplainRequest{"vm5"})).clients[0].why,
               HasSubstr("to make room for it, VMs 'vm1', 'vm2' moved"));
@@ -395,7 +395,7 @@ TEST_F(RoomMakingTest, AVmThatHasGotThereAlreadyIsLeftThereAndTheRoomIsKept) {
 
 TEST_F(RoomMakingTest, AVmThatMayNotMoveIsNotMoved) {
   host_.set_own_policy(1, {{"nodes", "0"}});
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   epoch();
   EXPECT_TRUE(waits(wants_one_node(5)));
   (void)take(two_moves());
@@ -403,7 +403,7 @@ TEST_F(RoomMakingTest, AVmThatMayNotMoveIsNotMoved) {
   EXPECT_THAT(last_.log, Contains(Field(&LogLine::message, HasSubstr("may not live on node 1"))));
   ASSERT_TRUE(last_.room_search);  // the second one
   host_.set_own_policy(1, {{"do_not_move", "true"}});
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   epoch();
   (void)take(two_moves());
   EXPECT_THAT(last_.orders, IsEmpty());
@@ -415,7 +415,7 @@ TEST_F(RoomMakingTest, AVmThatMayNotMoveIsNotMoved) {
 TEST_F(RoomMakingTest, AVmThatIsGoneNeedNotMove) {
   EXPECT_TRUE(waits(wants_one_node(5)));
   host_.stop(1);
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   (void)take(two_moves());
   expect_one_order_of(2);
 }
@@ -437,7 +437,7 @@ TEST_F(RoomMakingTest, AfterARestartTheReservationEndsByItsTime) {
   HostStory again(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
     setup.reservations = *last_.reservations;
   });
-  (void)again.tell_domains();
+  (void)again.report_domains();
   std::int64_t kept = 0;
   for (int i = 0; i < 60; ++i) {
     const Effects effects = again.epoch();
@@ -590,7 +590,7 @@ class RoomMakingLoop : public RoomMakingTest {
 
 TEST_F(RoomMakingLoop, NothingIsHalfDoneWhateverHappens) {
   host_.set_own_policy(kNeverMoves, {{"do_not_move", "true"}});
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   std::mt19937 random(20251125);
   for (int i = 0; i < 1000 && !HasFailure(); ++i) {
     happens(random);

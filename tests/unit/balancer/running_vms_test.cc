@@ -89,12 +89,12 @@ VmDescription vm(std::string name) {
 class RunningVmsTest : public testing::Test {
  protected:
   /// Lets the service take the next answer.
-  RunningVms::Told take() {
-    told_.reset();
-    while (!told_) {
+  RunningVms::Report take() {
+    reported_.reset();
+    while (!reported_) {
       service_.run_one();
     }
-    return *told_;
+    return *reported_;
   }
   [[nodiscard]] std::vector<std::string> said() const {
     std::vector<std::string> said;
@@ -110,8 +110,8 @@ class RunningVmsTest : public testing::Test {
       service_.get_executor()};
   EventLog log_{LogLevel::kError, HostTime()};
   ListingHost host_;
-  std::optional<RunningVms::Told> told_;
-  RunningVms vms_{board_, service_, host_, log_, [this](const auto& told) { told_ = told; }};
+  std::optional<RunningVms::Report> reported_;
+  RunningVms vms_{board_, service_, host_, log_, [this](const auto& told) { reported_ = told; }};
 };
 
 TEST_F(RunningVmsTest, TellsOfVmsThatStartedAndSaysWhichRunAndHaveEnded) {
@@ -145,7 +145,7 @@ TEST_F(RunningVmsTest, WithoutAnAnswerTheVmsThatItToldOfLastStayKnown) {
   vms_.refresh();
   (void)take();
   vms_.refresh();
-  const RunningVms::Told told = take();
+  const RunningVms::Report told = take();
   EXPECT_EQ(told.problem, "gone");
   EXPECT_THAT(told.started, IsEmpty());
   EXPECT_THAT(vms_.now(), SizeIs(1));
@@ -186,11 +186,11 @@ TEST_F(RunningVmsTest, AQueryThatTheWorkerHadNoRoomForIsMadeLater) {
   host_.answers = {std::vector{vm("a")}};
   vms_.refresh();
   go_on.set_value();
-  while (!told_) {
+  while (!reported_) {
     vms_.retry_if_due({});
     service_.poll();
   }
-  EXPECT_THAT(told_->started, ElementsAre(vm("a").id));
+  EXPECT_THAT(reported_->started, ElementsAre(vm("a").id));
 }
 
 TEST_F(RunningVmsTest, WhatChangesWhileItIsAskedIsAskedForOnceMore) {

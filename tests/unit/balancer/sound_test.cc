@@ -22,13 +22,13 @@ std::vector<std::string> recording() {
   HostStory story(2, balancer::Mode::kActive);
   story.start(small_vm(1, "one", 2), 0, 80);
   story.start(small_vm(2, "two", 3), 0, 90);
-  (void)story.tell_domains();
+  (void)story.report_domains();
   for (int epoch = 0; epoch < 8; ++epoch) {
     story.carry_out(story.epoch());
   }
   story.recorder().begin(story.controller(), /*anonymize=*/false, std::nullopt);
   for (int epoch = 0; epoch < 4; ++epoch) {
-    (void)story.tell_domains();
+    (void)story.report_domains();
     story.carry_out(story.epoch());
   }
   return story.recorder().take_lines(std::size_t{1} << 24U);
@@ -144,14 +144,14 @@ TEST(SoundTest, ARecordingMayBeginWhileAnOrderIsUnderWayWhoseVmHasEnded) {
   HostStory story(2, balancer::Mode::kActive);
   story.start(small_vm(1, "one", 2), 0, 50);
   story.pin(1, node_cpus(0));
-  (void)story.tell_domains();
+  (void)story.report_domains();
   (void)story.epoch();
   (void)story.epoch();
   const auto move = story.controller().on(
       balancer::CommandReceived{1, balancer::MoveRequest{"one", NodeId{1}, {}}});
   ASSERT_EQ(move.orders.size(), 1U);
   story.stop(1);
-  (void)story.tell_domains();
+  (void)story.report_domains();
   story.recorder().begin(story.controller(), /*anonymize=*/false, std::nullopt);
   (void)story.epoch();
   const auto header =

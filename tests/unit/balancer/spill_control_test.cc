@@ -44,15 +44,15 @@ class SpillControlTest : public testing::Test {
 
   void epochs(HostStory& host, int count) {
     for (int i = 0; i < count; ++i) {
-      note_homes(host.tell_domains());
+      record_homes(host.report_domains());
       const Effects effects = host.epoch();
-      note_homes(effects);
+      record_homes(effects);
       orders_.insert(orders_.end(), effects.orders.begin(), effects.orders.end());
       host.carry_out(effects);
     }
   }
 
-  void note_homes(const Effects& effects) {
+  void record_homes(const Effects& effects) {
     for (const balancer::HomeDecided& home : effects.homes) {
       homes_[home.client] = home.home;
     }
@@ -62,7 +62,7 @@ class SpillControlTest : public testing::Test {
   [[nodiscard]] Originals originals() const {
     Originals originals;
     for (const Order& order : orders_) {
-      note_order(originals, order);
+      record_order(originals, order);
     }
     return originals;
   }
@@ -157,7 +157,7 @@ TEST_F(SpillControlTest, ExplainSaysWhereToAndWhatItSaves) {
 TEST_F(SpillControlTest, OneThatFailsLeavesThingsAsTheyWere) {
   bool failed = false;
   for (int i = 0; i < 4 && !failed; ++i) {
-    (void)host_.tell_domains();
+    (void)host_.report_domains();
     Effects effects = host_.epoch();
     if (!effects.orders.empty()) {
       (void)host_.finish(effects.orders.back(), migration::ActionState::kUndone, "no");
@@ -287,7 +287,7 @@ TEST_F(SpillControlTest, AVmThatCannotBeReadRestsAfterASpillThatFailed) {
   hide_web_and_fill_its_home();
   int failed = 0;
   for (int i = 0; i < 20; ++i) {
-    (void)host_.tell_domains();
+    (void)host_.report_domains();
     const Effects effects = host_.epoch();
     for (const Order& order : effects.orders) {
       (void)host_.finish(order, migration::ActionState::kUndone, "no");
@@ -299,7 +299,7 @@ TEST_F(SpillControlTest, AVmThatCannotBeReadRestsAfterASpillThatFailed) {
 }
 
 TEST_F(SpillControlTest, NothingIsRememberedOfAVmThatEndsDuringItsOrder) {
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   Effects effects;
   for (int i = 0; i < 8 && effects.orders.empty(); ++i) {
     effects = host_.epoch();
@@ -307,7 +307,7 @@ TEST_F(SpillControlTest, NothingIsRememberedOfAVmThatEndsDuringItsOrder) {
   ASSERT_THAT(effects.orders, SizeIs(1));
   const VmDescription web = small_vm(1, "web", 2);
   host_.stop(1);
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   (void)host_.finish(effects.orders.front(), migration::ActionState::kUndone, "it is gone");
   host_.start(web, 0, 100);
   host_.pin(1, node_cpus(0));

@@ -34,7 +34,7 @@ class StartCommandsTest : public testing::TestWithParam<Mode> {
   StartCommandsTest() : host_(4, GetParam()) {}
 
   void measure() {
-    (void)host_.tell_domains();
+    (void)host_.report_domains();
     host_.carry_out(host_.epoch());
     host_.carry_out(host_.epoch());
   }
@@ -137,7 +137,7 @@ TEST_P(StartCommandsTest, TheVmGetsItsHomeWhereItWasStarted) {
   VmDescription vm = small_vm(5, "vm5", 2);
   vm.placement_auto = true;
   host_.start(vm, told, 50);
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   host_.carry_out(host_.epoch());
   host_.carry_out(host_.epoch());
   EXPECT_EQ(host_.home(5), told);
@@ -148,7 +148,7 @@ TEST_P(StartCommandsTest, AStartedVmCountsOnce) {
   announce(5, 2);
   const std::int32_t told = node(2);
   host_.start(small_vm(5, "vm5", 2), told, 50);
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   host_.carry_out(host_.epoch());
   // It lives there now; three more find a node each, and the fourth goes round again.
   std::set<std::int32_t> nodes{told};
@@ -237,7 +237,7 @@ TEST_P(RefusedStartsTest, MemoryOfAVmThatHasJustEndedIsFree) {
   measure();
   EXPECT_THAT(refusal(for_one_node(5, 1, kVmMib)), HasSubstr("64 MiB of memory"));
   host_.stop(1);
-  (void)host_.tell_domains();
+  (void)host_.report_domains();
   EXPECT_TRUE(ask(for_one_node(5, 1, kVmMib)));
   EXPECT_TRUE(ask(for_one_node(1, 1, 1)));  // it may be announced anew at once
 }
@@ -625,7 +625,7 @@ TEST_P(RefusedStartsTest, PromisesOutliveTheDaemon) {
   ASSERT_TRUE(read) << read.error().message;
   HostStory next(4, GetParam(),
                  [&](balancer::ControllerSetup& setup) { setup.expected = read->state.expected; });
-  (void)next.tell_domains();
+  (void)next.report_domains();
   next.carry_out(next.epoch());
   next.carry_out(next.epoch());
   const auto answer = [&](const AnnounceRequest& request) {
@@ -644,7 +644,7 @@ TEST_P(RefusedStartsTest, WhatRunningVmsAreGuaranteedOutlivesTheDaemon) {
     }
   });
   start_three_guaranteed(next);
-  (void)next.tell_domains();
+  (void)next.report_domains();
   next.carry_out(next.epoch());
   AnnounceRequest request = guaranteed(5, 1, 100);
   request.policy.push_back({"nodes", "0"});

@@ -157,7 +157,7 @@ class WhatIfCommandTest : public testing::Test {
     for (std::uint8_t number = 1; number <= 2; ++number) {
       host_.start(small_vm(number, "vm" + std::to_string(number), 2), 0, 100);
     }
-    (void)host_.tell_domains();
+    (void)host_.report_domains();
   }
   Result<balancer::Answer> ask(const balancer::WhatIfRequest& request) {
     return host_.controller().on(balancer::CommandReceived{7, request}).replies.at(0).answer;

@@ -28,7 +28,7 @@ class MovableHostTest : public testing::Test {
       story_.start(tests::small_vm(number, number == 1 ? "one" : "two", vcpus), 0, load_pct);
       story_.pin(number, tests::node_cpus(0));
     }
-    (void)story_.tell_domains();
+    (void)story_.report_domains();
     for (int epoch = 0; epoch < 10; ++epoch) {
       (void)story_.epoch();
     }

@@ -31,7 +31,7 @@ tests::HostStory crowded_host() {
     story.start(tests::small_vm(number, number == 1 ? "one" : "two", 2), 0, 100);
     story.pin(number, tests::node_cpus(0));
   }
-  (void)story.tell_domains();
+  (void)story.report_domains();
   for (int epoch = 0; epoch < 10; ++epoch) {
     (void)story.epoch();
   }

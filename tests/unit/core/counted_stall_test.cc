@@ -11,20 +11,20 @@ constexpr std::int64_t kMinute = 60 * kSecond;
 constexpr std::int64_t kReadNs = 90;
 
 /// Ten seconds of run time.
-MemoryReads reads_a_second(std::int64_t count) {
+MemoryReads reads_per_second(std::int64_t count) {
   return {.count = count * 10, .counted = {10 * kSecond}, .ran = {10 * kSecond}};
 }
 
 TEST(CountedStallTest, ReadsTakeHalfTheirTimeEachBecauseTwoAreUnderWayAtOnce) {
   // 4 million reads a second of 90 ns each are 360 ms of it.
-  EXPECT_EQ(stall_from(reads_a_second(4'000'000), kReadNs), Permille{180});
-  EXPECT_EQ(stall_from(reads_a_second(4'000'000), 2 * kReadNs), Permille{360});
-  EXPECT_EQ(stall_from(reads_a_second(0), kReadNs), Permille{0});
-  EXPECT_EQ(stall_from(reads_a_second(1'000'000'000), kReadNs), Permille{1000});
+  EXPECT_EQ(stall_from(reads_per_second(4'000'000), kReadNs), Permille{180});
+  EXPECT_EQ(stall_from(reads_per_second(4'000'000), 2 * kReadNs), Permille{360});
+  EXPECT_EQ(stall_from(reads_per_second(0), kReadNs), Permille{0});
+  EXPECT_EQ(stall_from(reads_per_second(1'000'000'000), kReadNs), Permille{1000});
 }
 
 TEST(CountedStallTest, NoVmWaitsForLongerThanItsCoresAreStalled) {
-  MemoryReads reads = reads_a_second(10'000'000);  // 450 thousandths
+  MemoryReads reads = reads_per_second(10'000'000);  // 450 thousandths
   reads.cycles = 1000;
   reads.stalled_cycles = 700;
   EXPECT_EQ(stall_from(reads, kReadNs), Permille{450});
@@ -40,7 +40,7 @@ TEST(CountedStallTest, AVmThatHardlyRanSaysNothing) {
 }
 
 TEST(CountedStallTest, CountersThatOthersHadMostOfTheTimeSayNothing) {
-  MemoryReads reads = reads_a_second(4'000'000);
+  MemoryReads reads = reads_per_second(4'000'000);
   reads.ran = {40 * kSecond};
   EXPECT_EQ(stall_from(reads, kReadNs), Permille{180});  // of what was counted
   reads.ran = {41 * kSecond};
@@ -52,7 +52,7 @@ class CountedStallOverTimeTest : public testing::Test {
  protected:
   void read(std::int64_t per_second) {
     now_.value += kMinute;
-    stall_.take_in(reads_a_second(per_second), kReadNs, now_);
+    stall_.take_in(reads_per_second(per_second), kReadNs, now_);
   }
   [[nodiscard]] std::optional<Permille> share() const { return stall_.at(now_); }
 

@@ -125,7 +125,7 @@ TEST_F(LedgerTest, ASpillIsKeptUntilItEndsOrTheClientMoves) {
   const ClientId client{id_of(1), 0};
   ledger_.set_home(client, NodeId{0}, Reason::kInitialPlacement);
   ledger_.set_spill(client, NodeId{1});
-  ledger_.note_spills({{client, 1, kCpu}}, CpuTime{kEpochUs});
+  ledger_.record_spills({{client, 1, kCpu}}, CpuTime{kEpochUs});
   Snapshot snapshot = epoch();
   EXPECT_EQ(snapshot.clients[0].spills_to, 1U);
   EXPECT_EQ(snapshot.clients[0].spill_saves, kCpu);
@@ -649,7 +649,7 @@ TEST_F(LedgerTest, AMoveThatWasNotMadeDoesNotHideWhereTheClientCameFrom) {
   ledger_.set_home(client, NodeId{0}, Reason::kLoadMove);
   (void)epochs(5);
   ledger_.set_home(client, NodeId{1}, Reason::kLoadSwap);
-  ledger_.take_home_back(client, NodeId{0});
+  ledger_.restore_home(client, NodeId{0});
   const Snapshot snapshot = epoch();
   EXPECT_EQ(snapshot.clients[0].home, 0U);
   EXPECT_EQ(snapshot.clients[0].came_from, 1U);  // Numa.NoReturn still knows

@@ -36,7 +36,7 @@ HttpLimits patient() {
   return {.most_connections = 64,
           .to_ask = milliseconds(60000),
           .to_answer = milliseconds(60000),
-          .to_linger = milliseconds(60000)};
+          .linger_time = milliseconds(60000)};
 }
 
 class Served {
@@ -235,7 +235,7 @@ TEST(HttpServerTest, EndsConnectionsThatNeverFinishTheirRequest) {
 TEST(HttpServerTest, EndsConnectionsThatNeverReadTheirAnswer) {
   HttpLimits limits = patient();
   limits.to_answer = milliseconds(20);
-  limits.to_linger = milliseconds(20);
+  limits.linger_time = milliseconds(20);
   const Served served(limits);
   Client slow(served);
   ASSERT_TRUE(slow.send("GET /big HTTP/1.1\r\nHost: x\r\n\r\n"));
@@ -248,7 +248,7 @@ TEST(HttpServerTest, EndsConnectionsThatNeverReadTheirAnswer) {
 
 TEST(HttpServerTest, EndsConnectionsThatSendForEver) {
   HttpLimits limits = patient();
-  limits.to_linger = milliseconds(20);
+  limits.linger_time = milliseconds(20);
   const Served served(limits);
   Client endless(served);
   ASSERT_TRUE(endless.send(kGet));

@@ -94,13 +94,13 @@ TEST_F(NewHostFiguresTest, BeforeTheFirstEpochAHostHasNoFigures) {
     EXPECT_EQ(node.vcpus, std::nullopt);
     EXPECT_EQ(node.largest_vm_bytes, std::nullopt);
   }
-  (void)host.tell_domains();
+  (void)host.report_domains();
   EXPECT_EQ(answer_of<StatusView>(host, balancer::StatusRequest{}).vms, 1);
 }
 
 TEST_F(NewHostFiguresTest, AfterTheFirstReadingOnlyMemoryIsKnown) {
   tests::HostStory host = started();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   const balancer::Effects effects = host.epoch();
   expect_no_cpu_figures(host);
   const auto view = answer_of<HostView>(host, balancer::HostRequest{});
@@ -114,7 +114,7 @@ TEST_F(NewHostFiguresTest, AfterTheFirstReadingOnlyMemoryIsKnown) {
 
 TEST_F(NewHostFiguresTest, AfterTheSecondReadingEverythingIsKnown) {
   tests::HostStory host = started();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   (void)host.epoch();
   const auto status = answer_of<StatusView>(host, balancer::StatusRequest{});
@@ -127,7 +127,7 @@ TEST_F(NewHostFiguresTest, AfterTheSecondReadingEverythingIsKnown) {
 
 TEST_F(NewHostFiguresTest, HowLongAVmWaitsReachesHostViewMetricsAndHistory) {
   tests::HostStory host = started();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   (void)host.epoch();
   auto view = answer_of<HostView>(host, balancer::HostRequest{});
@@ -147,7 +147,7 @@ TEST_F(NewHostFiguresTest, HowLongAVmWaitsReachesHostViewMetricsAndHistory) {
 
 TEST_F(NewHostFiguresTest, WorldsAreAllThreadsOfTheVm) {
   tests::HostStory host = started();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   const auto clients = answer_of<stats::Report>(host, balancer::StatsRequest{"numa-clients"});
   ASSERT_THAT(clients.rows, SizeIs(1));
@@ -177,7 +177,7 @@ TEST_F(NewHostFiguresTest, TwoIdleVmsOnABusyHostAreNoLoad) {
 
 TEST_F(NewHostFiguresTest, AVmThatCannotBeReadKeepsNoFiguresOfYesterday) {
   tests::HostStory host = started();
-  (void)host.tell_domains();
+  (void)host.report_domains();
   (void)host.epoch();
   (void)host.epoch();
   host.hide(1);
@@ -195,7 +195,7 @@ TEST_F(NewHostFiguresTest, AReleasedVmDoesNotCountInTheHostsLocality) {
     host.start(tests::small_vm(number, "web" + std::to_string(number), 2), number - 1, 50);
     host.pin(number, tests::node_cpus(number - 1));
   }
-  (void)host.tell_domains();
+  (void)host.report_domains();
   balancer::Effects effects = host.epoch();
   effects = host.epoch();
   ASSERT_THAT(stats::epoch_rows(effects.epoch->snapshot, {}).clients, SizeIs(2));

@@ -46,14 +46,14 @@ TEST_F(JournalTest, WhatIsOverBeforeItBeganIsNeverOpen) {
   ActionRow action = action_row(1);
   action.reason = "admission";
   action.order_text = "";
-  ASSERT_TRUE(history().note_action(action, ActionState::kDropped, "its start was refused"));
+  ASSERT_TRUE(history().record_action(action, ActionState::kDropped, "its start was refused"));
   EXPECT_THAT(history().open_actions().value(), IsEmpty());
   reopen();
   EXPECT_THAT(history().recent_actions({}).value(),
               ElementsAre(PastAction{action, ActionState::kDropped, "its start was refused", {}}));
   EXPECT_EQ(history().last_action_id().value(), 1);
-  EXPECT_FALSE(history().note_action(action, ActionState::kDropped, "again"));
-  EXPECT_FALSE(history().note_action(action_row(2), ActionState::kOpen, ""));
+  EXPECT_FALSE(history().record_action(action, ActionState::kDropped, "again"));
+  EXPECT_FALSE(history().record_action(action_row(2), ActionState::kOpen, ""));
   EXPECT_THAT(ids(history().recent_actions({})), ElementsAre(1));
 }
 

@@ -26,7 +26,7 @@ class ReservationEventsTest : public HistoryTest {
             .detail = "it takes up 1024 MiB"};
   }
   void note(const ReservationEventRow& event) {
-    const auto noted = history().note_reservation_event(event);
+    const auto noted = history().record_reservation_event(event);
     ASSERT_TRUE(noted) << noted.error().message;
   }
 };

@@ -33,7 +33,7 @@ constexpr const char* kSwitch =
 class DevicesWholeWayTest : public testing::Test {
  protected:
   DevicesWholeWayTest() {
-    (void)host_.tell_domains();
+    (void)host_.report_domains();
     (void)host_.epoch();
     files_.set_nodes(tests::regular_nodes(4, 2, 1, kGiB));
     files_.write("sys/devices/pci0000:3a/0000:3b:00.0/numa_node", "3\n");

@@ -570,8 +570,8 @@ class PveHookTest : public HookRunTest {
                     {-1, out_, host_.path(),
                      [this](const std::string& text) { reports_.push_back(text); }, limit, kNow});
   }
-  std::vector<Command> told_at(const std::string& phase,
-                               std::chrono::milliseconds limit = kNoHurry) {
+  std::vector<Command> commands_at(const std::string& phase,
+                                   std::chrono::milliseconds limit = kNoHurry) {
     std::vector<Command> commands;
     const FakeDaemon daemon(
         FakeDaemon::answering([&commands](const Command& command) -> Result<Answer> {
@@ -588,21 +588,21 @@ TEST_F(PveHookTest, AVmIsAnnouncedBeforeItsStartAndWithdrawnAfterItsEnd) {
   AnnounceRequest request = announced(2, 301);
   request.asks = false;  // it is not asked where to start it
   request.policy = {{"nodes", "0-1"}};
-  EXPECT_THAT(told_at("pre-start"), ElementsAre(Command(request)));
-  EXPECT_THAT(told_at("post-stop"), ElementsAre(Command(WithdrawRequest{kUuid})));
+  EXPECT_THAT(commands_at("pre-start"), ElementsAre(Command(request)));
+  EXPECT_THAT(commands_at("post-stop"), ElementsAre(Command(WithdrawRequest{kUuid})));
   EXPECT_THAT(reports_, IsEmpty());
   EXPECT_EQ(out_.str(), "");
 }
 
 TEST_F(PveHookTest, AStartThatMayWaitForRoomGivesTheDaemonTimeToAnswer) {
-  const auto told_without_time = [this](const std::string& policy) {
+  const auto commands_without_time = [this](const std::string& policy) {
     configure("memory: 301\n#vmnuma%3A " + policy + "\n");
-    return told_at("pre-start", std::chrono::milliseconds(0));
+    return commands_at("pre-start", std::chrono::milliseconds(0));
   };
-  EXPECT_THAT(told_without_time("make_room=before-start make_room_deadline_s=30"),
+  EXPECT_THAT(commands_without_time("make_room=before-start make_room_deadline_s=30"),
               testing::SizeIs(1));
-  EXPECT_THAT(told_without_time("make_room=before-start make_room_deadline_s=0"), IsEmpty());
-  EXPECT_THAT(told_without_time("make_room_deadline_s=30"), IsEmpty());
+  EXPECT_THAT(commands_without_time("make_room=before-start make_room_deadline_s=0"), IsEmpty());
+  EXPECT_THAT(commands_without_time("make_room_deadline_s=30"), IsEmpty());
 }
 
 TEST_F(PveHookTest, TellsOfDevicesAndHugePages) {
@@ -616,13 +616,13 @@ TEST_F(PveHookTest, TellsOfDevicesAndHugePages) {
   request.cells = {{{0, 1}, 1024}};
   request.huge_page_kib = 2048;
   request.huge_pages = {{{0}, 0, 0, 2048}, {{1}, 40, 100, 2048}};
-  EXPECT_THAT(told_at("pre-start"), ElementsAre(Command(request)));
+  EXPECT_THAT(commands_at("pre-start"), ElementsAre(Command(request)));
 }
 
 TEST_F(PveHookTest, TheOtherPhasesDoNothing) {
   configure("");
   for (const char* phase : {"post-start", "pre-stop", "prepare", "release", "migrate", "x"}) {
-    EXPECT_THAT(told_at(phase), IsEmpty()) << phase;
+    EXPECT_THAT(commands_at(phase), IsEmpty()) << phase;
   }
   EXPECT_THAT(reports_, IsEmpty());
 }

@@ -17,7 +17,7 @@ TEST(AttemptsTest, WaitsDoubleUpToTheLongest) {
     EXPECT_EQ(attempts.ready_at({now}), Microseconds{now + wait});
     now += wait;
   }
-  attempts.begin_anew();
+  attempts.reset_failures();
   attempts.failed({now}, kFirst, kLongest);
   EXPECT_EQ(attempts.ready_at({now}), Microseconds{now + 100});
 }

@@ -70,14 +70,16 @@ TEST(MemoryPartsTest, MappingsWithAPolicyOfTheirOwnAreLeftAlone) {
 }
 
 TEST(MemoryPartsTest, AMappingIsAllOnANodeOnlyIfThatHasNearlyAllOfItAndItIsNoHome) {
-  const auto all_on = [](std::vector<NodeBytes> resident) {
+  const auto all_pages_on = [](std::vector<NodeBytes> resident) {
     MemoryParts parts = to_node_1();
-    return parts.take({mapping(kRangeStart, kMiB * 64, std::move(resident))}).ranges.at(0).all_on;
+    return parts.take({mapping(kRangeStart, kMiB * 64, std::move(resident))})
+        .ranges.at(0)
+        .all_pages_on;
   };
-  EXPECT_EQ(all_on({{NodeId{0}, kMiB * 64}}), NodeId{0});
-  EXPECT_EQ(all_on({{NodeId{0}, kMiB * 63}}), NodeId{0});
-  EXPECT_EQ(all_on({{NodeId{0}, kMiB * 62}}), std::nullopt) << "holes";
-  EXPECT_EQ(all_on({{NodeId{0}, kMiB * 63}, {NodeId{1}, kMiB}}), std::nullopt);
+  EXPECT_EQ(all_pages_on({{NodeId{0}, kMiB * 64}}), NodeId{0});
+  EXPECT_EQ(all_pages_on({{NodeId{0}, kMiB * 63}}), NodeId{0});
+  EXPECT_EQ(all_pages_on({{NodeId{0}, kMiB * 62}}), std::nullopt) << "holes";
+  EXPECT_EQ(all_pages_on({{NodeId{0}, kMiB * 63}, {NodeId{1}, kMiB}}), std::nullopt);
 }
 
 TEST(MemoryPartsTest, ALaterSurveyReplacesWhatWasKnown) {

@@ -72,7 +72,7 @@ TEST(PageScanTest, WhereBlocksWereHugePagesOnlyTheirEndsAreAskedAbout) {
   PageScan scan({perhaps_huge(kMiB * 64)});
   ASSERT_TRUE(scan.next_window());
   (void)read_all_on_0(scan);
-  scan.note_blocks(/*whole=*/4, /*small=*/0);
+  scan.record_blocks(/*whole=*/4, /*small=*/0);
   ASSERT_TRUE(scan.next_window());
   EXPECT_TRUE(scan.window().sampled);
   EXPECT_EQ(scan.window().addresses.size(), 28U * 2);
@@ -80,12 +80,12 @@ TEST(PageScanTest, WhereBlocksWereHugePagesOnlyTheirEndsAreAskedAbout) {
 
 TEST(PageScanTest, AMappingThatWasAllOnOneNodeIsAssumedToBeOnceItsBlocksAreNoHugePages) {
   PartRange range = perhaps_huge(kMiB * 64);
-  range.all_on = NodeId{0};
+  range.all_pages_on = NodeId{0};
   PageScan scan({range});
   ASSERT_TRUE(scan.next_window());
   EXPECT_FALSE(scan.window().assumed);
   (void)read_all_on_0(scan);
-  scan.note_blocks(/*whole=*/0, /*small=*/4);
+  scan.record_blocks(/*whole=*/0, /*small=*/4);
   ASSERT_TRUE(scan.next_window());
   EXPECT_TRUE(scan.window().assumed);
   for (const PageUnit& unit : read_all_on_0(scan)) {
@@ -121,7 +121,7 @@ TEST(PageScanTest, HugePagesLargerThanAWindowOtherwiseIsAreRecognised) {
   ASSERT_TRUE(scan.next_window());
   EXPECT_EQ(scan.window().addresses.size(), 512U * 16);
   (void)read_all_on_0(scan);
-  scan.note_blocks(/*whole=*/1, /*small=*/0);
+  scan.record_blocks(/*whole=*/1, /*small=*/0);
   ASSERT_TRUE(scan.next_window());
   EXPECT_TRUE(scan.window().sampled);
   EXPECT_EQ(scan.window().addresses.size(), 2U);
@@ -158,12 +158,12 @@ TEST(PageScanTest, AMappingIsGivenUpAfterEightCallsInVainInARow) {
   PageScan scan({small_pages(kMiB)});
   ASSERT_TRUE(scan.next_window());
   for (int i = 0; i < 7; ++i) {
-    scan.note_call({}, /*in_vain=*/true);
+    scan.record_call({}, /*in_vain=*/true);
   }
-  scan.note_call(kPage, /*in_vain=*/false);
+  scan.record_call(kPage, /*in_vain=*/false);
   for (int i = 0; i < 8; ++i) {
     EXPECT_FALSE(scan.given_up());
-    scan.note_call({}, /*in_vain=*/true);
+    scan.record_call({}, /*in_vain=*/true);
   }
   EXPECT_TRUE(scan.given_up());
 }

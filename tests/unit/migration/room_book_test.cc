@@ -33,7 +33,7 @@ NodeMemory with_room(Bytes room) {
 
 class RoomBookTest : public testing::Test {
  protected:
-  void read(Bytes room) { book_.note_reading(kThere, with_room(room), kReserve, kNow); }
+  void read(Bytes room) { book_.record_reading(kThere, with_room(room), kReserve, kNow); }
   std::optional<Bytes> room_for(const RoomBook::Holder& who) {
     return book_.room_for(who, kThere, kOrdinary, kBlock, kNow);
   }
@@ -164,7 +164,7 @@ RC_GTEST_PROP(RoomBookProperty, WhateverTheOrderOfLooksAndMovesTheReserveStays, 
     }
     auto left = book.room_for(who, kThere, kOrdinary, kMiB, now);
     if (!left) {
-      book.note_reading(kThere, with_room(room), kReserve, now);
+      book.record_reading(kThere, with_room(room), kReserve, now);
       left = book.room_for(who, kThere, kOrdinary, kMiB, now);
     }
     RC_ASSERT(left.has_value());

@@ -25,7 +25,7 @@ TEST(SetbacksTest, ASuccessBeginsTheCountAnewOfItsKindOfCallOnly) {
     setbacks.note({ErrorCode::kIo, 0, "no"}, Setbacks::Call::kRead, kSetBackAt);
     setbacks.note({ErrorCode::kIo, 0, "no"}, Setbacks::Call::kMove, kSetBackAt);
   }
-  setbacks.note_success(Setbacks::Call::kRead);
+  setbacks.record_success(Setbacks::Call::kRead);
   setbacks.note({ErrorCode::kIo, 0, "no"}, Setbacks::Call::kRead, kSetBackAt);
   EXPECT_FALSE(setbacks.error());
   setbacks.note({ErrorCode::kIo, 0, "no"}, Setbacks::Call::kMove, kSetBackAt);

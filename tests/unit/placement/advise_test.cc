@@ -222,7 +222,7 @@ VmDescription pinned_vm(std::int32_t vcpus, std::int32_t first) {
   return vm;
 }
 
-std::string said_of(const Advice& advice, AdviceAbout about) {
+std::string advice_text_about(const Advice& advice, AdviceAbout about) {
   std::string text;
   for (const AdviceLine& line : advice.lines) {
     text += line.about == about ? line.what + ": " + line.reason + "\n" : "";
@@ -235,8 +235,9 @@ TEST(AdviseTest, SaysNothingOfCachesWhereVcpusHaveNoneOfTheirOwn) {
     const Advice advice = advice_for(plain_vm(vcpus, kGiB * 8), nodes_of_two_caches());
     EXPECT_FALSE(advice.shows_cache);
     EXPECT_EQ(advice.dies, 1);
-    EXPECT_THAT(said_of(advice, AdviceAbout::kCache), HasSubstr("several last-level caches"));
-    EXPECT_THAT(said_of(advice, AdviceAbout::kTopology), Not(HasSubstr("cache")));
+    EXPECT_THAT(advice_text_about(advice, AdviceAbout::kCache),
+                HasSubstr("several last-level caches"));
+    EXPECT_THAT(advice_text_about(advice, AdviceAbout::kTopology), Not(HasSubstr("cache")));
     EXPECT_TRUE(advice_for(plain_vm(vcpus, kGiB * 8), equal_nodes(2, 8, 1, 64)).shows_cache);
   }
 }
@@ -246,8 +247,10 @@ TEST(AdviseTest, MakesADieOfVcpusThatArePinnedToACache) {
   EXPECT_TRUE(advice.shows_cache);
   EXPECT_EQ(shape_of(advice), "1x4x1");
   EXPECT_EQ(advice.dies, 2);
-  EXPECT_THAT(said_of(advice, AdviceAbout::kTopology), HasSubstr("1 socket of 2 dies of 4 cores"));
-  EXPECT_THAT(said_of(advice, AdviceAbout::kCache), HasSubstr("one L3 cache for each die"));
+  EXPECT_THAT(advice_text_about(advice, AdviceAbout::kTopology),
+              HasSubstr("1 socket of 2 dies of 4 cores"));
+  EXPECT_THAT(advice_text_about(advice, AdviceAbout::kCache),
+              HasSubstr("one L3 cache for each die"));
   // Both threads of four cores: one cache.
   EXPECT_EQ(advice_for(pinned_vm(8, 0), nodes_of_two_caches(2)).dies, 1);
   EXPECT_TRUE(advice_for(pinned_vm(8, 0), nodes_of_two_caches(2)).shows_cache);

@@ -261,7 +261,7 @@ std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const Topology& top
 /// Returns whether pins may not match the homes yet: because CPUs went offline or online, because
 /// libvirt could not be reached, or because orders that a killed daemon had begun are being undone,
 /// which takes long if pins are slow.
-bool pins_are_being_mended(const Scenario& scenario, std::int64_t epoch) {
+bool pins_are_being_repaired(const Scenario& scenario, std::int64_t epoch) {
   constexpr std::int64_t kPatience = 40;  // a VM is left alone for so long after three attempts
   constexpr std::int64_t kLooksAround = 2;
   const bool slow =
@@ -338,7 +338,7 @@ void Oracles::epoch_ended(std::int64_t epoch, const SimHost& host, const SimDaem
   if (daemon.span_round()) {
     violation("the executor does not come to rest");
   }
-  if (daemon.running() && !pins_are_being_mended(scenario_, epoch)) {
+  if (daemon.running() && !pins_are_being_repaired(scenario_, epoch)) {
     check_pins(host, daemon.controller());
   }
   if (daemon.running()) {

@@ -48,7 +48,7 @@ Microseconds HostState::copy_time(NodeIndex from, NodeIndex to) const {
   return {kCopyTimeUs * topology.distance(from, to) / kLocalDistance};
 }
 
-void HostState::note_copy(NodeIndex from, NodeIndex to, CpuTime time) {
+void HostState::record_copy(NodeIndex from, NodeIndex to, CpuTime time) {
   nodes[from].moved += kSimPage;
   nodes[to].moved += kSimPage;
   nodes[to].moving += time;

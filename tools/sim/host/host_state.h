@@ -106,7 +106,7 @@ struct HostState {
   /// to the distance.
   [[nodiscard]] Microseconds copy_time(NodeIndex from, NodeIndex to) const;
   /// Accounts for a copy, which takes bandwidth of both nodes and time of a CPU of the target.
-  void note_copy(NodeIndex from, NodeIndex to, CpuTime time);
+  void record_copy(NodeIndex from, NodeIndex to, CpuTime time);
   /// Returns whether the page cannot be moved; for the same page and `manner` the answer is always
   /// the same.
   [[nodiscard]] bool is_busy(const SimVm& vm, std::int64_t page, std::uint64_t manner) const;

@@ -185,7 +185,7 @@ std::vector<balancer::Reply> SimDaemon::feed(const balancer::Event& event) {
     reservations_ = std::move(*effects.reservations);
   }
   for (migration::Order& order : effects.orders) {
-    note_order(originals_, order);
+    record_order(originals_, order);
     report_.orders.push_back(order);
     running_->executor.submit(std::move(order));
     wake_executor();

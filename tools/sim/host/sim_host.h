@@ -49,7 +49,7 @@ class SimHost final : public stats::DomainInventory {
   /// nothing if the VM does not run.
   void set_load(const VmId& vm, std::int64_t pct);
   /// Makes two running VMs wake each other that often, until one of them stops.
-  void let_talk(const VmId& one, const VmId& other, std::int64_t per_second) {
+  void add_talk(const VmId& one, const VmId& other, std::int64_t per_second) {
     state_.talks.add(one, other, per_second);
   }
   /// Lets the kernel balance the VM's memory and threads from now on, unless they are bound.

@@ -163,7 +163,7 @@ bool SimKernel::flush(Call& call) {
       const Microseconds time = host_.copy_time(from, call.to);
       call.result.elapsed += time;
       call.moved += kSimPage;
-      host_.note_copy(from, call.to, CpuTime{time.value});
+      host_.record_copy(from, call.to, CpuTime{time.value});
     } else {
       call.ran_full = true;
       return false;
@@ -228,8 +228,8 @@ Result<MoveResult> SimKernel::move(const VmProcess& process,
   if (call.moved > Bytes{}) {
     const bool huge_pages = (*vm)->spec.huge_pages;
     host_.moves.push_back({host_.clock.now, (*vm)->description.id, node, call.moved,
-                           free_told_[node], kSimPage * host_.memory.free(*to), huge_pages});
-    free_told_[node] -= huge_pages ? Bytes{} : call.moved;
+                           reported_free_[node], kSimPage * host_.memory.free(*to), huge_pages});
+    reported_free_[node] -= huge_pages ? Bytes{} : call.moved;
   }
   if (call.ran_full) {
     return failure(ErrorCode::kNoSpace, fmt::format("node {} is full", node.value), ENOMEM);
@@ -243,7 +243,7 @@ Result<migration::NodeMemory> SimKernel::node_memory(NodeId node) {
   if (!index) {
     return failure(ErrorCode::kNotFound, fmt::format("there is no node {}", node.value));
   }
-  free_told_[node] = kSimPage * host_.memory.free(*index);
+  reported_free_[node] = kSimPage * host_.memory.free(*index);
   migration::NodeMemory memory{.total = host_.topology.nodes[*index].memory,
                                .available = kSimPage * host_.memory.free(*index),
                                .pools = {}};

@@ -47,7 +47,7 @@ class SimKernel final : public migration::PageMover {
   [[nodiscard]] bool flush(Call& call);
 
   HostState& host_;
-  std::map<NodeId, Bytes> free_told_;
+  std::map<NodeId, Bytes> reported_free_;
 };
 
 }  // namespace vmnuma::tools

@@ -189,7 +189,7 @@ Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vecto
       for (const NodeIndex to : allowed) {
         if (host_.memory.move(vm->owner, page, to)) {
           host_.clock.spend(host_.copy_time(*from, to));
-          host_.note_copy(*from, to, CpuTime{host_.copy_time(*from, to).value});
+          host_.record_copy(*from, to, CpuTime{host_.copy_time(*from, to).value});
           break;
         }
       }

@@ -29,7 +29,7 @@ LiveHost::LiveHost(Setup setup)
       began_(clock_.now()),
       host_(scenario_.host, scenario_.seed, scenario_.options.prefer_ht != 0, work_clock_),
       course_(scenario_, host_) {
-  found_topology_ = told_topology_ = host_.firmware_topology();
+  found_topology_ = reported_topology_ = host_.firmware_topology();
   begin_epoch();
 }
 
@@ -39,8 +39,8 @@ std::string LiveHost::name() const {
 
 // ---- time ----
 
-Microseconds LiveHost::whole_whiles(Microseconds time) const {
-  const Microseconds length = course_.time_of(1) / kWhilesPerEpoch;
+Microseconds LiveHost::whole_intervals(Microseconds time) const {
+  const Microseconds length = course_.time_of(1) / kIntervalsPerEpoch;
   return length * (time.value / length.value);
 }
 
@@ -55,10 +55,10 @@ void LiveHost::begin_epoch() {
 }
 
 void LiveHost::run_until(Microseconds time) {
-  const Microseconds length = course_.time_of(1) / kWhilesPerEpoch;
+  const Microseconds length = course_.time_of(1) / kIntervalsPerEpoch;
   while (at_ < time) {
     const Microseconds end =
-        std::min({time, whole_whiles(at_) + length, course_.next_strike().value_or(time)});
+        std::min({time, whole_intervals(at_) + length, course_.next_strike().value_or(time)});
     if (end > at_) {
       host_.run(end - at_);
       at_ = end;
@@ -74,12 +74,12 @@ void LiveHost::run_until(Microseconds time) {
   for (const std::string& news : course_.take_news()) {
     say_(news);
   }
-  tell_changes();
+  report_changes();
 }
 
-void LiveHost::tell_changes() {
+void LiveHost::report_changes() {
   if (on_change_ && host_.domains_changed() && !libvirt_is_lost_ &&
-      !std::exchange(change_is_told_, true)) {
+      !std::exchange(change_is_reported_, true)) {
     on_change_();
   }
 }
@@ -90,11 +90,11 @@ auto LiveHost::act(Call call) {
   auto result = [&] {
     const std::lock_guard lock(mutex_);
     const Microseconds now = clock_.now();
-    run_until(whole_whiles(now - began_));
+    run_until(whole_intervals(now - began_));
     work_clock_.now = now;
     auto answer = call();
     took = work_clock_.now - now;
-    tell_changes();
+    report_changes();
     return answer;
   }();
   clock_.wait(took);
@@ -105,15 +105,15 @@ auto LiveHost::act(Call call) {
 
 void LiveHost::mark_dirty(const VmId& /*vm*/) {
   const std::lock_guard lock(mutex_);
-  tell_changes();
+  report_changes();
 }
 
 balancer::HostReading LiveHost::read(const stats::SampleRequest& request) {
   const std::lock_guard lock(mutex_);
   run_until(request.now - began_);
   balancer::HostReading reading;
-  if (Topology now = host_.firmware_topology(); now != told_topology_) {
-    told_topology_ = now;
+  if (Topology now = host_.firmware_topology(); now != reported_topology_) {
+    reported_topology_ = now;
     reading.topology = std::move(now);
   }
   reading.sample = host_.sample(request.sequence, began_ + at_, request.spilling);
@@ -123,7 +123,7 @@ balancer::HostReading LiveHost::read(const stats::SampleRequest& request) {
 
 Result<std::vector<VmDescription>> LiveHost::refresh() {
   return act([this]() -> Result<std::vector<VmDescription>> {
-    change_is_told_ = false;
+    change_is_reported_ = false;
     if (libvirt_is_lost_) {
       return failure(ErrorCode::kUnavailable, "libvirt does not answer");
     }

@@ -116,10 +116,10 @@ class LiveHost final : public balancer::Host,
   template <class Call>
   auto act(Call call);
   // With the lock held.
-  [[nodiscard]] Microseconds whole_whiles(Microseconds time) const;
+  [[nodiscard]] Microseconds whole_intervals(Microseconds time) const;
   void run_until(Microseconds time);
   void begin_epoch();
-  void tell_changes();
+  void report_changes();
   [[nodiscard]] Result<VmId> find(const std::string& vm);
   [[nodiscard]] Result<std::string> carry_out(const balancer::SimStartRequest& request);
   [[nodiscard]] Result<std::string> carry_out(const balancer::SimStopRequest& request);
@@ -140,11 +140,11 @@ class LiveHost final : public balancer::Host,
   SimClock work_clock_;  ///< of the current call
   SimHost host_;
   ScenarioCourse course_;
-  Topology told_topology_;
+  Topology reported_topology_;
   Microseconds at_;         ///< time that has passed on the host since its start
   std::int64_t epoch_ = 0;  ///< the current one
   bool libvirt_is_lost_ = false;
-  bool change_is_told_ = false;
+  bool change_is_reported_ = false;
 };
 
 /// Returns the clock for the host's kind of time.

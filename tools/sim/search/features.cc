@@ -275,7 +275,7 @@ void count_no_reads(Scenario& scenario) {
 bool has_wrong_firmware(const Scenario& scenario) {
   return !scenario.host.firmware_distances.empty();
 }
-void mend_firmware(Scenario& scenario) {
+void repair_firmware(Scenario& scenario) {
   scenario.host.firmware_distances.clear();
 }
 bool believes_firmware(const Scenario& scenario) {
@@ -414,7 +414,7 @@ constexpr Feature kTable[] = {
     {"SMT", any_node<shares_cores>, set_nodes<&ScenarioNode::threads_per_core, 1>},
     {"several caches a node", any_node<has_caches>, set_nodes<&ScenarioNode::caches, 1>},
     {"nodes of one core", any_node<has_one_core>, widen_cores},
-    {"wrong distances in the firmware", has_wrong_firmware, mend_firmware},
+    {"wrong distances in the firmware", has_wrong_firmware, repair_firmware},
     {"decisions by the firmware's distances", believes_firmware, measure_distances},
     {"uneven distances", distances_differ, make_distances_alike},
     {"gaps in the numbers of nodes", has_gaps, number_nodes_from_0},

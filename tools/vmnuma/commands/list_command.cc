@@ -206,9 +206,9 @@ tl::expected<int, Refusal> show(ListOrder order, const Invocation& invocation,
     rows.push_back(row_of(vm, host->epoch_length_ms));
   }
   sort_rows(rows, order);
-  const bool says_none = rows.empty() && invocation.format == ListFormat::kTable;
+  const bool prints_none = rows.empty() && invocation.format == ListFormat::kTable;
   const std::string text = invocation.json ? rows_json(rows)
-                           : says_none     ? "no VMs run\n"
+                           : prints_none   ? "no VMs run\n"
                                            : text_of(table_of(rows), invocation.format);
   return print(invocation, surroundings, watched(text, again, invocation, surroundings));
 }

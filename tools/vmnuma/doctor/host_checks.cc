@@ -190,7 +190,7 @@ Finding check_pressure(const files::Directory& root) {
 
 Finding check_counters(const files::Directory& root) {
   constexpr std::string_view kWithout = "so remote memory has the same price for every VM";
-  if (stats::hands_counters_over(root)) {
+  if (stats::hands_over_counters(root)) {
     return {"counters",
             Severity::kNote,
             fmt::format("KVM hands the CPUs' counters over to guests, {}", kWithout),

@@ -18,7 +18,7 @@ Result<std::string> unfit(const std::string& name, std::string_view what) {
                  fmt::format("'{}' cannot be the name of a {}; --name gives another", name, what));
 }
 
-std::string in_small_letters(std::string name) {
+std::string in_lower_case(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
@@ -30,7 +30,7 @@ std::string in_small_letters(std::string name) {
 Result<std::string> export_text(const ExportRun& run, balancer::HostView host, JsonLayout layout) {
   std::string name = run.name.value_or(host.host_name);
   if (run.format == ExportFormat::kNodeResourceTopology) {
-    name = run.name ? name : in_small_letters(std::move(name));
+    name = run.name ? name : in_lower_case(std::move(name));
     if (!is_object_name(name)) {
       return unfit(name, "Kubernetes object");
     }
