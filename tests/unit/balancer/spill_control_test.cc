@@ -19,6 +19,7 @@ using balancer::ReleaseRequest;
 using migration::Order;
 using testing::AnyOf;
 using testing::Each;
+using testing::ElementsAre;
 using testing::Field;
 using testing::IsEmpty;
 using testing::SizeIs;
