@@ -40,8 +40,8 @@ struct Remembered {
 /// Reads what is needed. Disk I/O; to be called before any other use of the history.
 [[nodiscard]] Remembered remember(stats::History& history);
 
-/// Stores how VMs were found for the next start. The orders that show it are kept for a limited time
-/// only (HistoryOptions), and VMs may run for longer. Errors: those of History::set_meta.
+/// Stores how VMs were found for the next start. The orders that show it are kept for a limited
+/// time only (HistoryOptions), and VMs may run for longer. Errors: those of History::set_meta.
 [[nodiscard]] Result<void> keep_originals(stats::History& history, const Originals& originals);
 
 /// Stores the list of released VMs for the next start. Errors: those of History::set_meta.

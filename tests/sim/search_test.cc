@@ -291,7 +291,7 @@ TEST(ComparisonTest, AHostThatDoesBetterLeftAloneIsCountedAndTheWorstNamed) {
   const std::vector<ScenarioComparison> all{comparison("equal", 5000, 6000),
                                             comparison("worse", 5000, 6001),
                                             comparison("worst", 1000, 9000)};
-  EXPECT_THAT(to_text(all), HasSubstr("\n* lost the least of all policies; bound is no policy"));
+  EXPECT_THAT(to_text(all), HasSubstr("\n* lost the least of all policies; bound is not a policy"));
   const ComparisonSummary summary = summary_of(all);
   EXPECT_EQ(summary.harmed, 2);
   ASSERT_NE(summary.most_harmed, nullptr);
