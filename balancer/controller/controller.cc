@@ -425,7 +425,8 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
   state_.figures.totals.advance(last.snapshot);
   end_releases(state_.ledger, state_.vms, effects);
   const bool acts = state_.acts();
-  // Without libvirt pins are as it told them last, which may be before the last order.
+  // While libvirt is unavailable, the pins known are those that it reported last, perhaps before
+  // the last order.
   if (state_.health.reaches_vms(state_.setup.mode) && (acts || !state_.setup.repairs_pins)) {
     const bool places = state_.setup.options.rebalance_enable != 0;
     reconcile_external_pinning({state_.setup.repairs_pins, acts, places, last.snapshot.epoch},

@@ -276,7 +276,7 @@ std::optional<AnnouncedView> wait_for_room(ControllerState& state, const HostNow
     wait->name = vm.name;
     wait->needed = *needed;
     wait->until_unix_s = state.last.wall_unix_s + std::min(deadline_s, waits_s);
-    // One of an earlier run of the daemon: the search would count it as taken.
+    // The search would count a reservation from an earlier run of the daemon as taken.
     give_up_reservation(state, *wait, effects);
     say(*wait,
         fmt::format("waits for room on one node for at most {} s: {}",

@@ -78,7 +78,7 @@ bool record_orders(stats::History& history, Originals& originals) {
   return all_are_read;
 }
 
-/// An order that gives the same when it is noted. It is never carried out.
+/// Returns an order that yields `original` when it is recorded. It is never carried out.
 migration::Order sum_up(const VmId& vm, const Original& original) {
   std::size_t changes = 1;
   for (const auto& [thread, pins] : original.threads) {
@@ -280,7 +280,7 @@ Result<void> keep_released(stats::History& history, const Released& released) {
   return history.set_meta(kReleased, text);
 }
 
-/// A line for each VM.
+/// Stores one line per VM: its summed-up order.
 Result<void> keep_originals(stats::History& history, const Originals& originals) {
   std::string text;
   for (const auto& [vm, original] : originals) {

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kLibvirtAllowed{10};
 
 using Vms = std::vector<VmDescription>;
 
-/// The VMs in `vms` that are not among the others. One that was started anew is not the same.
+/// Returns the VMs in `vms` that are not in `others`. A VM that was restarted counts as another.
 std::vector<const VmDescription*> without(const Vms& vms, const Vms& others) {
   std::set<std::pair<VmId, std::int32_t>> known;
   for (const VmDescription& vm : others) {

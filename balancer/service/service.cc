@@ -302,7 +302,7 @@ void Service::on_epoch() {
       });
 }
 
-/// Only of VMs that run: what was found ends with them.
+/// Stores the originals of running VMs only: those of a VM that has ended are of no use.
 void Service::keep_originals_if_due(std::chrono::steady_clock::time_point now) {
   const Ledger& ledger = controller_.now().ledger();
   if (now - originals_kept_at_ < kKeepOriginalsEvery || !ledger.knows_domains()) {

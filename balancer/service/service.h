@@ -74,7 +74,8 @@ class Service {
  private:
   static constexpr std::chrono::seconds kLookEvery{1};
   static constexpr std::chrono::hours kReplacedAtMostEvery{24};
-  /// Orders are kept for a day or more.
+  /// Well before the history deletes the orders that show how VMs were found: it keeps them for at
+  /// least a day.
   static constexpr std::chrono::hours kKeepOriginalsEvery{1};
 
   explicit Service(ServiceSetup setup);

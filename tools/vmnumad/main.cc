@@ -226,7 +226,8 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
     return tl::unexpected(std::move(host).error());
   }
   vmnuma::balancer::ServiceSetup setup{board, signals};
-  // Noted anew in each run of the service, and thus not in what outlives it.
+  // Each run of the service checks this itself, so it must not be part of the configuration that is
+  // kept between runs.
   const auto with_missing_rights = [is_simulated = arguments.simulated.has_value()](Config noted) {
     if (!is_simulated) {
       report_missing_rights(noted);
