@@ -152,7 +152,7 @@ TEST_F(TopFrameTest, WhatIsTypedAndAnsweredIsInTheLastLine) {
 }
 
 TEST_F(TopFrameTest, TextWithoutATerminalHasEveryNodeAndClient) {
-  TopData data = many(8, 30);
+  TopData data = many(20, 100);
   data.host.status.transfers.assign(9, tests::status_view().transfers[0]);
   const std::string text = top_text(data.host);
   EXPECT_THAT(text, HasSubstr("\nnode 19 "));
@@ -211,7 +211,7 @@ TEST_F(TopFrameTest, SelectedClientIsAlwaysShown) {
 }
 
 TEST_F(TopFrameTest, WhatDoesNotFitIsCounted) {
-  TopData data = many(8, 30);
+  TopData data = many(20, 100);
   data.host.status.transfers.assign(9, tests::status_view().transfers[0]);
   const std::string text = plain_text(top_frame(data, {}, {24, 80}));
   // 24 rows less head, two headers and footer are 19: 4 transfers, 7 nodes, 8 clients.
