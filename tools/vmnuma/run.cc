@@ -21,7 +21,6 @@
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/terminal/watch.h"
 #include "tools/vmnuma/text/listing.h"
-#include "tools/vmnuma/text/report_text.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
 #include "tools/vmnuma/top/run_top.h"

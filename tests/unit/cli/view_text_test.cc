@@ -12,7 +12,6 @@
 #include "tests/support/time_zone.h"
 #include "tests/support/views.h"
 #include "tools/vmnuma/text/listing.h"
-#include "tools/vmnuma/text/report_text.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {

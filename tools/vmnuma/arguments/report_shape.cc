@@ -11,7 +11,6 @@
 #include "placement/model/suggest.h"
 #include "stats/reports/tables.h"
 #include "tools/vmnuma/text/listing.h"
-#include "tools/vmnuma/text/report_text.h"
 
 namespace vmnuma::tools {
 

@@ -25,7 +25,6 @@
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/text/listing.h"
-#include "tools/vmnuma/text/report_text.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"

@@ -89,7 +89,7 @@ Listing listing_of(const balancer::HistoryView& view) {
          {is_first ? fmt::format("{}/{}", figure_text(promised), figure_text(saved)) : "-",
           cell(saved).value},
          cell(row.action),
-         cell(std::int64_t{row.client}),
+         cell(row.client),
          cell(number(row.from)),
          cell(number(row.spills_to)),
          cell(promised),

@@ -40,18 +40,31 @@ std::string table_text(const Listing& listing, bool is_wide) {
   return table.text();
 }
 
-std::string csv_text(const Listing& listing) {
-  std::vector<std::string> fields;
-  for (const Listing::Column& column : listing.columns) {
-    fields.push_back(column.key);
-  }
-  std::string text = csv_line(fields);
-  for (const Listing::Row& row : listing.rows) {
-    fields.clear();
-    for (const Listing::Cell& cell : row) {
-      fields.push_back(printable(cell.value));
+/// Returns one line of CSV (RFC 4180).
+std::string csv_line(std::vector<std::string> fields) {
+  for (std::string& field : fields) {
+    if (field.find_first_of(",\"\n") != std::string::npos) {
+      for (auto at = field.find('"'); at != std::string::npos; at = field.find('"', at + 2)) {
+        field.insert(at, 1, '"');
+      }
+      field = fmt::format("\"{}\"", field);
     }
-    text += csv_line(fields);
+  }
+  return fmt::format("{}\n", fmt::join(fields, ","));
+}
+
+std::string csv_text(const Listing& listing) {
+  std::vector<std::string> keys;
+  for (const Listing::Column& column : listing.columns) {
+    keys.push_back(column.key);
+  }
+  std::string text = csv_line(std::move(keys));
+  for (const Listing::Row& row : listing.rows) {
+    std::vector<std::string> values;
+    for (const Listing::Cell& cell : row) {
+      values.push_back(printable(cell.value));
+    }
+    text += csv_line(std::move(values));
   }
   return text;
 }
@@ -69,17 +82,12 @@ std::string names_text(const Listing& listing) {
 
 }  // namespace
 
-Listing::Cell cell(std::string word) {
-  Listing::Cell both{word, std::move(word)};
-  return both;
+Listing::Cell cell(std::string_view word) {
+  return {std::string(word), std::string(word)};
 }
 
-Listing::Cell cell(const char* word) {
-  return cell(std::string(word));
-}
-
-Listing::Cell cell(std::int64_t number) {
-  return cell(std::to_string(number));
+Listing::Cell cell_if_any(std::string_view word) {
+  return {word.empty() ? "-" : std::string(word), std::string(word)};
 }
 
 Listing::Cell cell(const std::optional<std::int64_t>& figure) {
@@ -111,22 +119,6 @@ std::string text_of(const Listing& listing, ListFormat format) {
   }
   VMNUMA_CHECK(format == ListFormat::kName);
   return names_text(listing);
-}
-
-std::string csv_line(const std::vector<std::string>& fields) {
-  std::vector<std::string> quoted;
-  quoted.reserve(fields.size());
-  for (const std::string& field : fields) {
-    std::string text = field;
-    if (field.find_first_of(",\"\n") != std::string::npos) {
-      for (std::size_t at = text.find('"'); at != std::string::npos; at = text.find('"', at + 2)) {
-        text.insert(at, 1, '"');
-      }
-      text = fmt::format("\"{}\"", text);
-    }
-    quoted.push_back(std::move(text));
-  }
-  return fmt::format("{}\n", fmt::join(quoted, ","));
 }
 
 }  // namespace vmnuma::tools

@@ -10,10 +10,10 @@
 ///  - a name is printed as it would be typed.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "balancer/model/view.h"
@@ -45,9 +45,9 @@ struct Listing {
 using Shown = Listing::Shown;
 
 /// Returns a cell with the same word for humans and programs.
-[[nodiscard]] Listing::Cell cell(std::string word);
-[[nodiscard]] Listing::Cell cell(const char* word);
-[[nodiscard]] Listing::Cell cell(std::int64_t number);
+[[nodiscard]] Listing::Cell cell(std::string_view word);
+/// Likewise; an empty word is an unknown value.
+[[nodiscard]] Listing::Cell cell_if_any(std::string_view word);
 [[nodiscard]] Listing::Cell cell(const std::optional<std::int64_t>& figure);
 [[nodiscard]] Listing::Cell bytes_cell(const std::optional<std::int64_t>& bytes);
 [[nodiscard]] Listing::Cell permille_cell(const std::optional<std::int64_t>& permille);
@@ -56,9 +56,6 @@ using Shown = Listing::Shown;
 
 /// Returns the header and a line per row, as a table or as CSV; for kName the names. Not for kJson.
 [[nodiscard]] std::string text_of(const Listing& listing, ListFormat format);
-
-/// Returns one line of CSV (RFC 4180).
-[[nodiscard]] std::string csv_line(const std::vector<std::string>& fields);
 
 [[nodiscard]] Listing listing_of(const balancer::HistoryView& view);
 [[nodiscard]] Listing listing_of(const balancer::EventsView& view);
@@ -70,5 +67,9 @@ using Shown = Listing::Shown;
 [[nodiscard]] Listing listing_of(const balancer::ReservationsView& view);
 /// Converts a report; its first column names the rows' subjects.
 [[nodiscard]] Listing listing_of(const stats::Report& report);
+
+/// If the report has names of VMs, formats it for people; otherwise exactly as sched-stats prints
+/// it, for scripts: cells have no blanks. Columns may be wider than a terminal.
+[[nodiscard]] std::string text_of(const stats::Report& report);
 
 }  // namespace vmnuma::tools

@@ -35,8 +35,7 @@ Listing::Cell by_node(const MemoryView& view, const VmMemoryView& vm) {
       cell.value += fmt::format("{}{}:{}", cell.value.empty() ? "" : " ", node, bytes);
     }
   }
-  cell.text = cell.text.empty() ? "-" : cell.text;
-  return cell;
+  return cell.text.empty() ? cell_if_any("") : cell;
 }
 
 Listing::Cell waits_cell(const balancer::Figure& permille) {
@@ -48,18 +47,12 @@ Listing::Cell protection_cell(const balancer::Figure& bytes) {
 }
 
 /// Returns only the columns with these keys.
-std::string part_of(const Listing& listing, const std::vector<std::string_view>& keys) {
-  Listing part;
-  part.rows.resize(listing.rows.size());
-  for (std::size_t i = 0; i < listing.columns.size(); ++i) {
-    if (std::find(keys.begin(), keys.end(), listing.columns[i].key) != keys.end()) {
-      part.columns.push_back(listing.columns[i]);
-      for (std::size_t row = 0; row < part.rows.size(); ++row) {
-        part.rows[row].push_back(listing.rows[row][i]);
-      }
-    }
+std::string part_of(Listing listing, const std::vector<std::string_view>& keys) {
+  for (Listing::Column& column : listing.columns) {
+    const bool is_wanted = std::ranges::find(keys, column.key) != keys.end();
+    column.shown = is_wanted ? Shown::kAlways : Shown::kWide;
   }
-  return text_of(part, ListFormat::kWide);
+  return text_of(listing, ListFormat::kTable);
 }
 
 std::string order_text(const std::vector<balancer::VictimView>& victims, bool is_known) {

@@ -21,7 +21,7 @@ Listing listing_of(const balancer::OptionsView& view) {
     listing.rows.push_back({cell(option.name), cell(option.value), cell(option.unit),
                             cell(option.default_value),
                             cell(fmt::format("{}..{}", option.smallest, option.largest)),
-                            cell(std::string(name_of(option.origin))), cell(option.help)});
+                            cell(name_of(option.origin)), cell(option.help)});
   }
   return listing;
 }
@@ -31,8 +31,7 @@ Listing listing_of(const balancer::ConfigView& view) {
   listing.columns = {{"key", "KEY"}, {"value", "VALUE"}, {"origin", "FROM"}};
   for (const balancer::SettingView& setting : view.settings) {
     listing.names.push_back(setting.key);
-    listing.rows.push_back(
-        {cell(setting.key), cell(setting.value), cell(std::string(name_of(setting.origin)))});
+    listing.rows.push_back({cell(setting.key), cell(setting.value), cell(name_of(setting.origin))});
   }
   return listing;
 }

@@ -29,11 +29,8 @@ Listing listing_of(const balancer::PolicyView& view) {
                      {"help", "MEANING", Align::kLeft, Shown::kWide}};
   for (const balancer::PolicyKeyView& key : view.keys) {
     listing.names.push_back(key.name);
-    listing.rows.push_back({cell(key.name),
-                            {key.value.empty() ? "-" : key.value, key.value},
-                            cell(std::string(name_of(key.origin))),
-                            cell(key.allowed),
-                            cell(key.help)});
+    listing.rows.push_back({cell(key.name), cell_if_any(key.value), cell(name_of(key.origin)),
+                            cell(key.allowed), cell(key.help)});
   }
   return listing;
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/text/report_text.h"
-
 #include <algorithm>
 
 #include "stats/reports/tables.h"
@@ -10,8 +8,7 @@
 namespace vmnuma::tools {
 
 std::string text_of(const stats::Report& report) {
-  if (std::find(report.columns.begin(), report.columns.end(), stats::kVmNameColumn) !=
-      report.columns.end()) {
+  if (std::ranges::find(report.columns, stats::kVmNameColumn) != report.columns.end()) {
     return text_of(listing_of(report), ListFormat::kTable);
   }
   stats::Report safe = report;
@@ -32,13 +29,11 @@ Listing listing_of(const stats::Report& report) {
   }
   for (const std::vector<stats::Cell>& row : report.rows) {
     Listing::Row& cells = listing.rows.emplace_back();
-    for (const stats::Cell& cell : row) {
-      if (const auto* word = std::get_if<std::string>(&cell)) {
-        cells.push_back({word->empty() ? "-" : *word, *word});
-      } else {
-        const bool is_known = !std::holds_alternative<stats::NoValue>(cell);
-        cells.push_back({stats::cell_text(cell), is_known ? stats::cell_text(cell) : ""});
-      }
+    for (const stats::Cell& value : row) {
+      const auto* number = std::get_if<std::int64_t>(&value);
+      const auto* word = std::get_if<std::string>(&value);
+      cells.push_back(number != nullptr ? cell(*number)
+                                        : cell_if_any(word == nullptr ? "" : *word));
     }
     listing.names.push_back(cells.front().value);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,10 +31,6 @@ Listing::Cell holder_cell(const ReservationView& row) {
     holders.push_back("owner " + row.owner);
   }
   return {fmt::format("{}", fmt::join(holders, ", ")), vm};
-}
-
-Listing::Cell name_cell(const std::string& name) {
-  return name.empty() ? Listing::Cell{"-", ""} : cell(name);
 }
 
 std::int64_t sum_of(const std::vector<ReservedMemoryView>& memory) {
@@ -86,20 +82,17 @@ Listing listing_of(const balancer::ReservationsView& view) {
                      {"served", "SERVED", Align::kRight, Shown::kWide},
                      {"memory", "MEMORY BY NODE", Align::kLeft, Shown::kWide}};
   for (const ReservationView& row : view.reservations) {
-    std::vector<NodeId> nodes = row.homes;
+    std::set<NodeId> nodes(row.homes.begin(), row.homes.end());
     for (const ReservedMemoryView& part : row.memory) {
-      nodes.push_back(part.node);
+      nodes.insert(part.node);
     }
-    std::sort(nodes.begin(), nodes.end());
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     listing.names.push_back(row.name);
-    listing.rows.push_back(
-        {cell(row.name), holder_cell(row), name_cell(row.group), name_cell(row.owner),
-         cell(row.vcpus), bytes_cell(sum_of(row.memory)),
-         row.shared ? bytes_cell(taken_bytes(row)) : Listing::Cell{"-", ""},
-         cell(nodes_text(nodes)),
-         row.until_unix_s ? time_cell(*row.until_unix_s) : Listing::Cell{"-", ""},
-         cell(static_cast<std::int64_t>(row.served.size())), reserved_cell(row)});
+    listing.rows.push_back({cell(row.name), holder_cell(row), cell_if_any(row.group),
+                            cell_if_any(row.owner), cell(row.vcpus), bytes_cell(sum_of(row.memory)),
+                            row.shared ? bytes_cell(taken_bytes(row)) : cell_if_any(""),
+                            cell(nodes_text({nodes.begin(), nodes.end()})),
+                            row.until_unix_s ? time_cell(*row.until_unix_s) : cell_if_any(""),
+                            cell(row.served.size()), reserved_cell(row)});
   }
   return listing;
 }
@@ -116,7 +109,7 @@ Listing listing_of(const balancer::ReservationHistoryView& view) {
   for (const balancer::ReservationEventView& event : view.events) {
     listing.names.push_back(event.reservation);
     listing.rows.push_back({time_cell(event.time_unix_s), cell(event.reservation), cell(event.what),
-                            name_cell(event.vm), bytes_cell(event.memory_bytes),
+                            cell_if_any(event.vm), bytes_cell(event.memory_bytes),
                             cell(event.vm_uuid), cell(event.detail)});
   }
   return listing;
