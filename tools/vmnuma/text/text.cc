@@ -3,6 +3,7 @@
 
 #include <array>
 #include <ctime>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -51,31 +52,25 @@ std::string shortened(const std::string& text, std::size_t width) {
 }
 
 std::string wrapped(std::string_view sentence, std::size_t indent) {
-  const std::string text = printable(sentence);
+  std::istringstream words(printable(sentence));
   std::string out;
   std::string line;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find(' ');
-    const std::string_view word = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  for (std::string word; words >> word;) {
     if (!line.empty() && indent + width_of(line) + 1 + width_of(word) > kTerminalWidth) {
       out += std::string(indent, ' ') + line + "\n";
       line.clear();
     }
-    if (!line.empty() && !word.empty()) {
-      line += ' ';
-    }
-    line += word;
+    line += line.empty() ? word : " " + word;
   }
   return line.empty() ? out : out + std::string(indent, ' ') + line + "\n";
 }
 
-std::string bytes_text(std::int64_t bytes) {
+std::string bytes_text(const std::optional<std::int64_t>& known) {
   constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 0) {
-    return fmt::format("{} B", bytes);
+  if (!known) {
+    return "-";
   }
+  const std::int64_t bytes = *known;
   std::size_t unit = 0;
   std::int64_t size = 1;
   while (unit + 1 < kUnits.size() && bytes / size >= 1024) {
@@ -88,10 +83,6 @@ std::string bytes_text(std::int64_t bytes) {
   // The tenths come from the remainder, because ten times the bytes may not fit.
   return fmt::format("{}.{} {}", bytes / size, bytes % size / (size / 1024) * 10 / 1024,
                      kUnits[unit]);
-}
-
-std::string bytes_text(const std::optional<std::int64_t>& bytes) {
-  return bytes ? bytes_text(*bytes) : "-";
 }
 
 std::string figure_text(const std::optional<std::int64_t>& figure, std::string_view unit) {

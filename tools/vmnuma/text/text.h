@@ -34,11 +34,8 @@ using text::printable;
 /// word that is longer than a line gets its own line.
 [[nodiscard]] std::string wrapped(std::string_view sentence, std::size_t indent);
 
-/// "512 B", "3.0 GiB": binary units, one digit after the point, rounded down.
-[[nodiscard]] std::string bytes_text(std::int64_t bytes);
-
-/// Likewise; "-" if unknown.
-[[nodiscard]] std::string bytes_text(const std::optional<std::int64_t>& bytes);
+/// "512 B", "3.0 GiB": binary units, one digit after the point, rounded down; "-" if unknown.
+[[nodiscard]] std::string bytes_text(const std::optional<std::int64_t>& known);
 /// "12 ms", "3 %", or "12" without a unit; "-" if unknown.
 [[nodiscard]] std::string figure_text(const std::optional<std::int64_t>& figure,
                                       std::string_view unit = "");
