@@ -31,30 +31,21 @@ std::string mode_text(const balancer::StatusView& view) {
   return text;
 }
 
-/// Describes the bits of numa_balancing (Linux 6.1, include/linux/sched/sysctl.h,
-/// NUMA_BALANCING_NORMAL and NUMA_BALANCING_MEMORY_TIERING).
-std::string kernel_text(std::int32_t numa_balancing) {
-  if (numa_balancing == 0) {
-    return "its own NUMA balancing is off";
-  }
-  return fmt::format("its own NUMA balancing is on ({})", numa_balancing);
-}
-
-/// Returns the lines about the kernel; the first one has the label.
+/// Returns the lines about the kernel; the first one has the label. The bits of numa_balancing:
+/// Linux 6.1, include/linux/sched/sysctl.h, NUMA_BALANCING_NORMAL and
+/// NUMA_BALANCING_MEMORY_TIERING.
 std::string kernel_lines(const balancer::StatusView& view) {
-  std::vector<std::string> texts;
+  const std::int32_t bits = view.kernel_numa_balancing.value_or(0);
+  std::string out;
   if (view.kernel_numa_balancing) {
-    texts.push_back(kernel_text(*view.kernel_numa_balancing));
+    out += wrapped(bits == 0 ? "its own NUMA balancing is off"
+                             : fmt::format("its own NUMA balancing is on ({})", bits),
+                   /*indent=*/12);
   }
   if (view.sched_ext) {
-    texts.push_back(sched_ext_text(*view.sched_ext));
+    out += wrapped(sched_ext_text(*view.sched_ext), /*indent=*/12);
   }
-  texts.push_back(
-      cache_scheduling_text(view.cache_scheduling, view.kernel_numa_balancing.value_or(0) != 0));
-  std::string out;
-  for (const std::string& text : texts) {
-    out += wrapped(text, /*indent=*/12);
-  }
+  out += wrapped(cache_scheduling_text(view.cache_scheduling, bits != 0), /*indent=*/12);
   return out.empty() ? out : field("Kernel", "").substr(0, 12) + out.substr(12);
 }
 

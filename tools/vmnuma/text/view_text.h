@@ -27,4 +27,9 @@ namespace vmnuma::tools {
 [[nodiscard]] std::string text_of(const balancer::RecordingView& view);
 [[nodiscard]] std::string text_of(const balancer::DoneView& view);
 
+/// Returns "load-move of CLIENT, node 1 to 0: saves 12 ms per epoch, stopped by no-room" and the
+/// sentence below it, for `explain` and `plan`.
+[[nodiscard]] std::string candidate_text(const std::string& client,
+                                         const balancer::CandidateView& candidate);
+
 }  // namespace vmnuma::tools
