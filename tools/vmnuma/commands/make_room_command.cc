@@ -36,7 +36,7 @@
 #include "tools/vmnuma/terminal/ask_view.h"
 #include "tools/vmnuma/terminal/confirm.h"
 #include "tools/vmnuma/terminal/messages.h"
-#include "tools/vmnuma/text/make_room_text.h"
+#include "tools/vmnuma/text/optimal_text.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {

@@ -39,8 +39,8 @@ struct StepsTaken {
                                     std::int64_t at_most,
                                     const std::function<void(const std::string&)>& say);
 
-/// Converts an array of steps in the format of optimal_text.h and make_room_text.h. May throw
-/// exceptions of nlohmann::json.
+/// Converts an array of steps in the format of optimal_text.h. May throw exceptions of
+/// nlohmann::json.
 [[nodiscard]] std::vector<balancer::MoveTogetherRequest> steps_from(
     const nlohmann::ordered_json& steps);
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/text/make_room_text.h"
-
 #include <algorithm>
-#include <string_view>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "balancer/controller/views.h"
-#include "placement/model/text.h"
 #include "stats/text/json.h"
+#include "tools/vmnuma/text/optimal_text.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -25,18 +26,30 @@ using nlohmann::ordered_json;
 
 constexpr std::int64_t kSmallPage = 4096;
 
-std::string name_of_client(const Outlook& outlook, const ClientId& client) {
-  return balancer::client_text(outlook.snapshot, client);
-}
-
-std::string_view name_of_vm(const Outlook& outlook, const ClientId& client) {
-  const ClientState* state = find_client(outlook.snapshot, client);
-  return state == nullptr ? std::string_view() : outlook.snapshot.vms[state->vm].name;
+/// Returns how long it takes to move the memory of clients that move at the same time, at the
+/// permitted rates, rounded up. Nothing if there is no such rate, or if no memory moves.
+std::optional<std::int64_t> seconds_to_move(const std::vector<Relocation>& relocations,
+                                            const Options& options) {
+  const auto takes = [](Bytes memory, std::int64_t pages_per_second) {
+    const std::int64_t rate = pages_per_second * kSmallPage;
+    return rate > 0 ? (memory.value + rate - 1) / rate : 0;
+  };
+  if (options.page_mig_enable == 0 ||
+      (options.page_mig_rate_max == 0 && options.page_mig_vm_rate_max == 0)) {
+    return std::nullopt;
+  }
+  Bytes all;
+  std::int64_t seconds = 0;
+  for (const Relocation& relocation : relocations) {
+    all += relocation.memory;
+    seconds = std::max(seconds, takes(relocation.memory, options.page_mig_vm_rate_max));
+  }
+  return std::max(seconds, takes(all, options.page_mig_rate_max));
 }
 
 std::int32_t priority_of(const Outlook& outlook, const ClientId& client) {
-  const ClientState* state = find_client(outlook.snapshot, client);
-  return state == nullptr ? 0 : outlook.snapshot.vms[state->vm].policy.priority;
+  const VmState* const vm = find_vm(outlook.snapshot, client.vm);
+  return vm == nullptr ? 0 : vm->policy.priority;
 }
 
 std::int32_t id_of(const Outlook& outlook, NodeIndex node) {
@@ -82,7 +95,7 @@ std::string steps_text(const RoomMade& room, const Outlook& outlook) {
     for (const Relocation& relocation : step.relocations) {
       const std::int32_t priority = priority_of(outlook, relocation.client);
       out += fmt::format("{:>3}. {}: node {} to {}, {}{}{}\n", number,
-                         printable(name_of_client(outlook, relocation.client)),
+                         printable(balancer::client_text(outlook.snapshot, relocation.client)),
                          id_of(outlook, relocation.from), id_of(outlook, relocation.to),
                          bytes_text(relocation.memory.value),
                          seconds_text(seconds_to_move({relocation}, outlook.options)),
@@ -94,25 +107,6 @@ std::string steps_text(const RoomMade& room, const Outlook& outlook) {
 
 }  // namespace
 
-std::optional<std::int64_t> seconds_to_move(const std::vector<Relocation>& relocations,
-                                            const Options& options) {
-  const auto takes = [](Bytes memory, std::int64_t pages_per_second) {
-    const std::int64_t rate = pages_per_second * kSmallPage;
-    return rate > 0 ? (memory.value + rate - 1) / rate : 0;
-  };
-  if (options.page_mig_enable == 0 ||
-      (options.page_mig_rate_max == 0 && options.page_mig_vm_rate_max == 0)) {
-    return std::nullopt;
-  }
-  Bytes all;
-  std::int64_t seconds = 0;
-  for (const Relocation& relocation : relocations) {
-    all += relocation.memory;
-    seconds = std::max(seconds, takes(relocation.memory, options.page_mig_vm_rate_max));
-  }
-  return std::max(seconds, takes(all, options.page_mig_rate_max));
-}
-
 std::string text_of(const RoomMade& room, const RoomWanted& wanted, const Outlook& outlook) {
   std::string out;
   if (room.node == kNoNode) {
@@ -121,7 +115,8 @@ std::string text_of(const RoomMade& room, const RoomWanted& wanted, const Outloo
         /*indent=*/0);
     for (const InTheWay& one : room.in_the_way) {
       out += wrapped(
-          fmt::format("In the way: {} with {} on node {}: {}", name_of_client(outlook, one.client),
+          fmt::format("In the way: {} with {} on node {}: {}",
+                      balancer::client_text(outlook.snapshot, one.client),
                       bytes_text(one.memory.value), id_of(outlook, one.on), why(one, outlook)),
           /*indent=*/2);
     }
@@ -156,26 +151,19 @@ std::string json_of(const RoomMade& room, const RoomWanted& wanted, const Outloo
   for (const balancer::Step& step : room.sequence.steps) {
     ordered_json relocations = ordered_json::array();
     for (const Relocation& relocation : step.relocations) {
-      relocations.push_back({{"vm", name_of_vm(outlook, relocation.client)},
-                             {"vm_uuid", to_text(relocation.client.vm)},
-                             {"client", relocation.client.index},
-                             {"from", id_of(outlook, relocation.from)},
-                             {"to", id_of(outlook, relocation.to)},
-                             {"memory_bytes", relocation.memory.value},
-                             {"priority", priority_of(outlook, relocation.client)}});
+      relocations.push_back(json_of(relocation, outlook.snapshot));
+      relocations.back()["priority"] = priority_of(outlook, relocation.client);
     }
     steps.push_back({{"relocations", std::move(relocations)},
                      {"seconds", number(seconds_to_move(step.relocations, outlook.options))}});
   }
   ordered_json in_the_way = ordered_json::array();
   for (const InTheWay& one : room.in_the_way) {
-    in_the_way.push_back({{"vm", name_of_vm(outlook, one.client)},
-                          {"vm_uuid", to_text(one.client.vm)},
-                          {"client", one.client.index},
-                          {"node", id_of(outlook, one.on)},
-                          {"memory_bytes", one.memory.value},
-                          {"guard", name_of(one.because)},
-                          {"because", why(one, outlook)}});
+    in_the_way.push_back(json_of(one.client, outlook.snapshot));
+    in_the_way.back().update({{"node", id_of(outlook, one.on)},
+                              {"memory_bytes", one.memory.value},
+                              {"guard", name_of(one.because)},
+                              {"because", why(one, outlook)}});
   }
   const bool is_possible = room.node != kNoNode;
   const ordered_json json = {

@@ -54,7 +54,7 @@ std::string row(std::string_view name, const Repack& repack, const Assignment& h
   const auto above = above_bound(repack, homes);
   return fmt::format("{:<9}  {:>9}  {:>11}  {:>7}  {:>10}  {:>13}\n", name, rounded_ms(homes.lost),
                      moves(repack, homes), rounded_ms(homes.moving), rounded_ms(homes.cost),
-                     above ? fmt::format("{}.{} %", *above / 10, *above % 10) : "not known");
+                     above ? permille_text(above, "%") : "not known");
 }
 
 std::string step_text(std::size_t number, const balancer::Step& step, const Snapshot& snapshot) {
@@ -85,12 +85,7 @@ ordered_json json_of_homes(const Repack& repack, const Assignment& homes) {
 ordered_json json_of_step(const balancer::Step& step, const Snapshot& snapshot) {
   ordered_json relocations = ordered_json::array();
   for (const Relocation& relocation : step.relocations) {
-    relocations.push_back({{"vm", vm_name(snapshot, relocation.client)},
-                           {"vm_uuid", to_text(relocation.client.vm)},
-                           {"client", relocation.client.index},
-                           {"from", node_id(snapshot, relocation.from).value},
-                           {"to", node_id(snapshot, relocation.to).value},
-                           {"memory_bytes", relocation.memory.value}});
+    relocations.push_back(json_of(relocation, snapshot));
   }
   return {{"relocations", std::move(relocations)},
           {"lost_before_ms", rounded_ms(step.lost_before)},
@@ -99,6 +94,19 @@ ordered_json json_of_step(const balancer::Step& step, const Snapshot& snapshot) 
 }
 
 }  // namespace
+
+ordered_json json_of(const ClientId& client, const Snapshot& snapshot) {
+  return {
+      {"vm", vm_name(snapshot, client)}, {"vm_uuid", to_text(client.vm)}, {"client", client.index}};
+}
+
+ordered_json json_of(const Relocation& relocation, const Snapshot& snapshot) {
+  ordered_json json = json_of(relocation.client, snapshot);
+  json["from"] = node_id(snapshot, relocation.from).value;
+  json["to"] = node_id(snapshot, relocation.to).value;
+  json["memory_bytes"] = relocation.memory.value;
+  return json;
+}
 
 std::string text_of(const Repack& repack, const Outlook& outlook) {
   const Snapshot& snapshot = outlook.snapshot;
@@ -142,11 +150,9 @@ std::string json_of(const Repack& repack, const Outlook& outlook) {
   }
   ordered_json stuck = ordered_json::array();
   for (const balancer::Stuck& one : repack.sequence.stuck) {
-    stuck.push_back({{"vm", vm_name(outlook.snapshot, one.client)},
-                     {"vm_uuid", to_text(one.client.vm)},
-                     {"client", one.client.index},
-                     {"to", node_id(outlook.snapshot, one.to).value},
-                     {"because", name_of(one.because)}});
+    stuck.push_back(json_of(one.client, outlook.snapshot));
+    stuck.back()["to"] = node_id(outlook.snapshot, one.to).value;
+    stuck.back()["because"] = name_of(one.because);
   }
   const ordered_json json = {
       {"epoch", outlook.snapshot.epoch},
