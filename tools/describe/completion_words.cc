@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/describe/completion_words.h"
 
+#include <map>
 #include <sstream>
 
 #include "balancer/policy/policy_keys.h"
@@ -10,15 +11,6 @@ namespace vmnuma::tools {
 namespace {
 
 constexpr std::string_view kOneOf = "one-of:";
-
-/// Returns the arguments of `set` up to their values: "nodes=|affinity_group=".
-std::string policy_settings() {
-  std::string words;
-  for (const auto& key : balancer::policy_keys()) {
-    words.append(words.empty() ? "" : "|").append(key.name).append("=");
-  }
-  return words;
-}
 
 }  // namespace
 
@@ -38,31 +30,28 @@ std::vector<std::string> words_of(std::string_view kind) {
 }
 
 std::string kind_named(std::string_view name) {
-  struct Kind {
-    std::string_view name;
-    std::string_view kind;
-  };
-  static constexpr Kind kKinds[] = {{"FILE", "file"},
-                                    {"PATH", "file"},
-                                    {"VM", "vm"},
-                                    {"NODE", "node"},
-                                    {"DIR", "file"},
-                                    {"SCENARIO", "scenario"},
-                                    {"NAME", "option"},
-                                    {"VM[/CLIENT]=NODE", "vm="},
-                                    {"NAME=VALUE", "option="}};
+  static const std::map<std::string_view, std::string> kKinds = {{"FILE", "file"},
+                                                                 {"PATH", "file"},
+                                                                 {"VM", "vm"},
+                                                                 {"NODE", "node"},
+                                                                 {"DIR", "file"},
+                                                                 {"SCENARIO", "scenario"},
+                                                                 {"NAME", "option"},
+                                                                 {"VM[/CLIENT]=NODE", "vm="},
+                                                                 {"NAME=VALUE", "option="}};
   if (name.find('|') != std::string_view::npos) {
     return one_of(name);
   }
   if (name == "SETTING") {
-    return one_of(policy_settings());
-  }
-  for (const Kind& kind : kKinds) {
-    if (kind.name == name) {
-      return std::string(kind.kind);
+    // The arguments of `set` up to their values: "nodes=|affinity_group=".
+    std::string words;
+    for (const auto& key : balancer::policy_keys()) {
+      words.append(words.empty() ? "" : "|").append(key.name).append("=");
     }
+    return one_of(words);
   }
-  return "";
+  const auto kind = kKinds.find(name);
+  return kind == kKinds.end() ? "" : kind->second;
 }
 
 std::string zsh_text(std::string_view text) {
@@ -88,9 +77,12 @@ std::string fish_text(std::string_view text) {
   return out + "'";
 }
 
-std::string fish_option(std::string_view name) {
-  return name.starts_with("--") ? std::string(" -l ").append(name.substr(2))
-                                : std::string(" -s ").append(name.substr(1));
+std::string fish_options(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) {
+    out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+  }
+  return out;
 }
 
 }  // namespace vmnuma::tools

@@ -29,7 +29,7 @@ namespace vmnuma::tools {
 /// Returns the text in fish's quotes.
 [[nodiscard]] std::string fish_text(std::string_view text);
 
-/// Returns " -l name" or " -s n", for fish's `complete`.
-[[nodiscard]] std::string fish_option(std::string_view name);
+/// Returns " -s n -l name" for "-n" and "--name", for fish's `complete`.
+[[nodiscard]] std::string fish_options(const std::vector<std::string>& names);
 
 }  // namespace vmnuma::tools

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/describe/completions.h"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -43,23 +45,15 @@ void each_command(const CommandInfo& command, const Visit& visit, const std::str
   }
 }
 
-/// Options of the program that are valid after every command.
-std::vector<OptionInfo> general_options(const CommandInfo& program) {
-  std::vector<OptionInfo> options;
-  for (const OptionInfo& option : program.options) {
-    const std::string& name = option.names.back();
-    if (name == "--socket" || name == "--sim" || name == "--json") {
-      options.push_back(option);
-    }
-  }
-  return options;
-}
-
+/// Returns the command's options and those of the program that are valid after every command.
 std::vector<OptionInfo> options_after(const CommandInfo& program, const CommandInfo& command) {
   std::vector<OptionInfo> options = command.options;
   if (&command != &program) {
-    const std::vector<OptionInfo> general = general_options(program);
-    options.insert(options.end(), general.begin(), general.end());
+    std::ranges::copy_if(program.options, std::back_inserter(options),
+                         [](const OptionInfo& option) {
+                           const std::string& name = option.names.back();
+                           return name == "--socket" || name == "--sim" || name == "--json";
+                         });
   }
   return options;
 }
@@ -168,18 +162,11 @@ std::string zsh_words(const CommandInfo& program, const CommandInfo& command) {
   return out;
 }
 
-std::string zsh_function_name(const std::string& path) {
-  std::string name = path.empty() ? "_vmnuma" : "_vmnuma_" + path;
-  for (char& c : name) {
-    c = c == ' ' ? '_' : c;
-  }
-  return name;
-}
-
 std::string zsh_function(const CommandInfo& program, const std::string& path,
                          const CommandInfo& command) {
   const std::string words = zsh_words(program, command);
-  const std::string name = zsh_function_name(path);
+  std::string name = path.empty() ? "_vmnuma" : "_vmnuma_" + path;
+  std::ranges::replace(name, ' ', '_');
   if (command.commands.empty()) {
     return fmt::format("{}() {{\n  _arguments{}\n}}\n\n", name, words);
   }
@@ -187,8 +174,7 @@ std::string zsh_function(const CommandInfo& program, const std::string& path,
   std::string calls;
   for (const CommandInfo& below : command.commands) {
     commands += fmt::format("        '{}:{}'\n", below.name, zsh_text(below.help));
-    calls += fmt::format("        {}) {} ;;\n", below.name,
-                         zsh_function_name(path.empty() ? below.name : path + " " + below.name));
+    calls += fmt::format("        {0}) {1}_{0} ;;\n", below.name, name);
   }
   return fmt::format(
       "{}() {{\n"
@@ -267,10 +253,7 @@ std::string fish_lines(const CommandInfo& program) {
   each_command(program, [&](const std::string& path, const CommandInfo& command) {
     const std::string at = fmt::format("complete -c vmnuma -n '__vmnuma_at \"{}\"'", path);
     for (const OptionInfo& option : options_after(program, command)) {
-      out += at;
-      for (const std::string& name : option.names) {
-        out += fish_option(name);
-      }
+      out += at + fish_options(option.names);
       if (!option.value.empty() && !option.value.starts_with('[')) {
         // -x means -r and no files, so fish rejects it together with -F.
         const std::string kind = kind_of(command, option);

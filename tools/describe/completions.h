@@ -20,7 +20,8 @@
 namespace vmnuma::tools {
 
 /// Fills in the "@...@" lines of the template: @commands@, @options@, @arguments@ and @values@ for
-/// bash, @functions@ for zsh, @types@ for both. Error: invalid-argument for any other such line.
+/// bash, @functions@ for zsh, @paths@, @with-values@ and @complete@ for fish. Error:
+/// invalid-argument for any other such line.
 [[nodiscard]] Result<std::string> fill_completion(std::string_view text,
                                                   const CommandInfo& program);
 

@@ -47,10 +47,6 @@ int fill_file(const char* path,
   return print(*filled);
 }
 
-Result<std::string> completion(std::string_view text) {
-  return vmnuma::tools::fill_completion(text, vmnuma::tools::command_table());
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -62,7 +58,9 @@ int main(int argc, char** argv) {
     return fill_file(argv[2], vmnuma::tools::fill_page);
   }
   if (what == "completion" && argc == 3) {
-    return fill_file(argv[2], completion);
+    return fill_file(argv[2], [](std::string_view text) {
+      return vmnuma::tools::fill_completion(text, vmnuma::tools::command_table());
+    });
   }
   if (what == "program" && argc == 5) {
     return fill_file(argv[4], [&](std::string_view help) {

@@ -13,8 +13,6 @@ namespace vmnuma::tools {
 
 namespace {
 
-constexpr std::string_view kScenarios = "vmnuma sim list -o name 2>/dev/null";
-
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(' ');
   return begin == std::string_view::npos
@@ -54,7 +52,7 @@ std::string value_kind(const OptionInfo& option) {
 
 std::string function_name(std::string_view program) {
   std::string name = "_" + std::string(program);
-  std::replace(name.begin(), name.end(), '-', '_');
+  std::ranges::replace(name, '-', '_');
   return name;
 }
 
@@ -62,7 +60,7 @@ std::string function_name(std::string_view program) {
 std::string printing_words(const std::string& kind) {
   const std::vector<std::string> words = words_of(kind);
   return !words.empty()       ? fmt::format("echo {}", fmt::join(words, " "))
-         : kind == "scenario" ? std::string(kScenarios)
+         : kind == "scenario" ? "vmnuma sim list -o name 2>/dev/null"
                               : "";
 }
 
@@ -129,10 +127,7 @@ std::string fish_completion(std::string_view program, const std::vector<OptionIn
   std::string out = fmt::format(
       "# Completion of {0} for fish, made from its --help.\n\ncomplete -c {0} -f\n", program);
   for (const OptionInfo& option : options) {
-    out += fmt::format("complete -c {}", program);
-    for (const std::string& name : option.names) {
-      out += fish_option(name);
-    }
+    out += fmt::format("complete -c {}{}", program, fish_options(option.names));
     if (!option.value.empty()) {
       const std::string kind = value_kind(option);
       const std::string words = printing_words(kind);
