@@ -10,7 +10,7 @@ namespace {
 
 std::string home_text(const balancer::ClientView& client) {
   return client.home.value < 0
-             ? std::string("no home yet")
+             ? "no home yet"
              : fmt::format("on node {} for {} epochs", client.home.value, client.since_epochs);
 }
 
@@ -56,10 +56,10 @@ std::string talks_text(const std::vector<balancer::TalkView>& talks) {
   std::string out;
   for (const balancer::TalkView& talk : talks) {
     const std::string where =
-        !talk.same_node_pct          ? std::string("not all have homes yet")
-        : *talk.same_node_pct == 100 ? std::string("on the same node")
+        !talk.same_node_pct          ? "not all have homes yet"
+        : *talk.same_node_pct == 100 ? "on the same node"
         : *talk.same_node_pct == 0
-            ? std::string("on different nodes")
+            ? "on different nodes"
             : fmt::format("{} % of them on the same node", *talk.same_node_pct);
     out += wrapped(fmt::format("VM '{}': {} wake-ups a second, {}", printable(talk.vm),
                                talk.wakeups_per_second, where),
@@ -71,8 +71,8 @@ std::string talks_text(const std::vector<balancer::TalkView>& talks) {
 std::string devices_text(const std::vector<balancer::DeviceView>& devices) {
   std::string out;
   for (const balancer::DeviceView& device : devices) {
-    const std::string where = device.node.value < 0 ? std::string("node not known")
-                                                    : fmt::format("on node {}", device.node.value);
+    const std::string where =
+        device.node.value < 0 ? "node not known" : fmt::format("on node {}", device.node.value);
     out += wrapped(fmt::format("{} {}: {}", device.kind, printable(device.name), where),
                    /*indent=*/2);
     if (!device.advice.empty()) {

@@ -70,7 +70,7 @@ std::optional<std::int64_t> seconds_of(const RoomMade& room, const Outlook& outl
 }
 
 std::string seconds_text(std::optional<std::int64_t> seconds) {
-  return seconds ? fmt::format(", {} s", *seconds) : std::string();
+  return seconds ? fmt::format(", {} s", *seconds) : "";
 }
 
 /// "a VM of 8 vCPUs and 64.0 GiB"

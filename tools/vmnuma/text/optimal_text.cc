@@ -118,8 +118,9 @@ std::string text_of(const Repack& repack, const Outlook& outlook) {
   out += row("now", repack, repack.present);
   out += row("planner", repack, repack.planner);
   out += row("optimum", repack, repack.best);
-  out += repack.bound ? fmt::format("{:<9}  {:>42}\n", "bound", rounded_ms(*repack.bound))
-                      : std::string();
+  if (repack.bound) {
+    out += fmt::format("{:<9}  {:>42}\n", "bound", rounded_ms(*repack.bound));
+  }
   out += "\nSteps\n";
   for (std::size_t i = 0; i < repack.sequence.steps.size(); ++i) {
     out += step_text(i + 1, repack.sequence.steps[i], snapshot);
