@@ -32,6 +32,7 @@ std::string table_text(const Listing& listing, bool is_wide) {
   Table table(std::move(columns));
   for (const Listing::Row& row : listing.rows) {
     std::vector<std::string> cells;
+    cells.reserve(shown.size());
     for (const std::size_t i : shown) {
       cells.push_back(row[i].text);
     }
