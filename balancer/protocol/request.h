@@ -88,10 +88,7 @@ struct StatsRequest {
   static constexpr Rights kRights = Rights::kMember;
   using View = stats::Report;
   std::string type;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.required("type", self.type);
-  }
+  static void visit(auto& fields, auto& self) { fields.required("type", self.type); }
   bool operator==(const StatsRequest&) const = default;
 };
 
@@ -100,10 +97,7 @@ struct ExplainRequest {
   static constexpr Rights kRights = Rights::kMember;
   using View = ExplainView;
   std::string vm;  ///< name or UUID, as everywhere below
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.required("vm", self.vm);
-  }
+  static void visit(auto& fields, auto& self) { fields.required("vm", self.vm); }
   bool operator==(const ExplainRequest&) const = default;
 };
 
@@ -130,8 +124,7 @@ struct HistoryRequest {
   std::optional<std::string> vm;
   std::optional<NodeId> node;         ///< as source or destination
   std::optional<std::string> reason;  ///< one of history_reasons()
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.optional("limit", self.limit);
     fields.optional_time("since", self.since_unix_s);
     fields.optional_time("until", self.until_unix_s);
@@ -152,8 +145,7 @@ struct EventsRequest {
   std::optional<std::int64_t> since_unix_s;  ///< as in HistoryRequest
   std::optional<std::string> vm;             ///< name or UUID
   Severity level = Severity::kInfo;          ///< this severity or worse
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.optional("limit", self.limit);
     fields.optional("after", self.after);
     fields.optional_time("since", self.since_unix_s);
@@ -196,10 +188,7 @@ struct OptionsGetRequest {
   static constexpr Rights kRights = Rights::kMember;
   using View = OptionView;
   std::string name;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.required("name", self.name);
-  }
+  static void visit(auto& fields, auto& self) { fields.required("name", self.name); }
   bool operator==(const OptionsGetRequest&) const = default;
 };
 
@@ -211,8 +200,7 @@ struct OptionsSetRequest {
   std::string name;
   std::int64_t value = 0;
   bool persist = false;  ///< also for later starts of the daemon
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.required("name", self.name);
     fields.required("value", self.value);
     fields.optional("persist", self.persist);
@@ -236,8 +224,7 @@ struct MoveRequest {
   std::string vm;
   NodeId node;
   std::optional<std::int32_t> client;  ///< may be left out for a VM with one client
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.required("vm", self.vm);
     fields.required("node", self.node);
     fields.optional("client", self.client);
@@ -255,8 +242,7 @@ struct MoveTogetherRequest {
     std::int32_t client = 0;
     NodeId from;  ///< refused if it no longer lives there
     NodeId to;
-    template <class Fields, class Self>
-    static void visit(Fields& fields, Self& self) {
+    static void visit(auto& fields, auto& self) {
       fields.required("vm", self.vm);
       fields.required("client", self.client);
       fields.required("from", self.from);
@@ -265,10 +251,7 @@ struct MoveTogetherRequest {
     bool operator==(const ClientMove&) const = default;
   };
   std::vector<ClientMove> moves;  ///< of different clients, 1..Arrangement::kMostTogether
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.required("moves", self.moves);
-  }
+  static void visit(auto& fields, auto& self) { fields.required("moves", self.moves); }
   bool operator==(const MoveTogetherRequest&) const = default;
 };
 
@@ -278,10 +261,7 @@ struct ReleaseRequest {
   static constexpr Rights kRights = Rights::kRoot;
   using View = DoneView;
   std::optional<std::string> vm;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.optional("vm", self.vm);
-  }
+  static void visit(auto& fields, auto& self) { fields.optional("vm", self.vm); }
   bool operator==(const ReleaseRequest&) const = default;
 };
 
@@ -291,10 +271,7 @@ struct ManageRequest {
   static constexpr Rights kRights = Rights::kRoot;
   using View = DoneView;
   std::optional<std::string> vm;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.optional("vm", self.vm);
-  }
+  static void visit(auto& fields, auto& self) { fields.optional("vm", self.vm); }
   bool operator==(const ManageRequest&) const = default;
 };
 
@@ -308,8 +285,7 @@ struct WhatIfRequest {
     std::int64_t memory_bytes = 0;
     std::optional<std::int64_t> load_pct;  ///< per vCPU; Numa.ColdStartPct if omitted
     std::int64_t weight = 100;             ///< cpu.weight
-    template <class Fields, class Self>
-    static void visit(Fields& fields, Self& self) {
+    static void visit(auto& fields, auto& self) {
       fields.required("vcpus", self.vcpus);
       fields.required("memory_bytes", self.memory_bytes);
       fields.optional("load_pct", self.load_pct);
@@ -320,8 +296,7 @@ struct WhatIfRequest {
   struct OptionValue {
     std::string name;
     std::int64_t value = 0;
-    template <class Fields, class Self>
-    static void visit(Fields& fields, Self& self) {
+    static void visit(auto& fields, auto& self) {
       fields.required("name", self.name);
       fields.required("value", self.value);
     }
@@ -331,8 +306,7 @@ struct WhatIfRequest {
   std::vector<std::string> remove;  ///< VMs
   std::vector<MoveRequest> move;
   std::vector<OptionValue> options;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.optional("add", self.add);
     fields.optional("remove", self.remove);
     fields.optional("move", self.move);
@@ -348,8 +322,7 @@ struct RecordStartRequest {
   using View = RecordingView;
   bool anonymize = false;
   std::optional<std::int64_t> epochs;  ///< if omitted, it runs until it is stopped
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.optional("anonymize", self.anonymize);
     fields.optional("epochs", self.epochs);
   }
@@ -362,10 +335,7 @@ struct RecordNextRequest {
   static constexpr Rights kRights = Rights::kRoot;
   using View = RecordingView;
   std::int64_t recording = 0;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.required("recording", self.recording);
-  }
+  static void visit(auto& fields, auto& self) { fields.required("recording", self.recording); }
   bool operator==(const RecordNextRequest&) const = default;
 };
 
@@ -375,10 +345,7 @@ struct RecordStopRequest {
   static constexpr Rights kRights = Rights::kRoot;
   using View = RecordingView;
   std::int64_t recording = 0;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.required("recording", self.recording);
-  }
+  static void visit(auto& fields, auto& self) { fields.required("recording", self.recording); }
   bool operator==(const RecordStopRequest&) const = default;
 };
 
@@ -386,8 +353,7 @@ struct RecordStopRequest {
 struct RequestedSetting {
   std::string key;
   std::optional<std::string> value;  ///< omitted: no value; in SetRequest, removes the key
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.required("key", self.key);
     fields.optional("value", self.value);
   }
@@ -410,8 +376,7 @@ struct AnnounceRequest {
   struct Device {
     std::string address;  ///< PCI address, or a mediated device's UUID
     NodeId node;
-    template <class Fields, class Self>
-    static void visit(Fields& fields, Self& self) {
+    static void visit(auto& fields, auto& self) {
       fields.required("address", self.address);
       fields.required("node", self.node);
     }
@@ -421,8 +386,7 @@ struct AnnounceRequest {
   struct Interface {
     std::string name;
     NodeId node;
-    template <class Fields, class Self>
-    static void visit(Fields& fields, Self& self) {
+    static void visit(auto& fields, auto& self) {
       fields.required("name", self.name);
       fields.required("node", self.node);
     }
@@ -432,8 +396,7 @@ struct AnnounceRequest {
   struct Disk {
     std::string name;
     NodeId node;
-    template <class Fields, class Self>
-    static void visit(Fields& fields, Self& self) {
+    static void visit(auto& fields, auto& self) {
       fields.required("name", self.name);
       fields.required("node", self.node);
     }
@@ -443,8 +406,7 @@ struct AnnounceRequest {
   struct Binding {
     NumatuneMode mode = NumatuneMode::kNone;
     std::vector<NodeId> nodes;
-    template <class Fields, class Self>
-    static void visit(Fields& fields, Self& self) {
+    static void visit(auto& fields, auto& self) {
       fields.required("mode", self.mode);
       fields.required("nodes", self.nodes);
     }
@@ -456,8 +418,7 @@ struct AnnounceRequest {
     std::int64_t memory_mib = 0;
     std::optional<std::int64_t> huge_page_kib;  ///< 0: ordinary pages; omitted: same as the VM
     std::vector<Binding> numatune;              ///< at most one; empty: same as the VM
-    template <class Fields, class Self>
-    static void visit(Fields& fields, Self& self) {
+    static void visit(auto& fields, auto& self) {
       fields.required("vcpus", self.vcpus);
       fields.required("memory_mib", self.memory_mib);
       fields.optional("huge_page_kib", self.huge_page_kib);
@@ -472,8 +433,7 @@ struct AnnounceRequest {
     std::int64_t free = 0;
     std::int64_t total = 0;
     std::int64_t page_kib = 0;  ///< 0: of the size above
-    template <class Fields, class Self>
-    static void visit(Fields& fields, Self& self) {
+    static void visit(auto& fields, auto& self) {
       fields.required("node", self.node);
       fields.required("free", self.free);
       fields.required("total", self.total);
@@ -486,16 +446,14 @@ struct AnnounceRequest {
   struct Project {
     std::string name;
     std::string uuid;
-    template <class Fields, class Self>
-    static void visit(Fields& fields, Self& self) {
+    static void visit(auto& fields, auto& self) {
       fields.required("name", self.name);
       fields.required("uuid", self.uuid);
     }
     bool operator==(const Project&) const = default;
   };
   std::vector<Project> nova_project;  ///< at most one; empty: not a VM of Nova
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.required("vm", self.vm);
     fields.required("vm_uuid", self.vm_uuid);
     fields.required("vcpus", self.vcpus);
@@ -521,10 +479,7 @@ struct WithdrawRequest {
   static constexpr Rights kRights = Rights::kRoot;
   using View = DoneView;
   std::string vm_uuid;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.required("vm_uuid", self.vm_uuid);
-  }
+  static void visit(auto& fields, auto& self) { fields.required("vm_uuid", self.vm_uuid); }
   bool operator==(const WithdrawRequest&) const = default;
 };
 
@@ -535,8 +490,7 @@ struct SuggestRequest {
   using View = SuggestView;
   std::int32_t vcpus = 0;       ///< 1..kMostVcpus
   std::int64_t memory_mib = 0;  ///< 0..kMostMemoryMib; 0: not known
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.required("vcpus", self.vcpus);
     fields.optional("memory_mib", self.memory_mib);
   }
@@ -561,8 +515,7 @@ struct ReserveRequest {
   std::optional<std::int64_t> until_unix_s;     ///< "until" in JSON; omitted: no end
   bool shared = false;                          ///< what a VM has taken comes back when it stops
   std::optional<std::int64_t> lasting_s;        ///< duration from now, instead of `until`
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.required("name", self.name);
     fields.required("vcpus", self.vcpus);
     fields.required("memory_bytes", self.memory_bytes);
@@ -584,10 +537,7 @@ struct UnreserveRequest {
   static constexpr Rights kRights = Rights::kRoot;
   using View = DoneView;
   std::string name;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.required("name", self.name);
-  }
+  static void visit(auto& fields, auto& self) { fields.required("name", self.name); }
   bool operator==(const UnreserveRequest&) const = default;
 };
 
@@ -606,8 +556,7 @@ struct ReservationHistoryRequest {
   std::int64_t limit = 50;                   ///< 1..kMostHistoryRows
   std::optional<std::int64_t> since_unix_s;  ///< as in HistoryRequest
   std::optional<std::string> name;           ///< of the reservation
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.optional("limit", self.limit);
     fields.optional_time("since", self.since_unix_s);
     fields.optional("name", self.name);
@@ -621,10 +570,7 @@ struct PolicyRequest {
   static constexpr Rights kRights = Rights::kMember;
   using View = PolicyView;
   std::string vm;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.required("vm", self.vm);
-  }
+  static void visit(auto& fields, auto& self) { fields.required("vm", self.vm); }
   bool operator==(const PolicyRequest&) const = default;
 };
 
@@ -636,8 +582,7 @@ struct SetRequest {
   std::string vm;
   std::vector<RequestedSetting> settings;
   bool persistent = false;  ///< also for later starts of the VM
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.required("vm", self.vm);
     fields.required("settings", self.settings);
     fields.optional("persistent", self.persistent);
@@ -663,8 +608,7 @@ struct SimStartRequest {
   std::int64_t vcpus = 4;          ///< 1..kMostVcpus
   std::int64_t memory_mib = 8192;  ///< 2..kMostMemoryMib
   std::int64_t load_pct = 80;      ///< demand of each vCPU, in per cent of a CPU: 0..100
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.required("vm", self.vm);
     fields.optional("vcpus", self.vcpus);
     fields.optional("memory_mib", self.memory_mib);
@@ -679,10 +623,7 @@ struct SimStopRequest {
   static constexpr Rights kRights = Rights::kRoot;
   using View = DoneView;
   std::string vm;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.required("vm", self.vm);
-  }
+  static void visit(auto& fields, auto& self) { fields.required("vm", self.vm); }
   bool operator==(const SimStopRequest&) const = default;
 };
 
@@ -693,8 +634,7 @@ struct SimLoadRequest {
   using View = DoneView;
   std::string vm;
   std::int64_t load_pct = 0;  ///< of each vCPU, in per cent of a CPU: 0..100
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
+  static void visit(auto& fields, auto& self) {
     fields.required("vm", self.vm);
     fields.required("load_pct", self.load_pct);
   }
@@ -708,10 +648,7 @@ struct SimStepRequest {
   static constexpr Rights kRights = Rights::kRoot;
   using View = DoneView;
   std::int64_t epochs = 1;
-  template <class Fields, class Self>
-  static void visit(Fields& fields, Self& self) {
-    fields.optional("epochs", self.epochs);
-  }
+  static void visit(auto& fields, auto& self) { fields.optional("epochs", self.epochs); }
   bool operator==(const SimStepRequest&) const = default;
 };
 

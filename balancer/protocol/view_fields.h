@@ -25,15 +25,13 @@ struct Metric {
 
 using text::MaybeConst;
 
-template <class Fields, MaybeConst<DegradedView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<DegradedView> auto& view) {
   fields("source", view.source);
   fields("reason", view.reason);
   fields.time("since", view.since_unix_s);
 }
 
-template <class Fields, MaybeConst<TransferView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<TransferView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("client", view.client);
@@ -50,21 +48,18 @@ void visit_fields(Fields& fields, T& view) {
   fields("problem", view.problem);
 }
 
-template <class Fields, MaybeConst<HistoryStateView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<HistoryStateView> auto& view) {
   fields("path", view.path);
   fields("state", view.state);
 }
 
-template <class Fields, MaybeConst<RefusedPolicyView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<RefusedPolicyView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("reason", view.reason);
 }
 
-template <class Fields, MaybeConst<NotAdmittedView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<NotAdmittedView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("refused", view.refused);
@@ -72,15 +67,13 @@ void visit_fields(Fields& fields, T& view) {
   fields.time("time", view.time_unix_s);
 }
 
-template <class Fields, MaybeConst<ForecastsView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ForecastsView> auto& view) {
   fields("trained", view.trained);
   fields("histogram", view.histogram);
   fields("last_maximum", view.last_maximum);
 }
 
-template <class Fields, MaybeConst<LargestOnPagesView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<LargestOnPagesView> auto& view) {
   fields("page_bytes", view.page_bytes);
   fields("node", view.node);
   fields("memory_bytes", view.memory_bytes,
@@ -89,8 +82,7 @@ void visit_fields(Fields& fields, T& view) {
                 "on one node."});
 }
 
-template <class Fields, MaybeConst<LargestVmView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<LargestVmView> auto& view) {
   fields("node", view.node);
   fields(
       "vcpus", view.vcpus,
@@ -105,14 +97,12 @@ void visit_fields(Fields& fields, T& view) {
   fields("huge_pages", view.huge_pages);
 }
 
-template <class Fields, MaybeConst<SchedExt> T>
-void visit_fields(Fields& fields, T& value) {
+void visit_fields(auto& fields, MaybeConst<SchedExt> auto& value) {
   fields("name", value.name);
   fields("takes_all", value.takes_all);
 }
 
-template <class Fields, MaybeConst<StatusView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<StatusView> auto& view) {
   fields("mode", view.mode);
   fields("configured_mode", view.configured_mode);
   fields("degraded", view.degraded);
@@ -163,16 +153,14 @@ void visit_fields(Fields& fields, T& view) {
   fields("history", view.history);
 }
 
-template <class Fields, MaybeConst<CpuTotalView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<CpuTotalView> auto& view) {
   fields("used_ms", view.used_ms);
   fields("ready_ms", view.ready_ms);
   fields("entitled_ms", view.entitled_ms);
   fields("owed_ms", view.owed_ms);
 }
 
-template <class Fields, MaybeConst<HugePagesView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<HugePagesView> auto& view) {
   fields("page_bytes", view.page_bytes);
   fields("total_bytes", view.total_bytes);
   fields("reserved_bytes", view.reserved_bytes);
@@ -183,8 +171,7 @@ void visit_fields(Fields& fields, T& view) {
                 "on the node."});
 }
 
-template <class Fields, MaybeConst<NodeView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<NodeView> auto& view) {
   fields("node", view.node);
   fields("known", view.known, Metric{"vmnuma_node_known", "1 if the node could be read."});
   fields("cores", view.cores, Metric{"vmnuma_node_cores", "Physical cores that VMs may use."});
@@ -235,8 +222,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("total", view.total);
 }
 
-template <class Fields, MaybeConst<VmClientView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<VmClientView> auto& view) {
   fields("index", view.index);
   fields("vcpus", view.vcpus, Metric{"vmnuma_client_vcpus", "vCPUs of the client."});
   fields("home", view.home);
@@ -258,15 +244,13 @@ void visit_fields(Fields& fields, T& view) {
   fields("total", view.total);
 }
 
-template <class Fields, MaybeConst<AdviceView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<AdviceView> auto& view) {
   fields("kind", view.kind);
   fields("text", view.text);
   fields("calls_for_change", view.calls_for_change);
 }
 
-template <class Fields, MaybeConst<VmView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<VmView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("weight", view.weight, Metric{"vmnuma_vm_weight", "The VM's cpu.weight."});
@@ -284,15 +268,13 @@ void visit_fields(Fields& fields, T& view) {
   fields("clients", view.clients);
 }
 
-template <class Fields, MaybeConst<ActionCountView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ActionCountView> auto& view) {
   fields("reason", view.reason);
   fields("state", view.state);
   fields("count", view.count);
 }
 
-template <class Fields, MaybeConst<HostView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<HostView> auto& view) {
   fields("epoch", view.epoch, Metric{"vmnuma_epochs_total", "Epochs the daemon has measured."});
   fields("epoch_length_ms", view.epoch_length_ms,
          Metric{"vmnuma_epoch_length_seconds", "Length of the last epoch."});
@@ -319,8 +301,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("vms", view.vms);
 }
 
-template <class Fields, MaybeConst<VmMemoryView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<VmMemoryView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("memory_class", view.memory_class);
@@ -343,15 +324,13 @@ void visit_fields(Fields& fields, T& view) {
   fields("not_reclaimable", view.not_reclaimable);
 }
 
-template <class Fields, MaybeConst<VictimView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<VictimView> auto& view) {
   fields("vm", view.vm);
   fields("bytes", view.bytes);
   fields("sentence", view.sentence);
 }
 
-template <class Fields, MaybeConst<MemoryView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<MemoryView> auto& view) {
   fields("enabled", view.enabled);
   fields("memory_bytes", view.memory_bytes);
   fields("swap_bytes", view.swap_bytes);
@@ -362,8 +341,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("killed_first", view.killed_first);
 }
 
-template <class Fields, MaybeConst<ClientView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ClientView> auto& view) {
   fields("index", view.index);
   fields("vcpus", view.vcpus);
   fields("home", view.home);
@@ -383,8 +361,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("locality_pct", view.locality_pct);
 }
 
-template <class Fields, MaybeConst<CandidateView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<CandidateView> auto& view) {
   fields("action", view.action);
   fields("client", view.client);
   fields("from", view.from);
@@ -395,8 +372,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("sentence", view.sentence);
 }
 
-template <class Fields, MaybeConst<PolicyKeyView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<PolicyKeyView> auto& view) {
   fields("name", view.name);
   fields("value", view.value);
   fields("default", view.default_value);
@@ -405,8 +381,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("help", view.help);
 }
 
-template <class Fields, MaybeConst<PolicyView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<PolicyView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("metadata_wins", view.metadata_wins);
@@ -414,24 +389,21 @@ void visit_fields(Fields& fields, T& view) {
   fields("keys", view.keys);
 }
 
-template <class Fields, MaybeConst<TalkView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<TalkView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("wakeups_per_second", view.wakeups_per_second);
   fields("same_node_pct", view.same_node_pct);
 }
 
-template <class Fields, MaybeConst<InterruptsView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<InterruptsView> auto& view) {
   fields("numbers", view.numbers);
   fields("handler", view.handler);
   fields("cpus", view.cpus);
   fields("node", view.node);
 }
 
-template <class Fields, MaybeConst<DeviceView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<DeviceView> auto& view) {
   fields("kind", view.kind);
   fields("name", view.name);
   fields("node", view.node);
@@ -439,8 +411,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("advice", view.advice);
 }
 
-template <class Fields, MaybeConst<ExplainView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ExplainView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("epoch", view.epoch);
@@ -453,8 +424,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("policy", view.policy);
 }
 
-template <class Fields, MaybeConst<PredictionView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<PredictionView> auto& view) {
   fields("lost_before_ms", view.lost_before_ms);
   fields("lost_after_ms", view.lost_after_ms);
   fields("imbalance_before_pct", view.imbalance_before_pct);
@@ -464,8 +434,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("cost_ms", view.cost_ms);
 }
 
-template <class Fields, MaybeConst<OutcomeView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<OutcomeView> auto& view) {
   fields("lost_before_ms", view.lost_before_ms);
   fields("lost_after_ms", view.lost_after_ms);
   fields("imbalance_before_pct", view.imbalance_before_pct);
@@ -476,8 +445,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("took_ms", view.took_ms);
 }
 
-template <class Fields, MaybeConst<HistoryRowView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<HistoryRowView> auto& view) {
   fields("action", view.action);
   fields.time("time", view.time_unix_s);
   fields("vm", view.vm);
@@ -493,14 +461,12 @@ void visit_fields(Fields& fields, T& view) {
   fields("detail", view.detail);
 }
 
-template <class Fields, MaybeConst<HistoryView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<HistoryView> auto& view) {
   fields("moves", view.moves);
   fields("truncated", view.truncated);
 }
 
-template <class Fields, MaybeConst<EventView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<EventView> auto& view) {
   fields("number", view.number);
   fields.time("time", view.time_unix_s);
   fields("level", view.level);
@@ -510,15 +476,13 @@ void visit_fields(Fields& fields, T& view) {
   fields("reason", view.reason);
 }
 
-template <class Fields, MaybeConst<EventsView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<EventsView> auto& view) {
   fields("events", view.events);
   fields("last", view.last);
   fields("truncated", view.truncated);
 }
 
-template <class Fields, MaybeConst<RelocationView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<RelocationView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("client", view.client);
@@ -528,22 +492,19 @@ void visit_fields(Fields& fields, T& view) {
   fields("spills_to", view.spills_to);
 }
 
-template <class Fields, MaybeConst<ActionView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ActionView> auto& view) {
   fields("reason", view.reason);
   fields("relocations", view.relocations);
   fields("predicted", view.predicted);
   fields("sentence", view.sentence);
 }
 
-template <class Fields, MaybeConst<RejectionView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<RejectionView> auto& view) {
   fields("vm", view.vm);
   visit_fields(fields, view.candidate);  // its fields are beside the others, not nested
 }
 
-template <class Fields, MaybeConst<PlanView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<PlanView> auto& view) {
   fields("epoch", view.epoch);
   fields("mode", view.mode);
   fields("lost_ms", view.lost_ms);
@@ -552,8 +513,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("rejections", view.rejections);
 }
 
-template <class Fields, MaybeConst<OptionView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<OptionView> auto& view) {
   fields("name", view.name);
   fields("unit", view.unit);
   fields("value", view.value);
@@ -565,41 +525,35 @@ void visit_fields(Fields& fields, T& view) {
   fields("help", view.help);
 }
 
-template <class Fields, MaybeConst<OptionsView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<OptionsView> auto& view) {
   fields("options", view.options);
 }
 
-template <class Fields, MaybeConst<SettingView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<SettingView> auto& view) {
   fields("key", view.key);
   fields("value", view.value);
   fields("origin", view.origin);
 }
 
-template <class Fields, MaybeConst<ConfigView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ConfigView> auto& view) {
   fields("settings", view.settings);
   fields("notices", view.notices);
 }
 
-template <class Fields, MaybeConst<StandingView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<StandingView> auto& view) {
   fields("lost_ms", view.lost_ms);
   fields("imbalance_pct", view.imbalance_pct);
   fields("locality_pct", view.locality_pct);
 }
 
-template <class Fields, MaybeConst<NodeChoiceView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<NodeChoiceView> auto& view) {
   fields("node", view.node);
   fields("fits", view.fits);
   fields("load_pct", view.load_pct);
   fields("room_bytes", view.room_bytes);
 }
 
-template <class Fields, MaybeConst<NewHomeView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<NewHomeView> auto& view) {
   fields("vm", view.vm);
   fields("client", view.client);
   fields("vcpus", view.vcpus);
@@ -609,8 +563,7 @@ void visit_fields(Fields& fields, T& view) {
   fields("considered", view.considered);
 }
 
-template <class Fields, MaybeConst<WhatIfView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<WhatIfView> auto& view) {
   fields("epoch", view.epoch);
   fields("before", view.before);
   fields("after", view.after);
@@ -619,13 +572,11 @@ void visit_fields(Fields& fields, T& view) {
   fields("notes", view.notes);
 }
 
-template <class Fields, MaybeConst<StateView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<StateView> auto& view) {
   fields("line", view.line);
 }
 
-template <class Fields, MaybeConst<RecordingView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<RecordingView> auto& view) {
   fields("recording", view.recording);
   fields("lines", view.lines);
   fields("more", view.more);
@@ -634,23 +585,20 @@ void visit_fields(Fields& fields, T& view) {
   fields("ended", view.ended);
 }
 
-template <class Fields, MaybeConst<ReservedMemoryView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ReservedMemoryView> auto& view) {
   fields("node", view.node);
   fields("page_bytes", view.page_bytes);
   fields("memory_bytes", view.memory_bytes);
 }
 
-template <class Fields, MaybeConst<SharedPartView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<SharedPartView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("vcpus", view.vcpus);
   fields("memory", view.memory);
 }
 
-template <class Fields, MaybeConst<ReservationView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ReservationView> auto& view) {
   fields("name", view.name);
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
@@ -666,13 +614,11 @@ void visit_fields(Fields& fields, T& view) {
   fields("lasting", view.lasting);
 }
 
-template <class Fields, MaybeConst<ReservationsView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ReservationsView> auto& view) {
   fields("reservations", view.reservations);
 }
 
-template <class Fields, MaybeConst<ReservationEventView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ReservationEventView> auto& view) {
   fields.time("time", view.time_unix_s);
   fields("reservation", view.reservation);
   fields("what", view.what);
@@ -682,28 +628,24 @@ void visit_fields(Fields& fields, T& view) {
   fields("detail", view.detail);
 }
 
-template <class Fields, MaybeConst<ReservationHistoryView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<ReservationHistoryView> auto& view) {
   fields("events", view.events);
   fields("truncated", view.truncated);
 }
 
-template <class Fields, MaybeConst<SuggestView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<SuggestView> auto& view) {
   fields("vm", view.vm);
   fields("vm_uuid", view.vm_uuid);
   fields("nodes", view.nodes);
 }
 
-template <class Fields, MaybeConst<AnnouncedView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<AnnouncedView> auto& view) {
   fields("message", view.message);
   fields("ask_again_ms", view.ask_again_ms);
   fields("at_most_ms", view.at_most_ms);
 }
 
-template <class Fields, MaybeConst<DoneView> T>
-void visit_fields(Fields& fields, T& view) {
+void visit_fields(auto& fields, MaybeConst<DoneView> auto& view) {
   fields("message", view.message);
   fields("action", view.action);
 }
