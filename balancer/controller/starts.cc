@@ -92,10 +92,10 @@ VmDescription announced_vm(const AnnounceRequest& request, const VmId& id) {
   for (const AnnounceRequest::Device& device : request.devices) {
     vm.pci_devices.push_back({device.address, device.node});
   }
-  for (const AnnounceRequest::Interface& interface : request.interfaces) {
+  for (const AnnounceRequest::HostDevice& interface : request.interfaces) {
     vm.host_interfaces.push_back({interface.name, interface.node});
   }
-  for (const AnnounceRequest::Disk& disk : request.disks) {
+  for (const AnnounceRequest::HostDevice& disk : request.disks) {
     vm.host_disks.push_back({disk.name, disk.node});
   }
   for (const AnnounceRequest::Cell& cell : request.cells) {

@@ -383,26 +383,17 @@ struct AnnounceRequest {
     bool operator==(const Device&) const = default;
   };
   std::vector<Device> devices;  ///< passed through, with a known node
-  struct Interface {
+  struct HostDevice {
     std::string name;
     NodeId node;
     static void visit(auto& fields, auto& self) {
       fields.required("name", self.name);
       fields.required("node", self.node);
     }
-    bool operator==(const Interface&) const = default;
+    bool operator==(const HostDevice&) const = default;
   };
-  std::vector<Interface> interfaces;  ///< host interfaces with a known node
-  struct Disk {
-    std::string name;
-    NodeId node;
-    static void visit(auto& fields, auto& self) {
-      fields.required("name", self.name);
-      fields.required("node", self.node);
-    }
-    bool operator==(const Disk&) const = default;
-  };
-  std::vector<Disk> disks;  ///< host block devices with a known node
+  std::vector<HostDevice> interfaces;  ///< host interfaces with a known node
+  std::vector<HostDevice> disks;       ///< host block devices with a known node
   struct Binding {
     NumatuneMode mode = NumatuneMode::kNone;
     std::vector<NodeId> nodes;

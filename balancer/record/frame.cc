@@ -84,9 +84,7 @@ class Writer : public text::FieldWriter<Writer, Json> {
   void vm_name(std::string_view name, const std::string& value) {
     (*this)(name, anonymizer_ == nullptr ? value : anonymizer_->vm_name(value));
   }
-  void group(std::string_view name, const std::string& value) {
-    (*this)(name, anonymizer_ == nullptr ? value : anonymizer_->group(value));
-  }
+  void group(std::string_view name, const std::string& value) { (*this)(name, group_alias(value)); }
   void added_group(std::string_view name, const std::string& value) { group(name, value); }
   void prose(std::string_view name, const std::string& value) { (*this)(name, sentence(value)); }
   void sentences(std::string_view name, const std::map<VmId, std::string>& values) {
@@ -138,19 +136,16 @@ class Writer : public text::FieldWriter<Writer, Json> {
             request.vm = name_or_uuid(request.vm);
             request.vm_uuid = name_or_uuid(request.vm_uuid);
             for (AnnounceRequest::Project& project : request.nova_project) {
-              project.name =
-                  anonymizer_ == nullptr ? project.name : anonymizer_->group(project.name);
-              project.uuid =
-                  anonymizer_ == nullptr ? project.uuid : anonymizer_->group(project.uuid);
+              project.name = group_alias(project.name);
+              project.uuid = group_alias(project.uuid);
             }
             for (AnnounceRequest::Device& device : request.devices) {
               device.address = kLeftOut;
             }
-            for (AnnounceRequest::Interface& interface : request.interfaces) {
-              interface.name = kLeftOut;
-            }
-            for (AnnounceRequest::Disk& disk : request.disks) {
-              disk.name = kLeftOut;
+            for (auto* devices : {&request.interfaces, &request.disks}) {
+              for (AnnounceRequest::HostDevice& device : *devices) {
+                device.name = kLeftOut;
+              }
             }
             std::vector<PolicySetting> policy;
             for (const RequestedSetting& setting : request.policy) {
@@ -167,11 +162,11 @@ class Writer : public text::FieldWriter<Writer, Json> {
               request.vm = request.group = request.name;  // each is renamed differently
             }
             request.vm = request.vm ? std::optional(name_or_uuid(*request.vm)) : std::nullopt;
-            if (request.group && anonymizer_ != nullptr) {
-              request.group = anonymizer_->group(*request.group);
+            if (request.group) {
+              request.group = group_alias(*request.group);
             }
-            if (request.owner && anonymizer_ != nullptr) {
-              request.owner = anonymizer_->group(*request.owner);
+            if (request.owner) {
+              request.owner = group_alias(*request.owner);
             }
             request.name = name_or_uuid(request.name);
           } else if constexpr (std::is_same_v<T, UnreserveRequest>) {
@@ -199,6 +194,9 @@ class Writer : public text::FieldWriter<Writer, Json> {
  private:
   [[nodiscard]] std::string sentence(const std::string& text) const {
     return anonymizer_ == nullptr || text.empty() ? text : std::string(kLeftOut);
+  }
+  [[nodiscard]] std::string group_alias(const std::string& name) const {
+    return anonymizer_ == nullptr ? name : anonymizer_->group(name);
   }
   [[nodiscard]] std::string name_or_uuid(const std::string& text) const {
     return anonymizer_ == nullptr ? text : anonymizer_->name_or_uuid(text);
