@@ -103,17 +103,14 @@ constexpr KeyInfo<Config> kTop[] = {
                                 "Defaults of the options: vmnuma's own, or with esxi those with "
                                 "which it decides as ESXi is documented to: no VM spills, every "
                                 "shortage is expected to last, and memory moves at ESXi's rate"),
-    {"metadata_wins", KeyKind::kSwitch, "true or false",
-     "With true, a policy in the domain's own metadata overrides this file; with false, it is "
-     "ignored",
-     [](Config& config, std::string_view text) { return set_switch(config.metadata_wins, text); },
-     [](const Config& config) { return switch_text(config.metadata_wins); }},
+    switch_key<&Config::metadata_wins>("metadata_wins",
+                                       "With true, a policy in the domain's own metadata overrides "
+                                       "this file; with false, it is ignored"),
     {"socket_path", KeyKind::kText, "a path", "The control socket", set_socket_path,
      [](const Config& config) { return config.socket_path; }},
-    {"socket_group", KeyKind::kText, "a group, or empty for the daemon's own",
-     "The group whose members may connect to the control socket and read; changes are for root",
-     [](Config& config, std::string_view text) { return set_text(config.socket_group, text); },
-     [](const Config& config) { return config.socket_group; }},
+    text_key<&Config::socket_group>(
+        "socket_group", "a group, or empty for the daemon's own",
+        "The group whose members may connect to the control socket and read; changes are for root"),
     {"state_dir", KeyKind::kText, "a path",
      "Directory of the history and of options set with --persist",
      [](Config& config, std::string_view text) { return set_path(config.state_dir, text); },
@@ -121,33 +118,18 @@ constexpr KeyInfo<Config> kTop[] = {
     choice_key<&Config::log_level>("log_level", "Lowest level that is logged"),
 };
 
-/// Sets one number of `[history]`.
-template <std::int64_t HistoryLimits::*kMember, std::int64_t kLargest>
-Result<void> set_limit(HistoryLimits& limits, std::string_view text) {
-  return set_number(limits.*kMember, text, 1, kLargest);
-}
-template <std::int64_t HistoryLimits::*kMember>
-std::string get_limit(const HistoryLimits& limits) {
-  return std::to_string(limits.*kMember);
-}
-
 constexpr KeyInfo<HistoryLimits> kHistory[] = {
-    {"max_mib", KeyKind::kNumber, "1 to 1048576", "Largest size of the database, in MiB",
-     set_limit<&HistoryLimits::max_mib, 1048576>, get_limit<&HistoryLimits::max_mib>},
-    {"moves_days", KeyKind::kNumber, "1 to 36500", "How long moves are kept, in days",
-     set_limit<&HistoryLimits::moves_days, 36500>, get_limit<&HistoryLimits::moves_days>},
-    {"epoch_samples_minutes", KeyKind::kNumber, "1 to 10080",
-     "How long the figures of every epoch are kept, in minutes",
-     set_limit<&HistoryLimits::epoch_samples_minutes, 10080>,
-     get_limit<&HistoryLimits::epoch_samples_minutes>},
-    {"minute_samples_days", KeyKind::kNumber, "1 to 3650",
-     "How long averages over a minute are kept, in days",
-     set_limit<&HistoryLimits::minute_samples_days, 3650>,
-     get_limit<&HistoryLimits::minute_samples_days>},
-    {"hour_samples_days", KeyKind::kNumber, "1 to 36500",
-     "How long averages over an hour are kept, in days",
-     set_limit<&HistoryLimits::hour_samples_days, 36500>,
-     get_limit<&HistoryLimits::hour_samples_days>},
+    number_key<&HistoryLimits::max_mib, 1, 1048576>("max_mib", "1 to 1048576",
+                                                    "Largest size of the database, in MiB"),
+    number_key<&HistoryLimits::moves_days, 1, 36500>("moves_days", "1 to 36500",
+                                                     "How long moves are kept, in days"),
+    number_key<&HistoryLimits::epoch_samples_minutes, 1, 10080>(
+        "epoch_samples_minutes", "1 to 10080",
+        "How long the figures of every epoch are kept, in minutes"),
+    number_key<&HistoryLimits::minute_samples_days, 1, 3650>(
+        "minute_samples_days", "1 to 3650", "How long averages over a minute are kept, in days"),
+    number_key<&HistoryLimits::hour_samples_days, 1, 36500>(
+        "hour_samples_days", "1 to 36500", "How long averages over an hour are kept, in days"),
 };
 
 }  // namespace

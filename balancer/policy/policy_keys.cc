@@ -75,46 +75,27 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
     {"nodes", KeyKind::kText, "a list of nodes such as 0-1,3; empty = all",
      "The nodes that the VM may use", set_nodes,
      [](const VmPolicy& policy) { return to_list(policy.nodes); }},
-    choice_key<&VmPolicy::memory_mode>("memory_mode",
-                                       "soft moves pages and lets memory spill, mask also limits "
-                                       "the VM's memory to its home nodes, "
-                                       "hands-off never touches it"),
-    {"do_not_move", KeyKind::kSwitch, "true or false",
-     "true places the VM once and leaves it there",
-     [](VmPolicy& policy, std::string_view text) { return set_switch(policy.do_not_move, text); },
-     [](const VmPolicy& policy) { return switch_text(policy.do_not_move); }},
-    {"prefer_ht", KeyKind::kSwitch, "true or false",
-     "true sizes the VM's clients by a node's threads instead of its cores",
-     [](VmPolicy& policy, std::string_view text) { return set_switch(policy.prefer_ht, text); },
-     [](const VmPolicy& policy) { return switch_text(policy.prefer_ht); }},
-    {"max_per_node", KeyKind::kNumber, "0 to 4096",
-     "Most vCPUs of the VM on one node, if it may use enough nodes for that; cannot be combined "
-     "with topology_policy single-numa-node; 0 = as many as the node has room for",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_number(policy.max_per_node, text, 0, kMostVcpus);
-     },
-     [](const VmPolicy& policy) { return std::to_string(policy.max_per_node); }},
-    {"max_per_client", KeyKind::kNumber, "0 to 4096",
-     "Most vCPUs of one client of the VM; 0 = as max_per_node",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_number(policy.max_per_client, text, 0, kMostVcpus);
-     },
-     [](const VmPolicy& policy) { return std::to_string(policy.max_per_client); }},
-    {"consolidate", KeyKind::kSwitch, "true or false",
-     "true keeps the fewest clients even if memory spills to another node, false splits by memory "
-     "as well",
-     [](VmPolicy& policy, std::string_view text) { return set_switch(policy.consolidate, text); },
-     [](const VmPolicy& policy) { return switch_text(policy.consolidate); }},
-    {"affinity_group", KeyKind::kText, "a name, or nothing",
-     "VMs with the same name are brought together on a node",
-     [](VmPolicy& policy, std::string_view text) { return set_text(policy.affinity_group, text); },
-     [](const VmPolicy& policy) { return policy.affinity_group; }},
-    {"anti_affinity_group", KeyKind::kText, "a name, or nothing",
-     "VMs with the same name are kept on different nodes",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_text(policy.anti_affinity_group, text);
-     },
-     [](const VmPolicy& policy) { return policy.anti_affinity_group; }},
+    choice_key<&VmPolicy::memory_mode>(
+        "memory_mode",
+        "soft moves pages and lets memory spill, mask also limits the VM's memory to its home "
+        "nodes, hands-off never touches it"),
+    switch_key<&VmPolicy::do_not_move>("do_not_move",
+                                       "true places the VM once and leaves it there"),
+    switch_key<&VmPolicy::prefer_ht>(
+        "prefer_ht", "true sizes the VM's clients by a node's threads instead of its cores"),
+    number_key<&VmPolicy::max_per_node, 0, kMostVcpus>(
+        "max_per_node", "0 to 4096",
+        "Most vCPUs of the VM on one node, if it may use enough nodes for that; cannot be combined "
+        "with topology_policy single-numa-node; 0 = as many as the node has room for"),
+    number_key<&VmPolicy::max_per_client, 0, kMostVcpus>(
+        "max_per_client", "0 to 4096", "Most vCPUs of one client of the VM; 0 = as max_per_node"),
+    switch_key<&VmPolicy::consolidate>("consolidate",
+                                       "true keeps the fewest clients even if memory spills to "
+                                       "another node, false splits by memory as well"),
+    text_key<&VmPolicy::affinity_group>("affinity_group", "a name, or nothing",
+                                        "VMs with the same name are brought together on a node"),
+    text_key<&VmPolicy::anti_affinity_group>("anti_affinity_group", "a name, or nothing",
+                                             "VMs with the same name are kept on different nodes"),
     {"anti_affinity", KeyKind::kText, "soft or hard",
      "hard never lets two VMs of the group share a node, soft only if the alternative costs more",
      set_anti_affinity,
@@ -135,26 +116,17 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
         "What topology_policy keeps together: vm the whole VM, client each of its clients by "
         "itself, so that a VM with guest NUMA cells may start where each cell fits; they "
         "correspond to the kubelet's pod and container"),
-    {"prefer_closest_numa_nodes", KeyKind::kSwitch, "true or false",
-     "With true, a best-effort or restricted VM starts on nodes near each other, if several "
-     "choices are equally few nodes",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_switch(policy.prefer_closest_numa_nodes, text);
-     },
-     [](const VmPolicy& policy) { return switch_text(policy.prefer_closest_numa_nodes); }},
-    {"max_allowable_numa_nodes", KeyKind::kNumber, "0 to 1024",
-     "On a host with more nodes than this, topology_policy keeps nothing together: a restricted or "
-     "single-numa-node VM does not start, and best-effort has no effect; 0 = no limit",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_number(policy.max_allowable_numa_nodes, text, 0, 1024);
-     },
-     [](const VmPolicy& policy) { return std::to_string(policy.max_allowable_numa_nodes); }},
-    {"locality_weight", KeyKind::kNumber, "0 to 1000",
-     "What remote memory costs this VM, in per cent of what it is estimated to cost others",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_number(policy.locality_weight_pct, text, 0, 1000);
-     },
-     [](const VmPolicy& policy) { return std::to_string(policy.locality_weight_pct); }},
+    switch_key<&VmPolicy::prefer_closest_numa_nodes>(
+        "prefer_closest_numa_nodes",
+        "With true, a best-effort or restricted VM starts on nodes near each other, if several "
+        "choices are equally few nodes"),
+    number_key<&VmPolicy::max_allowable_numa_nodes, 0, 1024>(
+        "max_allowable_numa_nodes", "0 to 1024",
+        "On a host with more nodes than this, topology_policy keeps nothing together: a restricted "
+        "or single-numa-node VM does not start, and best-effort has no effect; 0 = no limit"),
+    number_key<&VmPolicy::locality_weight_pct, 0, 1000>(
+        "locality_weight", "0 to 1000",
+        "What remote memory costs this VM, in per cent of what it is estimated to cost others"),
     choice_key<&VmPolicy::device_locality>(
         "device_locality",
         "strict keeps the VM on the nodes of its devices: passed-through PCI and mediated devices, "
@@ -178,10 +150,9 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
         "How many cores a VM with cpu_binding share or exclusive takes: FullPCPUs as few whole "
         "cores as hold its vCPUs; SpreadByPCPUs one core for each vCPU, and one thread of each; "
         "none all cores with share, and the same as FullPCPUs with exclusive"),
-    choice_key<&VmPolicy::cpu_class>(
-        "class",
-        "batch keeps the VM off the caches and cores of latency VMs on its node while there are "
-        "others"),
+    choice_key<&VmPolicy::cpu_class>("class",
+                                     "batch keeps the VM off the caches and cores of latency VMs "
+                                     "on its node while there are others"),
     choice_key<&VmPolicy::memory_class>(
         "memory_class",
         "guaranteed keeps all of the VM's memory, whatever others want; burstable keeps it as long "
@@ -193,24 +164,18 @@ constexpr KeyInfo<VmPolicy> kPolicy[] = {
         "What happens when the VM starts and topology_policy finds no node with room for it: "
         "advise adds to the refusal whether moving other VMs could help; before-start moves them "
         "while the start waits; never does neither"),
-    {"make_room_deadline_s", KeyKind::kNumber, "0 to 120",
-     "How many seconds the start of a VM with make_room = before-start may wait; 0 = not at all",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_number(policy.make_room_deadline_s, text, 0, kLongestWaitForRoom_s);
-     },
-     [](const VmPolicy& policy) { return std::to_string(policy.make_room_deadline_s); }},
-    {"priority", KeyKind::kNumber, "-1000 to 1000",
-     "How important the VM is when room is made for another one: VMs of lower priority are moved "
-     "first; none is stopped",
-     [](VmPolicy& policy, std::string_view text) {
-       return set_number(policy.priority, text, -kMostPriority, kMostPriority);
-     },
-     [](const VmPolicy& policy) { return std::to_string(policy.priority); }},
-    {"owner", KeyKind::kText, "a name, or nothing",
-     "The owner of the VM, for whom room may be reserved (vmnuma reserve --for-owner); if empty, "
-     "the project that OpenStack's Nova names in the metadata, by name or UUID",
-     [](VmPolicy& policy, std::string_view text) { return set_text(policy.owner, text); },
-     [](const VmPolicy& policy) { return policy.owner; }},
+    number_key<&VmPolicy::make_room_deadline_s, 0, kLongestWaitForRoom_s>(
+        "make_room_deadline_s", "0 to 120",
+        "How many seconds the start of a VM with make_room = before-start may wait; 0 = not at "
+        "all"),
+    number_key<&VmPolicy::priority, -kMostPriority, kMostPriority>(
+        "priority", "-1000 to 1000",
+        "How important the VM is when room is made for another one: VMs of lower priority are "
+        "moved first; none is stopped"),
+    text_key<&VmPolicy::owner>(
+        "owner", "a name, or nothing",
+        "The owner of the VM, for whom room may be reserved (vmnuma reserve --for-owner); if "
+        "empty, the project that OpenStack's Nova names in the metadata, by name or UUID"),
     {"device_pool", KeyKind::kText, "names of pools, such as gpu,gpu,vf; or nothing",
      "The pools (device_pool in vmnuma.toml) that the VM gets devices from, one for each time that "
      "a pool is named; vmnuma advise chooses them",

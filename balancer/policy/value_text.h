@@ -58,21 +58,58 @@ template <Named Choice>
   return refuse("is " + in_quotes(text) + ", but must be " + allowed);
 }
 
-/// A row for a member that is an enumeration and may have any of its values:
-/// `choice_key<&VmPolicy::memory_mode>("memory_mode", "soft moves pages ...")`.
-template <auto kMember, class Target, Named Choice>
-[[nodiscard]] constexpr KeyInfo<Target> choice_key_of(std::string_view name, std::string_view help,
-                                                      Choice Target::* /*member*/) {
-  return {name,
-          KeyKind::kText,
-          kChoices<Choice>,
-          help,
-          [](Target& target, std::string_view text) { return set_choice(target.*kMember, text); },
-          [](const Target& target) { return std::string(name_of(target.*kMember)); }};
+// Rows for members: `switch_key<&VmPolicy::do_not_move>("do_not_move", "true places the VM ...")`.
+
+template <class Member>
+struct MemberTypes;
+template <class Class, class Type>
+struct MemberTypes<Type Class::*> {
+  using Target = Class;
+  using Value = Type;
+};
+template <auto kMember>
+using TargetOf = typename MemberTypes<decltype(kMember)>::Target;
+
+template <auto kMember>
+[[nodiscard]] constexpr auto text_key(std::string_view name, std::string_view allowed,
+                                      std::string_view help) {
+  using Target = TargetOf<kMember>;
+  const auto set = [](Target& target, std::string_view text) {
+    return set_text(target.*kMember, text);
+  };
+  const auto get = [](const Target& target) { return target.*kMember; };
+  return KeyInfo<Target>{name, KeyKind::kText, allowed, help, set, get};
 }
 template <auto kMember>
+[[nodiscard]] constexpr auto switch_key(std::string_view name, std::string_view help) {
+  using Target = TargetOf<kMember>;
+  const auto set = [](Target& target, std::string_view text) {
+    return set_switch(target.*kMember, text);
+  };
+  const auto get = [](const Target& target) { return switch_text(target.*kMember); };
+  return KeyInfo<Target>{name, KeyKind::kSwitch, "true or false", help, set, get};
+}
+template <auto kMember, std::int64_t kSmallest, std::int64_t kLargest>
+[[nodiscard]] constexpr auto number_key(std::string_view name, std::string_view allowed,
+                                        std::string_view help) {
+  using Target = TargetOf<kMember>;
+  const auto set = [](Target& target, std::string_view text) {
+    return set_number(target.*kMember, text, kSmallest, kLargest);
+  };
+  const auto get = [](const Target& target) { return std::to_string(target.*kMember); };
+  return KeyInfo<Target>{name, KeyKind::kNumber, allowed, help, set, get};
+}
+/// An enumeration that may have any of its values.
+template <auto kMember>
 [[nodiscard]] constexpr auto choice_key(std::string_view name, std::string_view help) {
-  return choice_key_of<kMember>(name, help, kMember);
+  using Target = TargetOf<kMember>;
+  const auto set = [](Target& target, std::string_view text) {
+    return set_choice(target.*kMember, text);
+  };
+  const auto get = [](const Target& target) { return std::string(name_of(target.*kMember)); };
+  return KeyInfo<Target>{
+      name, KeyKind::kText, kChoices<typename MemberTypes<decltype(kMember)>::Value>, help, set,
+      get};
 }
 
 }  // namespace vmnuma::balancer
