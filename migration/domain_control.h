@@ -8,9 +8,12 @@
 /// id.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "placement/base/names.h"
 #include "placement/base/result.h"
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
@@ -27,6 +30,30 @@ struct DomainRun {
   bool operator==(const DomainRun&) const = default;
 };
 
+/// A thread of a VM, or all threads of its emulator.
+struct ThreadId {
+  enum class Kind { kVcpu, kEmulator, kIoThread };
+  [[nodiscard]] friend constexpr auto names(Kind) {
+    return names_in_order<Kind>("vcpu", "emulator", "io-thread");
+  }
+  Kind kind{};
+  std::int32_t number = 0;  ///< vCPU or I/O thread number; 0 for the emulator
+  auto operator<=>(const ThreadId&) const = default;
+};
+
+/// The thread for people: "vCPU 3", "the emulator", "I/O thread 1".
+[[nodiscard]] inline std::string thread_text(ThreadId thread) {
+  switch (thread.kind) {
+    case ThreadId::Kind::kVcpu:
+      return "vCPU " + std::to_string(thread.number);
+    case ThreadId::Kind::kEmulator:
+      return "the emulator";
+    case ThreadId::Kind::kIoThread:
+      return "I/O thread " + std::to_string(thread.number);
+  }
+  return {};
+}
+
 class DomainControl {
  public:
   virtual ~DomainControl() = default;
@@ -40,12 +67,8 @@ class DomainControl {
   /// message says that it began during the call), invalid-argument (empty set, a CPU that the host
   /// does not have), permission-denied, unavailable (no connection), busy (a job holds the VM),
   /// unsupported, io.
-  [[nodiscard]] virtual Result<void> pin_vcpu(const DomainRun& run, std::int32_t vcpu,
-                                              const std::vector<CpuId>& cpus) = 0;
-  [[nodiscard]] virtual Result<void> pin_emulator(const DomainRun& run,
-                                                  const std::vector<CpuId>& cpus) = 0;
-  [[nodiscard]] virtual Result<void> pin_io_thread(const DomainRun& run, std::int32_t io_thread,
-                                                   const std::vector<CpuId>& cpus) = 0;
+  [[nodiscard]] virtual Result<void> pin(const DomainRun& run, ThreadId thread,
+                                         const std::vector<CpuId>& cpus) = 0;
 
   /// Sets the nodes the VM's memory may use (libvirt numatune, always with mode `restrictive`,
   /// because a call without a mode makes libvirt record `strict` and refuse every later change).

@@ -20,12 +20,9 @@ namespace vmnuma::migration {
 /// host". For a thread without a pin, `before` is the set that libvirt was advised at the start, if
 /// known.
 struct PinChange {
-  enum class Thread { kVcpu, kEmulator, kIoThread };
-  [[nodiscard]] friend constexpr auto names(Thread) {
-    return names_in_order<Thread>("vcpu", "emulator", "io-thread");
-  }
+  using Thread = ThreadId::Kind;
   Thread thread{};
-  std::int32_t number = 0;  ///< vCPU or I/O thread number; 0 for the emulator
+  std::int32_t number = 0;  ///< as in ThreadId
   std::vector<CpuId> before;
   std::vector<CpuId> after;
   bool operator==(const PinChange&) const = default;

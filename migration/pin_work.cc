@@ -21,15 +21,7 @@ Result<void> set_pin(const Order& order, const Ports& ports, const Limits& limit
   const PinChange& pin = change.pins[step.pin];
   const auto& wanted = back ? pin.before : pin.after;
   const auto& cpus = wanted.empty() ? limits.all_cpus : wanted;
-  switch (pin.thread) {
-    case PinChange::Thread::kVcpu:
-      return ports.control.pin_vcpu(run_of(change), pin.number, cpus);
-    case PinChange::Thread::kEmulator:
-      return ports.control.pin_emulator(run_of(change), cpus);
-    case PinChange::Thread::kIoThread:
-      return ports.control.pin_io_thread(run_of(change), pin.number, cpus);
-  }
-  return {};
+  return ports.control.pin(run_of(change), {pin.thread, pin.number}, cpus);
 }
 
 }  // namespace

@@ -17,7 +17,6 @@
 ///     at all if memory may not be moved.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -30,12 +29,7 @@
 
 namespace vmnuma::balancer {
 
-/// A thread of a VM.
-struct ThreadId {
-  migration::PinChange::Thread kind{};
-  std::int32_t number = 0;
-  auto operator<=>(const ThreadId&) const = default;
-};
+using migration::ThreadId;
 
 /// The original state of one VM.
 struct Original {

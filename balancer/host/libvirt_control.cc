@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -25,6 +24,7 @@ namespace vmnuma::balancer {
 namespace {
 
 using migration::DomainRun;
+using migration::ThreadId;
 
 struct FreeBytes {
   void operator()(void* bytes) const noexcept { std::free(bytes); }
@@ -84,16 +84,29 @@ Error refusal(const DomainHandle& domain, const std::string& what) {
   return error;
 }
 
-using PinCall = std::function<int(virDomainPtr, CpuMap&)>;
+/// Has libvirt pin the thread; negative if that failed.
+int call_pin(virDomainPtr domain, ThreadId thread, CpuMap& map, unsigned int flags) {
+  const auto number = static_cast<unsigned int>(thread.number);
+  const auto length = static_cast<int>(map.size());
+  switch (thread.kind) {
+    case ThreadId::Kind::kVcpu:
+      return virDomainPinVcpuFlags(domain, number, map.data(), length, flags);
+    case ThreadId::Kind::kEmulator:
+      return virDomainPinEmulator(domain, map.data(), length, flags);
+    case ThreadId::Kind::kIoThread:
+      return virDomainPinIOThread(domain, number, map.data(), length, flags);
+  }
+  return -1;
+}
 
-/// Looks the domain up, and has `call` pin it with `map`, which is valid.
-Result<void> pin_once(const Connection& connection, const DomainRun& run, const std::string& what,
-                      CpuMap& map, const PinCall& call) {
+/// Looks the domain up, and pins the thread with `map`, which is valid.
+Result<void> pin_once(const Connection& connection, const DomainRun& run, ThreadId thread,
+                      const std::string& what, CpuMap& map) {
   const auto domain = find(connection, run);
   if (!domain) {
     return failure(domain.error(), what);
   }
-  if (call(domain->get(), map) == 0) {
+  if (call_pin(domain->get(), thread, map, connection.change_flags()) == 0) {
     return check_still_there(connection, run, what);
   }
   Error error = refusal(*domain, what);
@@ -102,33 +115,6 @@ Result<void> pin_once(const Connection& connection, const DomainRun& run, const 
     error.code = ErrorCode::kNotFound;
   }
   return tl::unexpected<Error>(std::move(error));
-}
-
-/// Makes the map, looks the domain up, and has `call` pin it.
-Result<void> pin(const Connection& connection, const DomainRun& run, const std::string& thread,
-                 const std::vector<CpuId>& cpus, const PinCall& call) {
-  const std::string what =
-      fmt::format("cannot pin {} of VM {} to CPUs {}", thread, to_text(run.vm), to_list(cpus));
-  const auto host = host_cpus(connection);
-  auto map = host.and_then([&](const HostCpus& found) { return make_cpu_map(cpus, found); });
-  if (!map) {
-    return failure(std::move(map).error(), what);
-  }
-  auto pinned = pin_once(connection, run, what, *map, call);
-  CpuMap online = online_part(*map, host->online);
-  // A cpuset of cgroup v1 takes no offline CPU (update_cpumask(), kernel/cgroup/cpuset.c, 6.1).
-  if (!pinned && pinned.error().errno_value == EINVAL && online != *map) {
-    pinned = pin_once(connection, run, what, online, call);
-  }
-  return pinned;
-}
-
-Result<void> no_such_thread(const VmId& vm, const std::string& thread) {
-  return failure(ErrorCode::kNotFound, fmt::format("VM {} has no {}", to_text(vm), thread));
-}
-
-int length_of(const CpuMap& map) {
-  return static_cast<int>(map.size());
 }
 
 /// Describes the running VM. Refuses VMs whose memory libvirt bound at their start. libvirt 9.0
@@ -196,46 +182,30 @@ Result<std::shared_ptr<Connection>> LibvirtControl::connected() {
   return connection_;
 }
 
-Result<void> LibvirtControl::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<CpuId>& cpus) {
-  const std::string thread = fmt::format("vCPU {}", vcpu);
-  if (vcpu < 0) {
-    return no_such_thread(run.vm, thread);
+Result<void> LibvirtControl::pin(const DomainRun& run, ThreadId thread,
+                                 const std::vector<CpuId>& cpus) {
+  if (thread.number < 0) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("VM {} has no {}", to_text(run.vm), thread_text(thread)));
   }
   const auto connection = connected();
   if (!connection) {
     return tl::unexpected<Error>(connection.error());
   }
-  return pin(**connection, run, thread, cpus, [&](virDomainPtr domain, CpuMap& map) {
-    return virDomainPinVcpuFlags(domain, static_cast<unsigned int>(vcpu), map.data(),
-                                 length_of(map), (*connection)->change_flags());
-  });
-}
-
-Result<void> LibvirtControl::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
-  const auto connection = connected();
-  if (!connection) {
-    return tl::unexpected<Error>(connection.error());
+  const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread_text(thread),
+                                       to_text(run.vm), to_list(cpus));
+  const auto host = host_cpus(**connection);
+  auto map = host.and_then([&](const HostCpus& found) { return make_cpu_map(cpus, found); });
+  if (!map) {
+    return failure(std::move(map).error(), what);
   }
-  return pin(**connection, run, "the emulator", cpus, [&](virDomainPtr domain, CpuMap& map) {
-    return virDomainPinEmulator(domain, map.data(), length_of(map), (*connection)->change_flags());
-  });
-}
-
-Result<void> LibvirtControl::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<CpuId>& cpus) {
-  const std::string thread = fmt::format("I/O thread {}", io_thread);
-  if (io_thread < 0) {
-    return no_such_thread(run.vm, thread);
+  auto pinned = pin_once(**connection, run, thread, what, *map);
+  CpuMap online = online_part(*map, host->online);
+  // A cpuset of cgroup v1 takes no offline CPU (update_cpumask(), kernel/cgroup/cpuset.c, 6.1).
+  if (!pinned && pinned.error().errno_value == EINVAL && online != *map) {
+    pinned = pin_once(**connection, run, thread, what, online);
   }
-  const auto connection = connected();
-  if (!connection) {
-    return tl::unexpected<Error>(connection.error());
-  }
-  return pin(**connection, run, thread, cpus, [&](virDomainPtr domain, CpuMap& map) {
-    return virDomainPinIOThread(domain, static_cast<unsigned int>(io_thread), map.data(),
-                                length_of(map), (*connection)->change_flags());
-  });
+  return pinned;
 }
 
 Result<void> LibvirtControl::set_memory_nodes(const DomainRun& run,

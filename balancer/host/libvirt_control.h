@@ -35,12 +35,8 @@ class LibvirtControl final : public migration::DomainControl {
   LibvirtControl(EventLoop& loop, std::string uri) : loop_(loop), uri_(std::move(uri)) {}
 
   /// See the port. Additional error: unsupported for a URI that can never work.
-  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin(const migration::DomainRun& run, migration::ThreadId thread,
+                                 const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<NodeId>& nodes) override;
   [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,

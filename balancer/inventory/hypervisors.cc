@@ -7,6 +7,7 @@
 namespace vmnuma::balancer {
 
 using migration::DomainRun;
+using migration::ThreadId;
 
 Hypervisors::Hypervisors(std::vector<Source> sources) {
   VMNUMA_CHECK(!sources.empty());
@@ -104,22 +105,10 @@ Result<void> Hypervisors::with_control_of(const VmId& vm, const Call& call) {
   return result;
 }
 
-Result<void> Hypervisors::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
-                                   const std::vector<CpuId>& cpus) {
+Result<void> Hypervisors::pin(const DomainRun& run, ThreadId thread,
+                              const std::vector<CpuId>& cpus) {
   return with_control_of(
-      run.vm, [&](migration::DomainControl& control) { return control.pin_vcpu(run, vcpu, cpus); });
-}
-
-Result<void> Hypervisors::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
-  return with_control_of(
-      run.vm, [&](migration::DomainControl& control) { return control.pin_emulator(run, cpus); });
-}
-
-Result<void> Hypervisors::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
-                                        const std::vector<CpuId>& cpus) {
-  return with_control_of(run.vm, [&](migration::DomainControl& control) {
-    return control.pin_io_thread(run, io_thread, cpus);
-  });
+      run.vm, [&](migration::DomainControl& control) { return control.pin(run, thread, cpus); });
 }
 
 Result<void> Hypervisors::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {

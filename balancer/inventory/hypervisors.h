@@ -47,12 +47,8 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
   /// Returns the result of `call` with the control of the VM's source.
   template <class Call>
   [[nodiscard]] Result<void> with_control_of(const VmId& vm, const Call& call);
-  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin(const migration::DomainRun& run, migration::ThreadId thread,
+                                 const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<NodeId>& nodes) override;
   [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,

@@ -26,7 +26,7 @@ KnownVm* KnownVms::run_of(const VmId& id, const VmProcess& process) {
   return found == vms_.end() || found->second.process != process ? nullptr : &found->second;
 }
 
-void KnownVms::record_pin(const VmId& id, const VmProcess& process, ThreadKey thread,
+void KnownVms::record_pin(const VmId& id, const VmProcess& process, migration::ThreadId thread,
                           const std::vector<CpuId>& cpus) {
   const std::lock_guard lock(mutex_);
   if (KnownVm* vm = run_of(id, process); vm != nullptr) {

@@ -12,8 +12,6 @@
 ///  - a descriptor lives as long as it has an owner.
 #pragma once
 
-#include <compare>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "migration/domain_control.h"
 #include "migration/linux/process_descriptor.h"
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
@@ -28,21 +27,12 @@
 
 namespace vmnuma::balancer::qemu {
 
-enum class Role { kVcpu, kEmulator, kIoThread };
-
-/// A thread, or all threads of the emulator.
-struct ThreadKey {
-  Role role{};
-  std::int32_t number = 0;  ///< 0 for the emulator
-  auto operator<=>(const ThreadKey&) const = default;
-};
-
 struct KnownVm {
   VmProcess process;
   std::shared_ptr<const migration::ProcessDescriptor> descriptor;
   std::vector<std::string> io_thread_names;
-  std::map<ThreadKey, std::vector<CpuId>> pins;  ///< ours
-  std::vector<PolicySetting> policy;             ///< its own, or set while it runs
+  std::map<migration::ThreadId, std::vector<CpuId>> pins;  ///< ours
+  std::vector<PolicySetting> policy;                       ///< its own, or set while it runs
 };
 
 /// All functions from any thread; none blocks.
@@ -54,7 +44,7 @@ class KnownVms {
   [[nodiscard]] std::optional<KnownVm> find(const VmId& id) const;
   /// Records a pin of ours, for that run only. Without CPUs: the thread no longer has a pin of
   /// ours.
-  void record_pin(const VmId& id, const VmProcess& process, ThreadKey thread,
+  void record_pin(const VmId& id, const VmProcess& process, migration::ThreadId thread,
                   const std::vector<CpuId>& cpus);
   void set_policy(const VmId& id, const VmProcess& process, std::vector<PolicySetting> policy);
 

@@ -8,6 +8,8 @@
 
 namespace vmnuma::balancer::qemu {
 
+using migration::ThreadId;
+
 namespace {
 
 /// The thread's pin; empty if it may run anywhere, or has ended.
@@ -18,24 +20,24 @@ std::vector<CpuId> pin_of(std::int64_t tid, const std::vector<CpuId>& online) {
 
 }  // namespace
 
-std::vector<std::int64_t> tids_of(const Threads& threads, ThreadKey key) {
+std::vector<std::int64_t> tids_of(const Threads& threads, ThreadId thread) {
   std::vector<std::int64_t> tids;
-  switch (key.role) {
-    case Role::kVcpu:
-      for (const stats::VcpuThread& thread : threads.vcpus) {
-        if (thread.vcpu == key.number) {
-          tids.push_back(thread.tid);
+  switch (thread.kind) {
+    case ThreadId::Kind::kVcpu:
+      for (const stats::VcpuThread& one : threads.vcpus) {
+        if (one.vcpu == thread.number) {
+          tids.push_back(one.tid);
         }
       }
       break;
-    case Role::kIoThread:
-      for (const IoThread& thread : threads.io_threads) {
-        if (thread.number == key.number) {
-          tids.push_back(thread.tid);
+    case ThreadId::Kind::kIoThread:
+      for (const IoThread& one : threads.io_threads) {
+        if (one.number == thread.number) {
+          tids.push_back(one.tid);
         }
       }
       break;
-    case Role::kEmulator:
+    case ThreadId::Kind::kEmulator:
       tids = threads.emulator;
       break;
   }

@@ -20,8 +20,8 @@
 
 namespace vmnuma::balancer::qemu {
 
-/// The threads with this role and number; empty if there are none.
-[[nodiscard]] std::vector<std::int64_t> tids_of(const Threads& threads, ThreadKey key);
+/// The threads meant by `thread`; empty if there are none.
+[[nodiscard]] std::vector<std::int64_t> tids_of(const Threads& threads, migration::ThreadId thread);
 
 /// Pins all of `tids`. Threads that end meanwhile, and kernel workers among the emulator's threads
 /// that cannot be bound, are skipped unless there are no others. Errors: as set_affinity(); threads

@@ -61,10 +61,10 @@ Result<KnownVm> QemuControl::find(const DomainRun& run) const {
   return *std::move(known);
 }
 
-Result<void> QemuControl::pin(const DomainRun& run, ThreadKey key, const std::string& thread,
+Result<void> QemuControl::pin(const DomainRun& run, migration::ThreadId thread,
                               const std::vector<CpuId>& cpus) {
-  const std::string what =
-      fmt::format("cannot pin {} of VM {} to CPUs {}", thread, to_text(run.vm), to_list(cpus));
+  const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread_text(thread),
+                                       to_text(run.vm), to_list(cpus));
   const auto online = read_online_cpus(root_);
   if (!online) {
     return failure(online.error(), what);
@@ -85,34 +85,21 @@ Result<void> QemuControl::pin(const DomainRun& run, ThreadKey key, const std::st
   if (!threads) {
     return failure(ErrorCode::kNotFound, what + ": " + threads.error().message);
   }
-  const std::vector<std::int64_t> tids = tids_of(*threads, key);
+  const std::vector<std::int64_t> tids = tids_of(*threads, thread);
   if (tids.empty()) {
-    return failure(ErrorCode::kNotFound, fmt::format("{}: there is no {}", what, thread));
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("{}: there is no {}", what, thread_text(thread)));
   }
   auto pinned = pin_threads(tids, wanted->mask);
   if (!vm->descriptor->runs()) {
     return failure(ErrorCode::kNotFound, what + ": it has ended");
   }
   if (pinned) {
-    known_.record_pin(run.vm, vm->process, key,
+    known_.record_pin(run.vm, vm->process, thread,
                       wanted->effective == *online ? std::vector<CpuId>{} : wanted->effective);
   }
   callbacks_.on_change(run.vm);
   return pinned ? Result<void>() : failure(std::move(pinned).error(), what);
-}
-
-Result<void> QemuControl::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
-                                   const std::vector<CpuId>& cpus) {
-  return pin(run, {Role::kVcpu, vcpu}, fmt::format("vCPU {}", vcpu), cpus);
-}
-
-Result<void> QemuControl::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
-  return pin(run, {Role::kEmulator, 0}, "the emulator", cpus);
-}
-
-Result<void> QemuControl::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
-                                        const std::vector<CpuId>& cpus) {
-  return pin(run, {Role::kIoThread, io_thread}, fmt::format("I/O thread {}", io_thread), cpus);
 }
 
 Result<void> QemuControl::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {

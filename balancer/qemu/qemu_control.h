@@ -18,7 +18,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "balancer/qemu/known_vms.h"
@@ -54,12 +53,8 @@ class QemuControl final : public migration::DomainControl {
       : root_(std::move(root)), known_(known), callbacks_(std::move(callbacks)) {}
 
   /// See the port; memory nodes and persistent policies are unsupported.
-  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin(const migration::DomainRun& run, migration::ThreadId thread,
+                                 const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<NodeId>& nodes) override;
   [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
@@ -73,8 +68,6 @@ class QemuControl final : public migration::DomainControl {
 
  private:
   [[nodiscard]] Result<KnownVm> find(const migration::DomainRun& run) const;
-  [[nodiscard]] Result<void> pin(const migration::DomainRun& run, ThreadKey key,
-                                 const std::string& thread, const std::vector<CpuId>& cpus);
 
   const files::Directory root_;
   KnownVms& known_;

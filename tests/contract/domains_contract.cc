@@ -9,6 +9,7 @@ namespace vmnuma::tests {
 namespace {
 
 using migration::DomainRun;
+using Thread = migration::ThreadId::Kind;
 
 constexpr CpuId kNoSuchCpu{15000};
 constexpr NodeId kNoSuchNode{900};
@@ -80,9 +81,12 @@ void DomainsContract::expect_refused_and_unchanged(const DomainRun& run) {
   EXPECT_TRUE(becomes(run.vm, is_listed));
   const auto before = find(run.vm);
 
-  EXPECT_EQ(code_of(host().control().pin_vcpu(run, 0, {host().cpu()})), ErrorCode::kVanished);
-  EXPECT_EQ(code_of(host().control().pin_emulator(run, {host().cpu()})), ErrorCode::kVanished);
-  EXPECT_EQ(code_of(host().control().pin_io_thread(run, 1, {host().cpu()})), ErrorCode::kVanished);
+  EXPECT_EQ(code_of(host().control().pin(run, {Thread::kVcpu, 0}, {host().cpu()})),
+            ErrorCode::kVanished);
+  EXPECT_EQ(code_of(host().control().pin(run, {Thread::kEmulator}, {host().cpu()})),
+            ErrorCode::kVanished);
+  EXPECT_EQ(code_of(host().control().pin(run, {Thread::kIoThread, 1}, {host().cpu()})),
+            ErrorCode::kVanished);
   EXPECT_EQ(code_of(host().control().set_memory_nodes(run, {host().node()})), ErrorCode::kVanished);
   host().changed(run.vm);
 
@@ -141,7 +145,8 @@ TEST_P(DomainsContract, AVcpuPinShowsInTheDescription) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));
 
-  ASSERT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 1, {host().cpu()})), std::nullopt);
+  ASSERT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kVcpu, 1}, {host().cpu()})),
+            std::nullopt);
   host().changed(vm);
 
   EXPECT_TRUE(becomes(vm, [&](const auto& now) {
@@ -153,7 +158,8 @@ TEST_P(DomainsContract, AnEmulatorPinShowsInTheDescription) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));
 
-  ASSERT_EQ(code_of(host().control().pin_emulator(run_of(vm), {host().cpu()})), std::nullopt);
+  ASSERT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kEmulator}, {host().cpu()})),
+            std::nullopt);
   host().changed(vm);
 
   EXPECT_TRUE(becomes(vm, [&](const auto& now) {
@@ -165,7 +171,8 @@ TEST_P(DomainsContract, AnIoThreadPinShowsInTheDescription) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));
 
-  ASSERT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, {host().cpu()})), std::nullopt);
+  ASSERT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kIoThread, 1}, {host().cpu()})),
+            std::nullopt);
   host().changed(vm);
 
   EXPECT_TRUE(becomes(vm, [&](const auto& now) {
@@ -175,9 +182,11 @@ TEST_P(DomainsContract, AnIoThreadPinShowsInTheDescription) {
 
 TEST_P(DomainsContract, RefusesAnEmptyCpuSet) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
-  EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 0, {})), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(host().control().pin_emulator(run_of(vm), {})), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, {})),
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kVcpu, 0}, {})),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kEmulator}, {})),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kIoThread, 1}, {})),
             ErrorCode::kInvalidArgument);
 }
 
@@ -186,11 +195,13 @@ TEST_P(DomainsContract, RefusesACpuTheHostDoesNotHaveAndChangesNothing) {
   ASSERT_TRUE(becomes(vm, is_listed));
   const std::vector<CpuId> cpus{host().cpu(), kNoSuchCpu};
 
-  EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 0, cpus)), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(host().control().pin_emulator(run_of(vm), cpus)), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, cpus)),
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kVcpu, 0}, cpus)),
             ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 0, {CpuId{-1}})),
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kEmulator}, cpus)),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kIoThread, 1}, cpus)),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kVcpu, 0}, {CpuId{-1}})),
             ErrorCode::kInvalidArgument);
   host().changed(vm);
 
@@ -211,9 +222,9 @@ TEST_P(DomainsContract, AnOfflineCpuBesideAnOnlineOneIsAccepted) {
   std::vector<CpuId> cpus{host().cpu(), *offline};
   std::sort(cpus.begin(), cpus.end());
 
-  EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 0, cpus)), std::nullopt);
-  EXPECT_EQ(code_of(host().control().pin_emulator(run_of(vm), cpus)), std::nullopt);
-  EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, cpus)), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kVcpu, 0}, cpus)), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kEmulator}, cpus)), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kIoThread, 1}, cpus)), std::nullopt);
   host().changed(vm);
 
   // Whether the offline CPU is described, too, depends on the implementation.
@@ -237,7 +248,8 @@ TEST_P(DomainsContract, OnlyOfflineCpusMeanAllOnlineOnes) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   ASSERT_TRUE(becomes(vm, is_listed));
 
-  EXPECT_EQ(code_of(host().control().pin_emulator(run_of(vm), {*offline})), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kEmulator}, {*offline})),
+            std::nullopt);
   host().changed(vm);
 
   EXPECT_TRUE(becomes(vm, [&](const auto& now) {
@@ -246,8 +258,10 @@ TEST_P(DomainsContract, OnlyOfflineCpusMeanAllOnlineOnes) {
     };
     return now && (now->emulator_pin.empty() || (has(host().cpu()) && !has(*offline)));
   }));
-  EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), 0, {*offline})), std::nullopt);
-  EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), 1, {*offline})), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kVcpu, 0}, {*offline})),
+            std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kIoThread, 1}, {*offline})),
+            std::nullopt);
 }
 
 TEST_P(DomainsContract, AVmWithoutAJobIsFreeAndSoIsOneThatIsNotThere) {
@@ -257,11 +271,11 @@ TEST_P(DomainsContract, AVmWithoutAJobIsFreeAndSoIsOneThatIsNotThere) {
 }
 
 TEST_P(DomainsContract, AnUnknownVmIsNotFound) {
-  EXPECT_EQ(code_of(host().control().pin_vcpu({kNoSuchVm, 1}, 0, {host().cpu()})),
+  EXPECT_EQ(code_of(host().control().pin({kNoSuchVm, 1}, {Thread::kVcpu, 0}, {host().cpu()})),
             ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(host().control().pin_emulator({kNoSuchVm, 1}, {host().cpu()})),
+  EXPECT_EQ(code_of(host().control().pin({kNoSuchVm, 1}, {Thread::kEmulator}, {host().cpu()})),
             ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(host().control().pin_io_thread({kNoSuchVm, 1}, 1, {host().cpu()})),
+  EXPECT_EQ(code_of(host().control().pin({kNoSuchVm, 1}, {Thread::kIoThread, 1}, {host().cpu()})),
             ErrorCode::kNotFound);
   EXPECT_EQ(code_of(host().control().set_memory_nodes({kNoSuchVm, 1}, {host().node()})),
             ErrorCode::kNotFound);
@@ -271,8 +285,10 @@ TEST_P(DomainsContract, AStoppedVmIsNotFound) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   const DomainRun run = run_of(vm);
   host().stop(vm);
-  EXPECT_EQ(code_of(host().control().pin_vcpu(run, 0, {host().cpu()})), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(host().control().pin_emulator(run, {host().cpu()})), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().pin(run, {Thread::kVcpu, 0}, {host().cpu()})),
+            ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().pin(run, {Thread::kEmulator}, {host().cpu()})),
+            ErrorCode::kNotFound);
   EXPECT_EQ(code_of(host().control().set_memory_nodes(run, {host().node()})), ErrorCode::kNotFound);
 }
 
@@ -297,17 +313,18 @@ TEST_P(DomainsContract, AVmThatWasStartedAnewIsLeftAlone) {
 
 TEST_P(DomainsContract, ARunThatIsNotKnownIsWhicheverThereIs) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
-  EXPECT_EQ(code_of(host().control().pin_vcpu({vm}, 0, {host().cpu()})), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin({vm}, {Thread::kVcpu, 0}, {host().cpu()})), std::nullopt);
 }
 
 TEST_P(DomainsContract, AnUnknownThreadIsNotFound) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
   for (const std::int32_t number : {-1, 99}) {
-    EXPECT_EQ(code_of(host().control().pin_vcpu(run_of(vm), number, {host().cpu()})),
+    EXPECT_EQ(code_of(host().control().pin(run_of(vm), {Thread::kVcpu, number}, {host().cpu()})),
               ErrorCode::kNotFound)
         << number;
-    EXPECT_EQ(code_of(host().control().pin_io_thread(run_of(vm), number, {host().cpu()})),
-              ErrorCode::kNotFound)
+    EXPECT_EQ(
+        code_of(host().control().pin(run_of(vm), {Thread::kIoThread, number}, {host().cpu()})),
+        ErrorCode::kNotFound)
         << number;
   }
 }
@@ -461,11 +478,12 @@ TEST_P(DomainsContract, ALostConnectionIsUnavailableUntilItIsBack) {
   const auto refreshed = host().inventory().refresh();
   ASSERT_FALSE(refreshed.has_value());
   EXPECT_EQ(refreshed.error().code, ErrorCode::kUnavailable) << refreshed.error().message;
-  EXPECT_EQ(code_of(host().control().pin_vcpu(run, 0, {host().cpu()})), ErrorCode::kUnavailable);
+  EXPECT_EQ(code_of(host().control().pin(run, {Thread::kVcpu, 0}, {host().cpu()})),
+            ErrorCode::kUnavailable);
 
   host().restore_connection();
   EXPECT_TRUE(becomes(vm, is_listed));
-  EXPECT_EQ(code_of(host().control().pin_vcpu(run, 0, {host().cpu()})), std::nullopt);
+  EXPECT_EQ(code_of(host().control().pin(run, {Thread::kVcpu, 0}, {host().cpu()})), std::nullopt);
 }
 
 }  // namespace vmnuma::tests

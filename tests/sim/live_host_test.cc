@@ -23,6 +23,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using Thread = migration::ThreadId::Kind;
 
 constexpr std::int64_t kEpochUs = 2'000'000;
 
@@ -65,8 +66,8 @@ class LiveHostTest : public testing::Test {
     return ran_ns / 1'000'000;
   }
   Result<void> pin_first(const VmDescription& vm) {
-    return host_->control().pin_vcpu({vm.id, vm.domain_id}, 0,
-                                     balancer::cpus_of(host_->topology().nodes[1]));
+    return host_->control().pin({vm.id, vm.domain_id}, {Thread::kVcpu, 0},
+                                balancer::cpus_of(host_->topology().nodes[1]));
   }
 
   Scenario scenario_;

@@ -18,6 +18,7 @@ using migration::Order;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using Thread = migration::ThreadId::Kind;
 
 class OraclesTest : public testing::Test {
  protected:
@@ -206,17 +207,18 @@ TEST_F(OraclesTest, PinsThatDisagreeWithTheHomeAreNoticed) {
   oracles_->epoch_ended(1, *host_, *daemon_);
   EXPECT_THAT(violations(), IsEmpty());
   const auto elsewhere = balancer::cpus_of(host_->topology().nodes[1]);
-  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm_}, 1, elsewhere));
+  ASSERT_TRUE(host_->libvirt().pin({vm_}, {Thread::kVcpu, 1}, elsewhere));
   oracles_->epoch_ended(2, *host_, *daemon_);
   EXPECT_THAT(violations(), ElementsAre(HasSubstr("pinned to different places")));
-  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm_}, 0, elsewhere));
+  ASSERT_TRUE(host_->libvirt().pin({vm_}, {Thread::kVcpu, 0}, elsewhere));
   oracles_->epoch_ended(3, *host_, *daemon_);
   EXPECT_THAT(violations(), Contains(HasSubstr("epoch 3: 'web'/0 has its home on node 0 and is "
                                                "pinned to CPUs '4-7'")));
 }
 
 TEST_F(OraclesTest, PinsAreMendedForLongerAfterARestartWhereTheyAreSlow) {
-  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm_}, 1, balancer::cpus_of(host_->topology().nodes[1])));
+  ASSERT_TRUE(host_->libvirt().pin({vm_}, {Thread::kVcpu, 1},
+                                   balancer::cpus_of(host_->topology().nodes[1])));
   scenario_.faults = {{.epoch = 3, .kind = FaultKind::kDaemonRestart, .epochs = 1},
                       {.epoch = 1, .kind = FaultKind::kSlowLibvirt, .epochs = 90}};
   oracles_->epoch_ended(43, *host_, *daemon_);
@@ -227,7 +229,8 @@ TEST_F(OraclesTest, PinsAreMendedForLongerAfterARestartWhereTheyAreSlow) {
 
 TEST_F(OraclesTest, PinsAreNotLookedAtWhileAnOrderIsUnderWay) {
   give(2, order(1, Reason::kLoadMove, 0, 1));
-  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm_}, 1, balancer::cpus_of(host_->topology().nodes[1])));
+  ASSERT_TRUE(host_->libvirt().pin({vm_}, {Thread::kVcpu, 1},
+                                   balancer::cpus_of(host_->topology().nodes[1])));
   oracles_->epoch_ended(2, *host_, *daemon_);
   EXPECT_THAT(violations(), IsEmpty());
 }

@@ -12,6 +12,7 @@ namespace {
 
 using testing::Each;
 using testing::ElementsAre;
+using Thread = migration::ThreadId::Kind;
 
 constexpr Microseconds kSecond{1'000'000};
 
@@ -28,8 +29,8 @@ class SimHostTest : public testing::Test {
   /// Pins all vCPUs to a node.
   void pin(const VmId& vm, std::size_t node) {
     for (const std::int32_t vcpu : host_->description(vm).vcpus) {
-      ASSERT_TRUE(
-          host_->libvirt().pin_vcpu({vm}, vcpu, balancer::cpus_of(host_->topology().nodes[node])));
+      ASSERT_TRUE(host_->libvirt().pin({vm}, {Thread::kVcpu, vcpu},
+                                       balancer::cpus_of(host_->topology().nodes[node])));
     }
   }
   [[nodiscard]] VmSample sample_of(const VmId& vm) const {
@@ -273,8 +274,10 @@ TEST_F(SimHostTest, AVcpuOfAGuestCellOnlySuffersFromItsOwnMemory) {
   cells.cells = 2;
   cells.memory_on = {{NodeId{0}, kGiB}};
   const VmId vm = host_->start(cells);
-  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm}, 0, balancer::cpus_of(host_->topology().nodes[0])));
-  ASSERT_TRUE(host_->libvirt().pin_vcpu({vm}, 1, balancer::cpus_of(host_->topology().nodes[1])));
+  ASSERT_TRUE(host_->libvirt().pin({vm}, {Thread::kVcpu, 0},
+                                   balancer::cpus_of(host_->topology().nodes[0])));
+  ASSERT_TRUE(host_->libvirt().pin({vm}, {Thread::kVcpu, 1},
+                                   balancer::cpus_of(host_->topology().nodes[1])));
   run(1);
   const EpochTruth truth = host_->take_truth();
   EXPECT_EQ(truth.vms[0].vcpus[0].stalled, CpuTime{});
@@ -396,10 +399,11 @@ TEST_F(SimHostTest, ARefusedPinChangesNothingAndPinningAsBeforeIsNotRefused) {
   host_->set(vm, &SimVm::refuses_pins, true);
   const auto there = balancer::cpus_of(host_->topology().nodes[1]);
   const auto here = balancer::cpus_of(host_->topology().nodes[0]);
-  EXPECT_TRUE(host_->libvirt().pin_vcpu({vm}, 0, there));
-  EXPECT_EQ(host_->libvirt().pin_vcpu({vm}, 1, there).error().code, ErrorCode::kPermissionDenied);
+  EXPECT_TRUE(host_->libvirt().pin({vm}, {Thread::kVcpu, 0}, there));
+  EXPECT_EQ(host_->libvirt().pin({vm}, {Thread::kVcpu, 1}, there).error().code,
+            ErrorCode::kPermissionDenied);
   EXPECT_EQ(host_->description(vm).vcpu_pins[1].cpus, here);
-  EXPECT_TRUE(host_->libvirt().pin_vcpu({vm}, 1, here));
+  EXPECT_TRUE(host_->libvirt().pin({vm}, {Thread::kVcpu, 1}, here));
 }
 
 TEST_F(SimHostTest, PinsTakeTimeAndMoreOfItWhileLibvirtIsSlow) {

@@ -12,6 +12,7 @@ namespace vmnuma::tests {
 namespace {
 
 using migration::DomainRun;
+using migration::ThreadId;
 
 template <class T>
 bool contains(const std::vector<T>& values, const T& value) {
@@ -86,58 +87,30 @@ Result<std::vector<VmDescription>> FakeDomains::refresh() {
   return vms;
 }
 
-Result<void> FakeDomains::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
-                                   const std::vector<CpuId>& cpus) {
+Result<void> FakeDomains::pin(const DomainRun& run, ThreadId thread,
+                              const std::vector<CpuId>& cpus) {
   const std::lock_guard lock(mutex_);
   const auto pin = pin_to(cpus);
   if (!pin) {
     return tl::unexpected<Error>(pin.error());
   }
-  const auto vm = find(run);
-  if (!vm) {
-    return tl::unexpected<Error>(vm.error());
+  const auto found = find(run);
+  if (!found) {
+    return tl::unexpected<Error>(found.error());
   }
-  if (!contains((*vm)->vcpus, vcpu)) {
-    return failure(ErrorCode::kNotFound, fmt::format("'{}' has no vCPU {}", (*vm)->name, vcpu));
+  VmDescription& vm = **found;
+  if (thread.kind == ThreadId::Kind::kEmulator) {
+    vm.emulator_pin = *pin;
+  } else {
+    const bool is_vcpu = thread.kind == ThreadId::Kind::kVcpu;
+    if (!contains(is_vcpu ? vm.vcpus : vm.io_threads, thread.number)) {
+      return failure(ErrorCode::kNotFound,
+                     fmt::format("'{}' has no {}", vm.name, thread_text(thread)));
+    }
+    set_pin(is_vcpu ? vm.vcpu_pins : vm.io_thread_pins, thread.number, *pin);
   }
-  set_pin((*vm)->vcpu_pins, vcpu, *pin);
-  changes_.push_back(fmt::format("pin_vcpu {} {} to {}", (*vm)->name, vcpu, to_list(*pin)));
-  return {};
-}
-
-Result<void> FakeDomains::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
-  const std::lock_guard lock(mutex_);
-  const auto pin = pin_to(cpus);
-  if (!pin) {
-    return tl::unexpected<Error>(pin.error());
-  }
-  const auto vm = find(run);
-  if (!vm) {
-    return tl::unexpected<Error>(vm.error());
-  }
-  (*vm)->emulator_pin = *pin;
-  changes_.push_back(fmt::format("pin_emulator {} to {}", (*vm)->name, to_list(*pin)));
-  return {};
-}
-
-Result<void> FakeDomains::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
-                                        const std::vector<CpuId>& cpus) {
-  const std::lock_guard lock(mutex_);
-  const auto pin = pin_to(cpus);
-  if (!pin) {
-    return tl::unexpected<Error>(pin.error());
-  }
-  const auto vm = find(run);
-  if (!vm) {
-    return tl::unexpected<Error>(vm.error());
-  }
-  if (!contains((*vm)->io_threads, io_thread)) {
-    return failure(ErrorCode::kNotFound,
-                   fmt::format("'{}' has no I/O thread {}", (*vm)->name, io_thread));
-  }
-  set_pin((*vm)->io_thread_pins, io_thread, *pin);
   changes_.push_back(
-      fmt::format("pin_io_thread {} {} to {}", (*vm)->name, io_thread, to_list(*pin)));
+      fmt::format("pin {} of {} to {}", thread_text(thread), vm.name, to_list(*pin)));
   return {};
 }
 

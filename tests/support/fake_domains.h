@@ -39,17 +39,13 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
   /// Makes every call of the ports fail with `error`, until this is called with nothing.
   void fail_with(std::optional<Error> error);
 
-  /// Returns the changes made so far, in order: "pin_vcpu web1 0 to 4-7", "set_memory_nodes web1 to
-  /// 0-1".
+  /// Returns the changes made so far, in order: "pin vCPU 0 of web1 to 4-7", "set_memory_nodes web1
+  /// to 0-1".
   [[nodiscard]] std::vector<std::string> changes() const;
 
   [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
-  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin(const migration::DomainRun& run, migration::ThreadId thread,
+                                 const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<NodeId>& nodes) override;
   [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,

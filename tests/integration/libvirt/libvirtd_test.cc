@@ -19,6 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using Thread = migration::ThreadId::Kind;
 
 constexpr const char* kUri = "qemu:///system";
 constexpr const char* kName = "vmnuma-test";
@@ -89,9 +90,9 @@ TEST_F(LibvirtdTest, PinsReachTheKernel) {
   if (host_cpus().size() < 2) {
     GTEST_SKIP() << "with one CPU every thread is on it, pinned or not";
   }
-  ASSERT_TRUE(control_.pin_vcpu({vm_}, 0, {cpu()}).has_value());
-  ASSERT_TRUE(control_.pin_emulator({vm_}, {cpu()}).has_value());
-  ASSERT_TRUE(control_.pin_io_thread({vm_}, 1, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin({vm_}, {Thread::kEmulator}, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin({vm_}, {Thread::kIoThread, 1}, {cpu()}).has_value());
 
   EXPECT_THAT(allowed_cpus(kName, "CPU 0/TCG"), ElementsAre(cpu()));
   EXPECT_EQ(allowed_cpus(kName, "CPU 1/TCG"), host_cpus());
@@ -102,7 +103,7 @@ TEST_F(LibvirtdTest, PinsReachTheKernel) {
 
 TEST_F(LibvirtdTest, OurOwnPinIsReadAgainOnceAndEndsThere) {
   ASSERT_TRUE(find().has_value());
-  ASSERT_TRUE(control_.pin_vcpu({vm_}, 0, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
   ASSERT_TRUE(dirty_.wait(std::chrono::seconds(60)));
   ASSERT_TRUE(find().has_value());
   const int before = dirty_.total();
@@ -118,7 +119,7 @@ TEST_F(LibvirtdTest, ThePersistentDefinitionIsLeftAlone) {
   virsh(
       "dumpxml vmnuma-test > /run/libvirt/private/definition.xml && virsh --quiet define "
       "/run/libvirt/private/definition.xml");
-  ASSERT_TRUE(control_.pin_vcpu({vm_}, 0, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
   ASSERT_TRUE(control_.set_memory_nodes({vm_}, {NodeId{0}}).has_value());
 
   EXPECT_THAT(virsh("dumpxml vmnuma-test"), HasSubstr("vcpupin"));
@@ -135,7 +136,7 @@ TEST_F(LibvirtdTest, AVmThatIsDefinedButOffIsNotFoundAndNotListed) {
   ASSERT_TRUE(find().has_value());
   virsh("destroy vmnuma-test");
 
-  const auto pinned = control_.pin_vcpu({vm_}, 0, {cpu()});
+  const auto pinned = control_.pin({vm_}, {Thread::kVcpu, 0}, {cpu()});
   ASSERT_FALSE(pinned.has_value());
   EXPECT_EQ(pinned.error().code, ErrorCode::kNotFound) << pinned.error().message;
   const auto moved = control_.set_memory_nodes({vm_}, {NodeId{0}});
@@ -160,7 +161,7 @@ TEST_F(LibvirtdTest, APluggedVcpuIsSeenOnceMarked) {
 TEST_F(LibvirtdTest, SurvivesARestartOfLibvirtd) {
   const auto before = find();
   ASSERT_TRUE(before.has_value());
-  ASSERT_TRUE(control_.pin_vcpu({vm_}, 0, {cpu()}).has_value());
+  ASSERT_TRUE(control_.pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
 
   stop_libvirtd();
   start_libvirtd();
@@ -171,7 +172,7 @@ TEST_F(LibvirtdTest, SurvivesARestartOfLibvirtd) {
   }));
   virsh("vcpupin vmnuma-test 1 " + std::to_string(cpu().value) + " --live");
   EXPECT_TRUE(becomes([](const VmDescription& vm) { return vm.vcpu_pins.size() == 2; }));
-  EXPECT_TRUE(control_.pin_emulator({vm_}, {cpu()}).has_value());
+  EXPECT_TRUE(control_.pin({vm_}, {Thread::kEmulator}, {cpu()}).has_value());
 }
 
 TEST_F(LibvirtdTest, ALibvirtdThatHangsIsNoticed) {

@@ -30,6 +30,7 @@ using balancer::qemu::QemuInventory;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::SizeIs;
+using Thread = migration::ThreadId::Kind;
 
 constexpr std::chrono::seconds kPatience{60};
 
@@ -180,7 +181,7 @@ TEST_F(PlainInventoryTest, PinsThatAWrittenCpusetResetAreMadeAgainAndOthersAreNo
   const migration::DomainRun run{id, running().front().domain_id};
   const std::vector<CpuId> one{all.front()};
   for (const std::int32_t vcpu : {0, 1}) {
-    ASSERT_TRUE(control.pin_vcpu(run, vcpu, one));
+    ASSERT_TRUE(control.pin(run, {Thread::kVcpu, vcpu}, one));
   }
   const auto threads =
       balancer::qemu::read_threads(
@@ -228,7 +229,8 @@ TEST_F(PlainInventoryTest, AVmThatIsNamedBeforeTheFirstLookIsFound) {
                        .look = [this] { inventory().look_once(); }});
   const migration::DomainRun run{parse_vm_id(uuid_number(9)).value(),
                                  static_cast<std::int32_t>(process->pid())};
-  const auto pinned = control.pin_vcpu(run, 0, {balancer::qemu::affinity_of(0).value().front()});
+  const auto pinned =
+      control.pin(run, {Thread::kVcpu, 0}, {balancer::qemu::affinity_of(0).value().front()});
   EXPECT_TRUE(pinned.has_value()) << pinned.error().message;
   EXPECT_THAT(running(), SizeIs(1));  // and the inventory tells of it all the same
 }

@@ -11,6 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using Thread = migration::ThreadId::Kind;
 
 VmDescription vm(std::uint8_t number, const std::string& name) {
   VmDescription vm;
@@ -87,7 +88,7 @@ TEST_F(HypervisorsTest, AChangeReachesTheHypervisorThatListedTheVm) {
   b_->domains.start(vm(2, "two"));
   (void)names();
   const VmId two = vm(2, "").id;
-  ASSERT_TRUE(both_->control().pin_vcpu({two, 2}, 0, {CpuId{1}}));
+  ASSERT_TRUE(both_->control().pin({two, 2}, {Thread::kVcpu, 0}, {CpuId{1}}));
   EXPECT_EQ(b_->domains.refresh().value().front().vcpu_pins.size(), 1U);
   both_->mark_dirty(two);
   EXPECT_THAT(b_->dirty, ElementsAre(two));
@@ -96,15 +97,15 @@ TEST_F(HypervisorsTest, AChangeReachesTheHypervisorThatListedTheVm) {
 
 TEST_F(HypervisorsTest, AVmThatNoHypervisorListsIsNotFound) {
   (void)names();
-  EXPECT_EQ(both_->control().pin_emulator({vm(9, "").id, 9}, {CpuId{0}}).error().code,
+  EXPECT_EQ(both_->control().pin({vm(9, "").id, 9}, {Thread::kEmulator}, {CpuId{0}}).error().code,
             ErrorCode::kNotFound);
 }
 
 TEST_F(HypervisorsTest, AVmThatNoHypervisorHasListedYetIsLookedForInAll) {
   a_->domains.fail_with(kAway);
   b_->domains.start(vm(2, "two"));
-  EXPECT_TRUE(both_->control().pin_vcpu({vm(2, "").id, 2}, 0, {CpuId{1}}));
-  EXPECT_EQ(both_->control().pin_vcpu({vm(3, "").id, 3}, 0, {CpuId{1}}).error().code,
+  EXPECT_TRUE(both_->control().pin({vm(2, "").id, 2}, {Thread::kVcpu, 0}, {CpuId{1}}));
+  EXPECT_EQ(both_->control().pin({vm(3, "").id, 3}, {Thread::kVcpu, 0}, {CpuId{1}}).error().code,
             ErrorCode::kUnavailable)
       << "it may be with the one that does not answer";
 }

@@ -70,8 +70,8 @@ TEST_F(ExecutorTest, PinsVcpusThenEmulatorThenIoThreadsBeforeAnyPageMoves) {
   world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
   run_until_moved(vm, 1, Bytes{1});
   EXPECT_THAT(world_.domains.changes(),
-              ElementsAre("pin_vcpu web1 0 to 4-7", "pin_vcpu web1 1 to 4-7",
-                          "pin_emulator web1 to 4-7", "pin_io_thread web1 1 to 4-7"));
+              ElementsAre("pin vCPU 0 of web1 to 4-7", "pin vCPU 1 of web1 to 4-7",
+                          "pin the emulator of web1 to 4-7", "pin I/O thread 1 of web1 to 4-7"));
 }
 
 TEST_F(ExecutorTest, JournalsEveryStepBeforeItAndItsOutcomeAfterIt) {
@@ -340,10 +340,10 @@ TEST_F(ExecutorTest, AFailedPinTakesBackThoseMadeInReverseOrder) {
   const ActionEvent end = finished(events, 7);
   EXPECT_EQ(end.state, ActionState::kUndone);
   EXPECT_THAT(end.detail, HasSubstr("pinning emulator of 'web1' to CPUs 77 failed"));
-  EXPECT_THAT(
-      world_.domains.changes(),
-      ElementsAre("pin_vcpu web1 0 to 4-7", "pin_vcpu web1 1 to 4-7", "pin_emulator web1 to 0-3",
-                  "pin_vcpu web1 1 to 0-3", "pin_vcpu web1 0 to 0-3"));
+  EXPECT_THAT(world_.domains.changes(),
+              ElementsAre("pin vCPU 0 of web1 to 4-7", "pin vCPU 1 of web1 to 4-7",
+                          "pin the emulator of web1 to 0-3", "pin vCPU 1 of web1 to 0-3",
+                          "pin vCPU 0 of web1 to 0-3"));
   EXPECT_EQ(world_.memory_on(vm, 0), kMiB * 32);
   expect_all_closed();
 }
@@ -355,7 +355,7 @@ TEST_F(ExecutorTest, APinThatWasNoneBeforeGoesBackToAnyCpu) {
   change.pins[1].after = {CpuId{77}};
   world_.executor().submit(World::order(7, {change}));
   world_.run();
-  EXPECT_THAT(world_.domains.changes().back(), HasSubstr("pin_vcpu web1 0 to 0-7"));
+  EXPECT_THAT(world_.domains.changes().back(), HasSubstr("pin vCPU 0 of web1 to 0-7"));
 }
 
 /// libvirt's connection is gone, or a job of the VM keeps it busy.

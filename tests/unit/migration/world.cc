@@ -33,17 +33,8 @@ class World::Ports final : public DomainControl, public PageMover, public Journa
  public:
   explicit Ports(World& world) : world_(world) {}
 
-  Result<void> pin_vcpu(const DomainRun& run, std::int32_t vcpu,
-                        const std::vector<CpuId>& cpus) override {
-    return world_.faults.through([&] { return world_.domains.pin_vcpu(run, vcpu, cpus); });
-  }
-  Result<void> pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) override {
-    return world_.faults.through([&] { return world_.domains.pin_emulator(run, cpus); });
-  }
-  Result<void> pin_io_thread(const DomainRun& run, std::int32_t io_thread,
-                             const std::vector<CpuId>& cpus) override {
-    return world_.faults.through(
-        [&] { return world_.domains.pin_io_thread(run, io_thread, cpus); });
+  Result<void> pin(const DomainRun& run, ThreadId thread, const std::vector<CpuId>& cpus) override {
+    return world_.faults.through([&] { return world_.domains.pin(run, thread, cpus); });
   }
   Result<void> set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) override {
     return world_.faults.through([&] { return world_.domains.set_memory_nodes(run, nodes); });

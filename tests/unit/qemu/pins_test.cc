@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using Thread = migration::ThreadId::Kind;
 
 class PinsTest : public testing::Test {
  protected:
@@ -46,12 +47,12 @@ TEST_F(PinsTest, AThreadThatMayRunAnywhereHasNone) {
 }
 
 TEST_F(PinsTest, PinsOfEachRoleAreMadeAndRead) {
-  ASSERT_TRUE(pin_threads(tids_of(threads(), {Role::kVcpu, 1}), one_));
+  ASSERT_TRUE(pin_threads(tids_of(threads(), {Thread::kVcpu, 1}), one_));
   EXPECT_THAT(described().vcpu_pins, ElementsAre(Pin{1, one_}));
-  ASSERT_TRUE(pin_threads(tids_of(threads(), {Role::kEmulator, 0}), other_));
+  ASSERT_TRUE(pin_threads(tids_of(threads(), {Thread::kEmulator, 0}), other_));
   EXPECT_EQ(described().emulator_pin, other_);
   EXPECT_EQ(described().default_pin, other_);
-  EXPECT_THAT(tids_of(threads(), {Role::kVcpu, 7}), IsEmpty());
+  EXPECT_THAT(tids_of(threads(), {Thread::kVcpu, 7}), IsEmpty());
 }
 
 TEST_F(PinsTest, OfThreadsThatEndTheOthersArePinned) {
@@ -65,8 +66,8 @@ TEST_F(PinsTest, OfThreadsThatEndTheOthersArePinned) {
 
 TEST_F(PinsTest, OnlyWhatWasResetIsPinnedAgain) {
   KnownVm vm;
-  vm.pins[{Role::kVcpu, 0}] = one_;
-  vm.pins[{Role::kVcpu, 1}] = one_;
+  vm.pins[{Thread::kVcpu, 0}] = one_;
+  vm.pins[{Thread::kVcpu, 1}] = one_;
   const Threads now = threads();
   ASSERT_TRUE(pin_threads({now.vcpus.at(1).tid}, other_));  // pinned by others by now
   EXPECT_EQ(restore_pins(vm, now, all_), 1);

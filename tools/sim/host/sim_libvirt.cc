@@ -8,6 +8,7 @@
 namespace vmnuma::tools {
 
 using migration::DomainRun;
+using migration::ThreadId;
 
 namespace {
 
@@ -70,59 +71,36 @@ void SimLibvirt::pay_for_pin(const VmId& vm) {
   host_.clock.spend(slow ? kSlowPinTime : kPinTime);
 }
 
-Result<void> SimLibvirt::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
-                                  const std::vector<CpuId>& cpus) {
+Result<void> SimLibvirt::pin(const DomainRun& run, ThreadId thread,
+                             const std::vector<CpuId>& cpus) {
   pay_for_pin(run.vm);
   return find(run).and_then([&](SimVm* vm) -> Result<void> {
-    if (vcpu < 0 || vcpu >= vm->spec.vcpus) {
-      return failure(ErrorCode::kNotFound, fmt::format("'{}' has no vCPU {}", vm->spec.name, vcpu));
-    }
-    const auto pin = pin_to(cpus);
-    if (!pin) {
-      return tl::unexpected(pin.error());
-    }
-    std::vector<Pin>& pins = vm->description.vcpu_pins;
-    const bool same = std::any_of(pins.begin(), pins.end(), [&](const Pin& made) {
-      return made.number == vcpu && made.cpus == *pin;
-    });
-    if (vm->refuses_pins && vcpu == vm->spec.vcpus - 1 && !same) {
-      return failure(ErrorCode::kPermissionDenied,
-                     fmt::format("vCPU {} of '{}' cannot be pinned", vcpu, vm->spec.name));
-    }
-    set_pin(pins, vcpu, *pin);
-    vm->places_are_known = false;
-    host_.domains_changed = true;
-    return {};
-  });
-}
-
-Result<void> SimLibvirt::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
-  pay_for_pin(run.vm);
-  return find(run).and_then([&](SimVm* vm) -> Result<void> {
-    const auto pin = pin_to(cpus);
-    if (!pin) {
-      return tl::unexpected(pin.error());
-    }
-    vm->description.emulator_pin = *pin;
-    host_.domains_changed = true;
-    return {};
-  });
-}
-
-Result<void> SimLibvirt::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
-                                       const std::vector<CpuId>& cpus) {
-  pay_for_pin(run.vm);
-  return find(run).and_then([&](SimVm* vm) -> Result<void> {
-    const std::vector<std::int32_t>& threads = vm->description.io_threads;
-    if (std::find(threads.begin(), threads.end(), io_thread) == threads.end()) {
+    const bool is_vcpu = thread.kind == ThreadId::Kind::kVcpu;
+    const std::vector<std::int32_t>& io_threads = vm->description.io_threads;
+    if ((is_vcpu && (thread.number < 0 || thread.number >= vm->spec.vcpus)) ||
+        (thread.kind == ThreadId::Kind::kIoThread &&
+         std::find(io_threads.begin(), io_threads.end(), thread.number) == io_threads.end())) {
       return failure(ErrorCode::kNotFound,
-                     fmt::format("'{}' has no I/O thread {}", vm->spec.name, io_thread));
+                     fmt::format("'{}' has no {}", vm->spec.name, thread_text(thread)));
     }
     const auto pin = pin_to(cpus);
     if (!pin) {
       return tl::unexpected(pin.error());
     }
-    set_pin(vm->description.io_thread_pins, io_thread, *pin);
+    std::vector<Pin>& pins = is_vcpu ? vm->description.vcpu_pins : vm->description.io_thread_pins;
+    const bool same = std::any_of(pins.begin(), pins.end(), [&](const Pin& made) {
+      return made.number == thread.number && made.cpus == *pin;
+    });
+    if (is_vcpu && vm->refuses_pins && thread.number == vm->spec.vcpus - 1 && !same) {
+      return failure(ErrorCode::kPermissionDenied, fmt::format("{} of '{}' cannot be pinned",
+                                                               thread_text(thread), vm->spec.name));
+    }
+    if (thread.kind == ThreadId::Kind::kEmulator) {
+      vm->description.emulator_pin = *pin;
+    } else {
+      set_pin(pins, thread.number, *pin);
+    }
+    vm->places_are_known = vm->places_are_known && !is_vcpu;
     host_.domains_changed = true;
     return {};
   });

@@ -21,12 +21,8 @@ class SimLibvirt final : public migration::DomainControl {
   /// Makes changes of pins and memory nodes fail.
   void lose(bool lost) { lost_ = lost; }
 
-  [[nodiscard]] Result<void> pin_vcpu(const migration::DomainRun& run, std::int32_t vcpu,
-                                      const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_emulator(const migration::DomainRun& run,
-                                          const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> pin_io_thread(const migration::DomainRun& run, std::int32_t io_thread,
-                                           const std::vector<CpuId>& cpus) override;
+  [[nodiscard]] Result<void> pin(const migration::DomainRun& run, migration::ThreadId thread,
+                                 const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
                                               const std::vector<NodeId>& nodes) override;
   [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,

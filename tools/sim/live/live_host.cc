@@ -15,6 +15,7 @@
 namespace vmnuma::tools {
 
 using migration::DomainRun;
+using migration::ThreadId;
 
 LiveClock live_clock(const balancer::HostTime& time) {
   return {[time] { return time.now(); },
@@ -252,18 +253,8 @@ balancer::FoundLatencies LiveHost::find_latencies(const std::string& /*state_dir
 
 // ---- libvirt ----
 
-Result<void> LiveHost::pin_vcpu(const DomainRun& run, std::int32_t vcpu,
-                                const std::vector<CpuId>& cpus) {
-  return act([&] { return host_.libvirt().pin_vcpu(run, vcpu, cpus); });
-}
-
-Result<void> LiveHost::pin_emulator(const DomainRun& run, const std::vector<CpuId>& cpus) {
-  return act([&] { return host_.libvirt().pin_emulator(run, cpus); });
-}
-
-Result<void> LiveHost::pin_io_thread(const DomainRun& run, std::int32_t io_thread,
-                                     const std::vector<CpuId>& cpus) {
-  return act([&] { return host_.libvirt().pin_io_thread(run, io_thread, cpus); });
+Result<void> LiveHost::pin(const DomainRun& run, ThreadId thread, const std::vector<CpuId>& cpus) {
+  return act([&] { return host_.libvirt().pin(run, thread, cpus); });
 }
 
 Result<void> LiveHost::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {

@@ -121,7 +121,8 @@ void PolicyHost::start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t cou
                               NodeIndex node) {
   const Microseconds now = clock_.now;
   for (std::int32_t vcpu = first; vcpu < first + count; ++vcpu) {
-    (void)host_.libvirt().pin_vcpu({vm.id}, vcpu, cpus_of({node}));  // as above
+    (void)host_.libvirt().pin({vm.id}, {migration::ThreadId::Kind::kVcpu, vcpu},
+                              cpus_of({node}));  // as above
   }
   clock_.now = now;
   vm.on.push_back(node);
@@ -165,8 +166,8 @@ void PolicyHost::work(Microseconds until) {
 }
 
 bool PolicyHost::step(const Pin& pin) {
-  (void)host_.libvirt().pin_vcpu({pin.vm}, pin.vcpu,
-                                 pin.cpus);  // what cannot be pinned stays where it is
+  (void)host_.libvirt().pin({pin.vm}, {migration::ThreadId::Kind::kVcpu, pin.vcpu},
+                            pin.cpus);  // what cannot be pinned stays where it is
   return true;
 }
 
