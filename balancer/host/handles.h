@@ -7,6 +7,7 @@
 /// exactly once, on any path out of a scope.
 #pragma once
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,12 @@ struct DomainRelease {
 };
 /// One reference to a domain object. The domain behind it may end at any time.
 using DomainHandle = std::unique_ptr<_virDomain, DomainRelease>;
+
+/// Memory that libvirt allocated for us.
+struct FreeMemory {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+using LibvirtText = std::unique_ptr<char, FreeMemory>;
 
 /// A list of named values for libvirt's tuning calls.
 class TypedParameters {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -16,8 +15,7 @@
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/errors.h"
 #include "balancer/host/handles.h"
-#include "balancer/host/host_cpus.h"
-#include "balancer/host/memory_nodes.h"
+#include "balancer/host/outside_xml.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -25,10 +23,6 @@ namespace {
 
 using migration::DomainRun;
 using migration::ThreadId;
-
-struct FreeBytes {
-  void operator()(void* bytes) const noexcept { std::free(bytes); }
-};
 
 Result<DomainHandle> find(const Connection& connection, const VmId& vm) {
   DomainHandle domain(virDomainLookupByUUID(connection.get(), vm.uuid.data()));
@@ -120,7 +114,7 @@ Result<void> pin_once(const Connection& connection, const DomainRun& run, Thread
 /// Describes the running VM. Refuses VMs whose memory libvirt bound at their start. libvirt 9.0
 /// itself overlooks those with <memnode> alone.
 Result<VmDescription> describe_with_free_memory(const DomainHandle& domain) {
-  const std::unique_ptr<char, FreeBytes> xml(virDomainGetXMLDesc(domain.get(), /*flags=*/0));
+  const LibvirtText xml(virDomainGetXMLDesc(domain.get(), /*flags=*/0));
   if (!xml) {
     return tl::unexpected<Error>(refusal(domain, "cannot read its definition"));
   }

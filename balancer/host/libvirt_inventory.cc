@@ -10,18 +10,10 @@
 
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/errors.h"
-#include "balancer/host/host_cpus.h"
-#include "balancer/host/memory_nodes.h"
+#include "balancer/host/outside_xml.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
-namespace {
-
-struct FreeText {
-  void operator()(char* text) const noexcept { std::free(text); }
-};
-
-}  // namespace
 
 LibvirtInventory::LibvirtInventory(EventLoop& loop, InventoryOptions options,
                                    std::function<void()> on_dirty)
@@ -135,7 +127,7 @@ Result<VmDescription> LibvirtInventory::read(const VmId& vm) const {
   if (virDomainGetID(domain.get()) == static_cast<unsigned int>(-1)) {
     return failure(ErrorCode::kNotFound, what + ": it does not run");
   }
-  const std::unique_ptr<char, FreeText> xml(virDomainGetXMLDesc(domain.get(), /*flags=*/0));
+  const LibvirtText xml(virDomainGetXMLDesc(domain.get(), /*flags=*/0));
   if (!xml) {
     return tl::unexpected<Error>(last_libvirt_error(what));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What libvirt reports about CPUs outside the XML: those of the host, and those that it was
-/// advised for a VM with placement='auto'.
+/// What libvirt reports outside the XML: the host's CPUs, and what it was advised for a VM with
+/// placement='auto'.
 #pragma once
 
 #include <vector>
@@ -21,5 +21,10 @@ namespace vmnuma::balancer {
 /// libvirt 9.0). Ascending; empty if libvirt reports none, or all of the host. Two calls; any
 /// thread.
 [[nodiscard]] std::vector<CpuId> advised_cpus(const Connection& connection, _virDomain* domain);
+
+/// The nodes that the VM's memory may use; with placement='auto' those that libvirt was advised at
+/// the start (qemuDomainGetNumaParameters(), libvirt 9.0). Ascending; empty if libvirt reports
+/// none. Two calls; any thread.
+[[nodiscard]] std::vector<NodeId> allowed_memory_nodes(_virDomain* domain);
 
 }  // namespace vmnuma::balancer
