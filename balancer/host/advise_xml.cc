@@ -2,6 +2,7 @@
 #include "balancer/host/advise_xml.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <pugixml.hpp>
 #include <vector>
 
@@ -68,18 +69,19 @@ class Writer {
   }
 
  private:
-  pugi::xml_node new_cpu() {
-    for (const char* before : {"features", "os", "vcpu"}) {
+  /// Adds a child of the domain after the first of these that it has, otherwise as the last one.
+  pugi::xml_node add_after(std::initializer_list<const char*> siblings, const char* name) {
+    for (const char* before : siblings) {
       if (const pugi::xml_node sibling = domain_.child(before)) {
-        return add_line_after(sibling, "cpu");
+        return add_line_after(sibling, name);
       }
     }
-    return add_line(domain_, "cpu");
+    return add_line(domain_, name);
   }
 
   void write_topology(pugi::xml_node cpu) {
     if (!cpu) {
-      cpu = new_cpu();
+      cpu = add_after({"features", "os", "vcpu"}, "cpu");
     }
     pugi::xml_node topology = cpu.child("topology");
     if (!topology) {
@@ -269,21 +271,11 @@ class Writer {
     }
   }
 
-  /// The <numatune> element; a new one is inserted before the elements that libvirt puts after it.
-  pugi::xml_node numatune() {
-    if (const pugi::xml_node there = domain_.child("numatune")) {
-      return there;
-    }
-    for (const char* before : {"cputune", "iothreads", "vcpus", "vcpu"}) {
-      if (const pugi::xml_node sibling = domain_.child(before)) {
-        return add_line_after(sibling, "numatune");
-      }
-    }
-    return add_line(domain_, "numatune");
-  }
-
   void write_numatune() {
-    pugi::xml_node tune = numatune();
+    pugi::xml_node tune = domain_.child("numatune");
+    if (!tune) {  // before the elements that libvirt puts after it
+      tune = add_after({"cputune", "iothreads", "vcpus", "vcpu"}, "numatune");
+    }
     if (advice_.binding == AdvisedBinding::kCells) {
       write_memnodes(tune);
       return;
@@ -338,8 +330,7 @@ class Writer {
   void write_io_threads() {
     if (advice_.io_threads > 0 && !domain_.child("iothreads") && !domain_.child("iothreadids")) {
       const pugi::xml_node vcpus = domain_.child("vcpus");
-      pugi::xml_node threads = vcpus ? add_line_after(vcpus, "iothreads")
-                                     : add_line_after(domain_.child("vcpu"), "iothreads");
+      pugi::xml_node threads = add_line_after(vcpus ? vcpus : domain_.child("vcpu"), "iothreads");
       threads.text().set(advice_.io_threads);
       std::int32_t next = 0;
       for (const pugi::xml_node disk : domain_.child("devices").children("disk")) {

@@ -14,9 +14,8 @@
 
 #include "balancer/host/domain_devices.h"
 #include "balancer/host/domain_document.h"
-#include "balancer/host/domain_guest_os.h"
 #include "balancer/host/domain_memory.h"
-#include "balancer/host/domain_nova.h"
+#include "balancer/host/domain_metadata.h"
 #include "balancer/host/domain_policy.h"
 #include "balancer/host/xml_fields.h"
 #include "placement/model/text.h"
@@ -103,8 +102,7 @@ void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
     vm.memory_shared |= std::string_view(node.attribute("memAccess").value()) == "shared";
     vm.cells.push_back(std::move(cell));
   }
-  std::sort(vm.cells.begin(), vm.cells.end(),
-            [](const auto& a, const auto& b) { return a.id < b.id; });
+  std::ranges::sort(vm.cells, {}, &GuestCell::id);
   if (vm.cells.empty()) {
     return;
   }
@@ -192,9 +190,8 @@ void read_pins(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {
       vm.emulator_pin = common;
     }
   }
-  const auto by_number = [](const Pin& a, const Pin& b) { return a.number < b.number; };
-  std::sort(vm.vcpu_pins.begin(), vm.vcpu_pins.end(), by_number);
-  std::sort(vm.io_thread_pins.begin(), vm.io_thread_pins.end(), by_number);
+  std::ranges::sort(vm.vcpu_pins, {}, &Pin::number);
+  std::ranges::sort(vm.io_thread_pins, {}, &Pin::number);
 }
 
 void read_identity(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) {

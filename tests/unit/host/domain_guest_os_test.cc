@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/host/domain_guest_os.h"
-
 #include <gtest/gtest.h>
+
+#include "balancer/host/domain_metadata.h"
 
 namespace vmnuma::balancer {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/host/domain_nova.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "balancer/host/domain_metadata.h"
 
 namespace vmnuma::balancer {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/host/domain_nova.h"
+#include "balancer/host/domain_metadata.h"
 
-#include <string>
 #include <string_view>
 
 #include "balancer/host/xml_names.h"
@@ -11,7 +10,12 @@ namespace {
 
 constexpr std::string_view kNovaNamespaces[] = {"http://openstack.org/xmlns/libvirt/nova/1.1",
                                                 "http://openstack.org/xmlns/libvirt/nova/1.0"};
-constexpr std::size_t kLongestProject = 255;
+constexpr std::string_view kLibosinfoNamespace = "http://libosinfo.org/xmlns/libvirt/domain/1.0";
+constexpr std::size_t kLongest = 255;
+
+bool is_of_libosinfo(pugi::xml_node element, std::string_view name) {
+  return local_name_of(element.name()) == name && namespace_of(element) == kLibosinfoNamespace;
+}
 
 bool is_of_nova(pugi::xml_node element) {
   const std::string_view name = namespace_of(element);
@@ -30,10 +34,25 @@ pugi::xml_node nova_child(pugi::xml_node parent, std::string_view name) {
 }
 
 std::string at_most_longest(std::string_view text) {
-  return text.size() > kLongestProject ? std::string() : std::string(text);
+  return text.size() > kLongest ? std::string() : std::string(text);
 }
 
 }  // namespace
+
+std::string guest_os_of(pugi::xml_node domain) {
+  for (const pugi::xml_node element : domain.child("metadata").children()) {
+    if (!is_of_libosinfo(element, "libosinfo")) {
+      continue;
+    }
+    for (const pugi::xml_node inside : element.children()) {
+      const std::string_view id = inside.attribute("id").value();
+      if (is_of_libosinfo(inside, "os") && id.size() <= kLongest) {
+        return std::string(id);
+      }
+    }
+  }
+  return {};
+}
 
 NovaProject nova_project_of(pugi::xml_node domain) {
   const pugi::xml_node instance = nova_child(domain.child("metadata"), "instance");
