@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "balancer/host/xml_fields.h"
+#include "placement/base/trimmed.h"
 
 namespace vmnuma::balancer {
 namespace {

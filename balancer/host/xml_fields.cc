@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "placement/base/number.h"
+#include "placement/base/trimmed.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -16,14 +17,6 @@ namespace {
 
 constexpr std::size_t kMostQuoted = 100;
 constexpr std::size_t kMostComplaint = 400;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -23,9 +23,6 @@
 
 namespace vmnuma::balancer {
 
-/// XML white space.
-inline constexpr std::string_view kBlanks = " \t\r\n";
-
 /// CPU numbers are below libvirt's own limit (VIR_DOMAIN_CPUMASK_LEN, conf/domain_conf.h, 9.0).
 inline constexpr std::int32_t kMostCpus = 16384;
 /// Node numbers are below the kernel's limit (CONFIG_NODES_SHIFT is at most 10, Linux 6.1).

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -174,7 +173,6 @@ class Memory {
   // ---- cells ----
 
   void read_cells() {
-    std::vector<std::optional<Bytes>> page_sizes;
     for (const OptionGroup& group : line_.options) {
       if (group.name != "numa") {
         continue;
@@ -188,8 +186,7 @@ class Memory {
         complain(fmt::format("-numa: type '{}' is unknown", type));
       }
     }
-    std::sort(vm_.cells.begin(), vm_.cells.end(),
-              [](const GuestCell& a, const GuestCell& b) { return a.id < b.id; });
+    std::ranges::sort(vm_.cells, {}, &GuestCell::id);
     share_out_memory();
     share_out_vcpus();
     for (GuestCell& cell : vm_.cells) {
@@ -206,8 +203,7 @@ class Memory {
   }
 
   GuestCell* find_cell(std::int32_t id) {
-    const auto found = std::find_if(vm_.cells.begin(), vm_.cells.end(),
-                                    [id](const GuestCell& cell) { return cell.id == id; });
+    const auto found = std::ranges::find(vm_.cells, id, &GuestCell::id);
     return found == vm_.cells.end() ? nullptr : &*found;
   }
 

@@ -2,11 +2,11 @@
 #include "balancer/qemu/option_group.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "placement/base/trimmed.h"
 #include "stats/formats/fields.h"
 
 namespace vmnuma::balancer::qemu {
@@ -69,26 +69,11 @@ void flatten(const json& value, const std::string& key, std::vector<Setting>& se
   }
 }
 
-/// Sections whose names differ from those of their options.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kSectionNames{
-    {{"smp-opts", "smp"}, {"memory", "m"}}};
-
 std::string_view option_of_section(std::string_view section) {
-  for (const auto& [name, option] : kSectionNames) {
-    if (section == name) {
-      return option;
-    }
+  if (section == "smp-opts") {
+    return "smp";
   }
-  return section;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  return section == "memory" ? "m" : section;
 }
 
 std::optional<std::string_view> unquoted(std::string_view text) {

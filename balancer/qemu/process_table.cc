@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/qemu/process_table.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -39,12 +40,8 @@ Result<std::vector<FoundProcess>> ProcessTable::look(HowThorough how,
     return tl::unexpected(uptime.error());
   }
   const std::int64_t ticks = ::sysconf(_SC_CLK_TCK);
-  if (how == HowThorough::kThorough) {
-    no_qemu_.clear();
-  }
-  std::map<std::int64_t, FoundProcess> found;
-  decltype(no_qemu_) no_qemu;
-  decltype(ignored_) ignored;
+  std::vector<FoundProcess> found;
+  decltype(passed_over_) passed_over;
   for (const std::string& name : *names) {
     const auto pid = stats::to_number<std::int64_t>(name);
     if (!pid || known.contains(*pid)) {
@@ -54,16 +51,10 @@ Result<std::vector<FoundProcess>> ProcessTable::look(HowThorough how,
     if (!inode) {
       continue;
     }
-    const auto is_in = [&](const std::map<std::int64_t, std::uint64_t>& entries) {
-      const auto entry = entries.find(*pid);
-      return entry != entries.end() && entry->second == *inode;
-    };
-    if (is_in(no_qemu_)) {
-      no_qemu[*pid] = *inode;
-      continue;
-    }
-    if (is_in(ignored_)) {
-      ignored[*pid] = *inode;
+    const auto entry = passed_over_.find(*pid);
+    if (entry != passed_over_.end() && entry->second.inode == *inode &&
+        (entry->second.is_qemu || how == HowThorough::kQuick)) {
+      passed_over.insert(*entry);
       continue;
     }
     // Everything is read through one descriptor, so that it is from the same process.
@@ -78,24 +69,19 @@ Result<std::vector<FoundProcess>> ProcessTable::look(HowThorough how,
     }
     const std::int64_t age_s = *uptime - static_cast<std::int64_t>(stat->start_time_ticks) / ticks;
     if (is_qemu(*cmdline)) {
-      found[*pid] = {{*pid, stat->start_time_ticks}, std::move(*cmdline), age_s};
+      found.push_back({{*pid, stat->start_time_ticks}, std::move(*cmdline), age_s});
     } else if (age_s > kYoung_s) {
-      no_qemu[*pid] = *inode;
+      passed_over[*pid] = {*inode, /*is_qemu=*/false};
     }
   }
-  no_qemu_ = std::move(no_qemu);
-  ignored_ = std::move(ignored);
-  std::vector<FoundProcess> ascending;
-  ascending.reserve(found.size());
-  for (auto& [pid, process] : found) {
-    ascending.push_back(std::move(process));
-  }
-  return ascending;
+  passed_over_ = std::move(passed_over);
+  std::ranges::sort(found, {}, [](const FoundProcess& one) { return one.process.pid; });
+  return found;
 }
 
 void ProcessTable::ignore(std::int64_t pid) {
   if (const auto inode = root_.inode_of("proc/" + std::to_string(pid))) {
-    ignored_[pid] = *inode;
+    passed_over_[pid] = {*inode, /*is_qemu=*/true};
   }
 }
 

@@ -52,8 +52,11 @@ class ProcessTable {
 
  private:
   const files::Directory& root_;
-  std::map<std::int64_t, std::uint64_t> no_qemu_;  ///< processes no longer young: inode by number
-  std::map<std::int64_t, std::uint64_t> ignored_;
+  struct PassedOver {
+    std::uint64_t inode = 0;
+    bool is_qemu = false;  ///< ignored; otherwise no longer young
+  };
+  std::map<std::int64_t, PassedOver> passed_over_;  ///< by number
 };
 
 }  // namespace vmnuma::balancer::qemu

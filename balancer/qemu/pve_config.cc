@@ -8,6 +8,7 @@
 
 #include "balancer/qemu/description_parts.h"
 #include "placement/base/number.h"
+#include "placement/base/trimmed.h"
 #include "stats/formats/fields.h"
 
 namespace vmnuma::balancer::qemu {
@@ -33,13 +34,6 @@ std::string decoded(std::string_view text) {
   return plain;
 }
 
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  return first == std::string_view::npos
-             ? std::string_view()
-             : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 void add_policy(std::string_view words, std::vector<PolicySetting>& policy) {
   while (const auto word = stats::take_word(words)) {
     if (policy.size() >= kMostOfAPolicy) {
@@ -54,7 +48,7 @@ void add_policy(std::string_view words, std::vector<PolicySetting>& policy) {
 
 void read_description(std::string_view text, PveConfig& config) {
   while (const auto line = stats::take_line(text)) {
-    if (const auto words = stats::after(without_blanks(*line), "vmnuma:")) {
+    if (const auto words = stats::after(trimmed(*line), "vmnuma:")) {
       add_policy(*words, config.policy);
     }
   }
@@ -86,7 +80,7 @@ PveConfig parse_pve_config(std::string_view text) {
   PveConfig config;
   std::string description;
   while (const auto raw = stats::take_line(text)) {
-    const std::string_view line = without_blanks(*raw);
+    const std::string_view line = trimmed(*raw);
     if (line.starts_with('[')) {
       break;
     }
@@ -99,7 +93,7 @@ PveConfig parse_pve_config(std::string_view text) {
       continue;
     }
     const std::string_view key = line.substr(0, colon);
-    const std::string_view value = without_blanks(line.substr(colon + 1));
+    const std::string_view value = trimmed(line.substr(colon + 1));
     if (key == "description") {  // in older versions
       description += decoded(value) + '\n';
     } else if (!key.empty() && config.settings.size() < kMostSettings) {
@@ -111,7 +105,7 @@ PveConfig parse_pve_config(std::string_view text) {
   return config;
 }
 
-std::string_view PveConfig::value(std::string_view key) const {
+std::string_view value_of(const std::vector<Setting>& settings, std::string_view key) {
   const auto found = std::find_if(settings.begin(), settings.end(),
                                   [key](const Setting& setting) { return setting.key == key; });
   return found == settings.end() ? std::string_view() : std::string_view(found->value);

@@ -39,11 +39,16 @@
 
 namespace vmnuma::balancer::qemu {
 
+/// The value of the first setting with this key; empty if there is none.
+[[nodiscard]] std::string_view value_of(const std::vector<Setting>& settings, std::string_view key);
+
 struct PveConfig {
   std::vector<Setting> settings;      ///< except the description
   std::vector<PolicySetting> policy;  ///< from the description, then from tags
   /// The value of a key such as "affinity"; empty if it is not set.
-  [[nodiscard]] std::string_view value(std::string_view key) const;
+  [[nodiscard]] std::string_view value(std::string_view key) const {
+    return value_of(settings, key);
+  }
   bool operator==(const PveConfig&) const = default;
 };
 

@@ -23,20 +23,6 @@ constexpr std::int64_t kMostCells = 8;
 constexpr std::int64_t kGibPages_mib = 1024;
 constexpr std::string_view kHugePages = "/run/hugepages/kvm/";  // and "2048kB"
 
-/// QEMU's arguments, as in /proc/PID/cmdline.
-class Arguments {
- public:
-  void add(std::string_view option, std::string_view value) {
-    for (const std::string_view word : {option, value}) {
-      text_.append(word).push_back('\0');
-    }
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  std::string text_{"/usr/bin/kvm\0", 13};
-};
-
 /// Doubles commas in a value.
 std::string escaped(std::string_view text) {
   std::string doubled;
@@ -55,12 +41,6 @@ std::int64_t number_or(std::string_view text, std::int64_t usually) {
   return number(text).value_or(usually);
 }
 
-std::string_view value_of(const std::vector<Setting>& settings, std::string_view key) {
-  const auto found = std::find_if(settings.begin(), settings.end(),
-                                  [key](const Setting& setting) { return setting.key == key; });
-  return found == settings.end() ? std::string_view() : std::string_view(found->value);
-}
-
 /// Makes ",cpus=0-3,cpus=8" from "0-3;8".
 std::string each(std::string_view key, std::string_view list) {
   std::string text;
@@ -72,38 +52,44 @@ std::string each(std::string_view key, std::string_view list) {
   return text;
 }
 
-/// The options of one VM.
+/// The command line of one VM.
 class VmOptions {
  public:
   VmOptions(const PveConfig& config, std::int32_t vmid, const PveHost& host)
       : config_(config), host_(host) {
     const std::string_view name = config.value("name");
-    arguments_.add("-name", "guest=" + (name.empty() ? fmt::format("vm{}", vmid) : escaped(name)));
+    add("-name", "guest=" + (name.empty() ? fmt::format("vm{}", vmid) : escaped(name)));
     const auto smbios = parse_settings(config.value("smbios1"), "");
     if (const auto uuid = value_of(smbios, "uuid"); !uuid.empty()) {
-      arguments_.add("-smbios", fmt::format("type=1,uuid={}", escaped(uuid)));
+      add("-smbios", fmt::format("type=1,uuid={}", escaped(uuid)));
     }
     add_cpus();
     add_memory();
     add_pci_devices();
   }
-  [[nodiscard]] const std::string& text() const { return arguments_.text(); }
+  /// QEMU's arguments, as in /proc/PID/cmdline.
+  [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
+  void add(std::string_view option, std::string_view value) {
+    for (const std::string_view word : {option, value}) {
+      text_.append(word).push_back('\0');
+    }
+  }
+
   void add_cpus() {
     sockets_ = number_or(config_.value("sockets"), 1);
     cores_ = number_or(config_.value("cores"), 1);
     const std::int64_t most = std::min(sockets_ * cores_, kMost);
     const std::int64_t vcpus = std::min(number_or(config_.value("vcpus"), most), most);
-    arguments_.add("-smp",
-                   fmt::format("{},sockets={},cores={},maxcpus={}", vcpus, sockets_, cores_, most));
+    add("-smp", fmt::format("{},sockets={},cores={},maxcpus={}", vcpus, sockets_, cores_, most));
   }
 
   void add_memory() {
     // Since Proxmox VE 8 "current=4096" is possible, too.
     const auto settings = parse_settings(config_.value("memory"), "current");
     const std::int64_t memory_mib = number_or(value_of(settings, "current"), kUsualMemory_mib);
-    arguments_.add("-m", std::to_string(memory_mib));
+    add("-m", std::to_string(memory_mib));
     if (config_.value("numa") != "1") {
       return;
     }
@@ -139,9 +125,8 @@ class VmOptions {
       object = "memory-backend-file";
       path = fmt::format(",mem-path={}{}", kHugePages, gib ? "1048576kB" : "2048kB");
     }
-    arguments_.add("-object",
-                   fmt::format("{},id=ram-node{},size={}M{}{}", object, cell, mib, path, binding));
-    arguments_.add("-numa", fmt::format("node,nodeid={0}{1},memdev=ram-node{0}", cell, cpus));
+    add("-object", fmt::format("{},id=ram-node{},size={}M{}{}", object, cell, mib, path, binding));
+    add("-numa", fmt::format("node,nodeid={0}{1},memdev=ram-node{0}", cell, cpus));
   }
 
   void add_pci_devices() {
@@ -155,8 +140,7 @@ class VmOptions {
         const std::size_t end = std::min(hosts.find(';'), hosts.size());
         const std::string_view host = hosts.substr(0, end);
         // All functions of a device are on the same node.
-        arguments_.add("-device",
-                       fmt::format("vfio-pci,host={}{}", escaped(host),
+        add("-device", fmt::format("vfio-pci,host={}{}", escaped(host),
                                    host.find('.') == std::string_view::npos ? ".0" : ""));
         hosts.remove_prefix(std::min(end + 1, hosts.size()));
       }
@@ -167,7 +151,7 @@ class VmOptions {
   const PveHost& host_;
   std::int64_t sockets_ = 1;
   std::int64_t cores_ = 1;
-  Arguments arguments_;
+  std::string text_{"/usr/bin/kvm\0", 13};
 };
 
 /// Adds bridges of adapters whose packets the kernel handles,
