@@ -2,6 +2,7 @@
 #include "balancer/record/sound.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,33 +53,40 @@ class Findings {
   std::string wrong_;
 };
 
-template <class Range, class Key>
-bool ascends(const Range& values, const Key& key) {
-  return std::adjacent_find(values.begin(), values.end(), [&](const auto& a, const auto& b) {
-           return !(key(a) < key(b));
-         }) == values.end();
+template <class Range, class Key = std::identity>
+bool ascends(const Range& values, const Key& key = {}) {
+  return std::ranges::adjacent_find(
+             values, [](const auto& a, const auto& b) { return !(a < b); }, key) == values.end();
+}
+
+std::int64_t number_of(std::int32_t number) {
+  return number;
+}
+std::int64_t number_of(const auto& id) {
+  return id.value;
 }
 
 /// True if the numbers ascend, from 0 or more to less than `end`.
-template <class Range, class Key>
-bool is_list_of(const Range& values, std::int64_t end, const Key& key) {
+template <class Range, class Key = std::identity>
+bool is_list_of(const Range& values, std::int64_t end, const Key& key = {}) {
   return ascends(values, key) &&
-         (values.empty() || (key(values.front()) >= 0 && key(values.back()) < end));
+         (values.empty() || (number_of(std::invoke(key, values.front())) >= 0 &&
+                             number_of(std::invoke(key, values.back())) < end));
 }
 
-bool is_list_of(const std::vector<std::int32_t>& values, std::int64_t end) {
-  return is_list_of(values, end, [](std::int32_t value) { return std::int64_t{value}; });
+/// True for a list of CPUs or nodes.
+bool is_list(const auto& ids) {
+  return is_list_of(ids, kMostCpus);
 }
-bool is_list(const std::vector<CpuId>& cpus) {
-  return is_list_of(cpus, kMostCpus, [](CpuId cpu) { return std::int64_t{cpu.value}; });
-}
-bool is_list(const std::vector<NodeId>& nodes) {
-  return is_list_of(nodes, kMostCpus, [](NodeId node) { return std::int64_t{node.value}; });
+
+template <class Range, class Key = std::identity>
+bool are_lists(const Range& values, const Key& key = {}) {
+  return std::ranges::all_of(
+      values, [](const std::vector<CpuId>& cpus) { return is_list(cpus); }, key);
 }
 
 bool are_nodes(const std::vector<NodeIndex>& nodes, std::size_t count) {
-  return ascends(nodes, [](NodeIndex node) { return node; }) &&
-         (nodes.empty() || nodes.back() < count);
+  return ascends(nodes) && (nodes.empty() || nodes.back() < count);
 }
 
 bool is_node_or_none(NodeIndex node, std::size_t count) {
@@ -111,15 +119,13 @@ void check(const Topology& topology, Findings& findings) {
       std::all_of(topology.distances.begin(), topology.distances.end(),
                   [](std::int32_t distance) { return is_within(distance, 0, kMostDistance); }),
       "the topology has a distance out of range");
-  findings.require(is_list_of(topology.nodes, kMostCpus,
-                              [](const Node& node) { return std::int64_t{node.id.value}; }),
+  findings.require(is_list_of(topology.nodes, kMostCpus, &Node::id),
                    "the topology's nodes do not ascend");
   std::vector<CpuId> all;
   for (const Node& node : topology.nodes) {
     const std::int32_t id = node.id.value;
-    findings.require(
-        is_list_of(node.cpus, kMostCpus, [](const Cpu& cpu) { return std::int64_t{cpu.id.value}; }),
-        "the CPUs of node {} do not ascend", id);
+    findings.require(is_list_of(node.cpus, kMostCpus, &Cpu::id),
+                     "the CPUs of node {} do not ascend", id);
     findings.require(node.memory >= Bytes{}, "node {} has less than no memory", id);
     for (const HugePagePool& pool : node.huge_pages) {
       findings.require(
@@ -161,12 +167,9 @@ void check(const std::map<std::string, VmPolicy>& policies, Findings& findings) 
 }
 
 void check(const std::vector<Pin>& pins, const std::string& vm, Findings& findings) {
-  findings.require(
-      is_list_of(pins, kMostCpus, [](const Pin& pin) { return std::int64_t{pin.number}; }),
-      "the pins of VM {} do not ascend", vm);
-  findings.require(
-      std::all_of(pins.begin(), pins.end(), [](const Pin& pin) { return is_list(pin.cpus); }),
-      "a pin of VM {} is no list of CPUs", vm);
+  findings.require(is_list_of(pins, kMostCpus, &Pin::number), "the pins of VM {} do not ascend",
+                   vm);
+  findings.require(are_lists(pins, &Pin::cpus), "a pin of VM {} is no list of CPUs", vm);
 }
 
 void check(const VmDescription& vm, Findings& findings) {
@@ -176,9 +179,7 @@ void check(const VmDescription& vm, Findings& findings) {
   findings.require(is_within(vm.max_vcpus, 0, kMostVcpus), "VM {} has too many vCPUs", id);
   findings.require(vm.memory >= Bytes{} && vm.max_memory >= Bytes{} && vm.huge_page_size >= Bytes{},
                    "VM {} has less than no memory", id);
-  findings.require(vm.cells.size() <= kMostCells &&
-                       is_list_of(vm.cells, kMostCpus,
-                                  [](const GuestCell& cell) { return std::int64_t{cell.id}; }),
+  findings.require(vm.cells.size() <= kMostCells && is_list_of(vm.cells, kMostCpus, &GuestCell::id),
                    "the cells of VM {} do not ascend, or are too many", id);
   for (const GuestCell& cell : vm.cells) {
     findings.require(is_list_of(cell.vcpus, kMostCpus) && cell.memory >= Bytes{} &&
@@ -188,8 +189,7 @@ void check(const VmDescription& vm, Findings& findings) {
   for (const std::int32_t count : {vm.sockets, vm.dies, vm.cores, vm.threads}) {
     findings.require(is_within(count, 0, kMostVcpus), "VM {} has a topology that cannot be", id);
   }
-  findings.require(vm.io_threads.size() <= kMostIoThreads &&
-                       ascends(vm.io_threads, [](std::int32_t number) { return number; }),
+  findings.require(vm.io_threads.size() <= kMostIoThreads && ascends(vm.io_threads),
                    "the I/O threads of VM {} do not ascend, or are too many", id);
   findings.require(is_list(vm.numatune_nodes) && is_list(vm.emulator_pin),
                    "VM {} has a list that does not ascend", id);
@@ -199,25 +199,21 @@ void check(const VmDescription& vm, Findings& findings) {
 }
 
 void check(const std::vector<VmDescription>& vms, Findings& findings) {
-  findings.require(ascends(vms, [](const VmDescription& vm) { return vm.id; }),
-                   "the running VMs do not ascend");
+  findings.require(ascends(vms, &VmDescription::id), "the running VMs do not ascend");
   for (const VmDescription& vm : vms) {
     check(vm, findings);
   }
 }
 
 bool are_cpus_of_vm(const VmCpus& cpus) {
-  return is_list(cpus.reach) &&
-         std::all_of(cpus.clients.begin(), cpus.clients.end(),
-                     [](const std::vector<CpuId>& client) { return is_list(client); });
+  return is_list(cpus.reach) && are_lists(cpus.clients);
 }
 
 // ---- readings ----
 
 void check(const VmSample& sample, Findings& findings) {
   const std::string id = to_text(sample.id);
-  findings.require(is_list_of(sample.vcpus, kMostCpus,
-                              [](const VcpuSample& vcpu) { return std::int64_t{vcpu.vcpu}; }),
+  findings.require(is_list_of(sample.vcpus, kMostCpus, &VcpuSample::vcpu),
                    "the vCPUs in the sample of VM {} do not ascend", id);
   for (const VcpuSample& vcpu : sample.vcpus) {
     findings.require(vcpu.run_ns >= 0 && vcpu.wait_ns >= 0,
@@ -245,12 +241,9 @@ void check(const VmSample& sample, Findings& findings) {
 }
 
 void check(const Sample& sample, Findings& findings) {
-  findings.require(ascends(sample.nodes, [](const NodeSample& node) { return node.id; }),
-                   "the nodes of the sample do not ascend");
-  findings.require(ascends(sample.cpus, [](const CpuSample& cpu) { return cpu.id; }),
-                   "the CPUs of the sample do not ascend");
-  findings.require(ascends(sample.vms, [](const VmSample& vm) { return vm.id; }),
-                   "the VMs of the sample do not ascend");
+  findings.require(ascends(sample.nodes, &NodeSample::id), "the nodes of the sample do not ascend");
+  findings.require(ascends(sample.cpus, &CpuSample::id), "the CPUs of the sample do not ascend");
+  findings.require(ascends(sample.vms, &VmSample::id), "the VMs of the sample do not ascend");
   for (const NodeSample& node : sample.nodes) {
     findings.require(node.free >= Bytes{} && node.total >= Bytes{},
                      "node {} has less than no memory", node.id.value);
@@ -323,8 +316,7 @@ void check(const Snapshot& snapshot, Findings& findings) {
   for (NodeIndex node = 0; node < nodes; ++node) {
     check(snapshot.nodes[node], node, findings);
   }
-  findings.require(ascends(snapshot.vms, [](const VmState& vm) { return vm.id; }),
-                   "the snapshot's VMs do not ascend");
+  findings.require(ascends(snapshot.vms, &VmState::id), "the snapshot's VMs do not ascend");
   std::size_t next = 0;
   for (std::size_t i = 0; i < snapshot.vms.size() && !findings.any(); ++i) {
     const VmState& vm = snapshot.vms[i];
@@ -512,10 +504,7 @@ Result<void> RecordFields::check(const Controller& controller) {
                    "reading memory takes {} ns", ledger.local_read_ns_.value_or(0));
   for (const auto& [vm, original] : state.vms.each(&ManagedVm::original)) {
     for (const auto& [thread, pins] : original.threads) {
-      findings.require(is_list(pins.found) && std::all_of(pins.ours.begin(), pins.ours.end(),
-                                                          [](const std::vector<CpuId>& ours) {
-                                                            return is_list(ours);
-                                                          }),
+      findings.require(is_list(pins.found) && are_lists(pins.ours),
                        "an original pin of VM {} is no list of CPUs", to_text(vm));
     }
     findings.require(is_list(original.memory_nodes.value_or(std::vector<NodeId>{})),
