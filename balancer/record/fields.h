@@ -10,11 +10,11 @@
 /// friend of the classes whose state is listed here.
 #pragma once
 
-#include <concepts>
 #include <type_traits>
 
 #include "balancer/controller/controller.h"
 #include "balancer/controller/far_memory.h"
+#include "stats/text/archive.h"
 
 namespace vmnuma::balancer {
 
@@ -22,32 +22,26 @@ namespace vmnuma::balancer {
 /// times as much is still in range.
 inline constexpr std::int64_t kMostAmount = std::int64_t{1} << 52U;
 
+using text::MaybeConst;
+
 struct RecordFields {
-  template <class Value, class T>
-  static constexpr bool kIs = std::same_as<std::remove_const_t<Value>, T>;
-
-#define VMNUMA_FIELDS(Type)        \
-  template <class Fields, class T> \
-  requires kIs<T, Type>            \
-  static void visit(Fields& fields, T& value)
-
   // ---- the host ----
 
-  VMNUMA_FIELDS(Cpu) {
+  static void visit(auto& fields, MaybeConst<Cpu> auto& value) {
     fields("id", value.id);
     fields("core", value.core);
     fields("last_level_cache", value.last_level_cache);
   }
-  VMNUMA_FIELDS(HugePagePool) {
+  static void visit(auto& fields, MaybeConst<HugePagePool> auto& value) {
     fields("page_size", value.page_size);
     fields("pages", value.pages);
   }
-  VMNUMA_FIELDS(ReservedOnNode) {
+  static void visit(auto& fields, MaybeConst<ReservedOnNode> auto& value) {
     fields("node", value.node);
     fields("page_size", value.page_size);
     fields("memory", value.memory);
   }
-  VMNUMA_FIELDS(Node) {
+  static void visit(auto& fields, MaybeConst<Node> auto& value) {
     fields("id", value.id);
     fields("cpus", value.cpus);
     fields("memory", value.memory);
@@ -55,11 +49,12 @@ struct RecordFields {
     fields("huge_pages", value.huge_pages);
     fields.added("isolated_cpus", value.isolated_cpus);
   }
-  VMNUMA_FIELDS(Topology) {
+  static void visit(auto& fields, MaybeConst<Topology> auto& value) {
     fields("nodes", value.nodes);
     fields("distances", value.distances);
   }
-  VMNUMA_FIELDS(Options) {
+  template <class Fields, MaybeConst<Options> T>
+  static void visit(Fields& fields, T& value) {
     if constexpr (!std::is_const_v<T>) {
       // Options missing in a recording were added later, when ESXi's rules decided everything.
       value = options_of(Preset::kEsxi);
@@ -71,43 +66,44 @@ struct RecordFields {
 
   // ---- VMs ----
 
-  VMNUMA_FIELDS(CellBinding) {
+  static void visit(auto& fields, MaybeConst<CellBinding> auto& value) {
     fields("mode", value.mode);
     fields("nodes", value.nodes);
   }
-  VMNUMA_FIELDS(GuestCell) {
+  static void visit(auto& fields, MaybeConst<GuestCell> auto& value) {
     fields("id", value.id);
     fields("vcpus", value.vcpus);
     fields("memory", value.memory);
     fields.added("page_size", value.page_size);
     fields.added("binding", value.binding);
   }
-  VMNUMA_FIELDS(PciDevice) {
+  static void visit(auto& fields, MaybeConst<PciDevice> auto& value) {
     fields.prose("address", value.address);
     fields("node", value.node);
   }
-  VMNUMA_FIELDS(MediatedDevice) {
+  static void visit(auto& fields, MaybeConst<MediatedDevice> auto& value) {
     fields.prose("uuid", value.uuid);
     fields("node", value.node);
   }
-  VMNUMA_FIELDS(HostInterface) {
+  static void visit(auto& fields, MaybeConst<HostInterface> auto& value) {
     fields.prose("name", value.name);
     fields("node", value.node);
     // The kind of bridge only determines where its node is read.
   }
-  VMNUMA_FIELDS(HostDisk) {
+  static void visit(auto& fields, MaybeConst<HostDisk> auto& value) {
     fields.prose("name", value.name);
     fields("node", value.node);
   }
-  VMNUMA_FIELDS(Pin) {
+  static void visit(auto& fields, MaybeConst<Pin> auto& value) {
     fields("number", value.number);
     fields("cpus", value.cpus);
   }
-  VMNUMA_FIELDS(PolicySetting) {
+  static void visit(auto& fields, MaybeConst<PolicySetting> auto& value) {
     fields("key", value.key);
     fields("value", value.value);
   }
-  VMNUMA_FIELDS(VmPolicy) {
+  template <class Fields, MaybeConst<VmPolicy> T>
+  static void visit(Fields& fields, T& value) {
     fields("memory_mode", value.memory_mode);
     fields("do_not_move", value.do_not_move);
     fields("prefer_ht", value.prefer_ht);
@@ -144,11 +140,11 @@ struct RecordFields {
     fields.added("priority", value.priority);
     fields.added("device_pools", value.device_pools);
   }
-  VMNUMA_FIELDS(NovaProject) {
+  static void visit(auto& fields, MaybeConst<NovaProject> auto& value) {
     fields.group("name", value.name);
     fields.group("uuid", value.uuid);
   }
-  VMNUMA_FIELDS(VmDescription) {
+  static void visit(auto& fields, MaybeConst<VmDescription> auto& value) {
     fields("id", value.id);
     fields.vm_name("name", value.name);
     fields("domain_id", value.domain_id);
@@ -190,24 +186,24 @@ struct RecordFields {
 
   // ---- readings ----
 
-  VMNUMA_FIELDS(VmProcess) {
+  static void visit(auto& fields, MaybeConst<VmProcess> auto& value) {
     fields("pid", value.pid);
     fields("start_time_ticks", value.start_time_ticks);
   }
-  VMNUMA_FIELDS(VcpuSample) {
+  static void visit(auto& fields, MaybeConst<VcpuSample> auto& value) {
     fields("vcpu", value.vcpu);
     fields("tid", value.tid);
     fields("run_ns", value.run_ns);
     fields("wait_ns", value.wait_ns);
   }
-  VMNUMA_FIELDS(MemoryLimits) {
+  static void visit(auto& fields, MaybeConst<MemoryLimits> auto& value) {
     fields.unbounded("min", value.min);
     fields.unbounded("low", value.low);
     fields.unbounded("high", value.high);
     fields.unbounded("max", value.max);
     fields.unbounded("swap_max", value.swap_max);
   }
-  VMNUMA_FIELDS(MemoryState) {
+  static void visit(auto& fields, MaybeConst<MemoryState> auto& value) {
     fields.prose("scope", value.scope);  // contains the VM's name
     fields("read_in", value.read_in);
     fields("limits", value.limits);
@@ -220,18 +216,18 @@ struct RecordFields {
     fields("waits_full", value.waits_full);
     fields("oom_score_adj", value.oom_score_adj);
   }
-  VMNUMA_FIELDS(SliceMemory) {
+  static void visit(auto& fields, MaybeConst<SliceMemory> auto& value) {
     fields.prose("path", value.path);
     fields("limits", value.limits);
   }
-  VMNUMA_FIELDS(MemoryReads) {
+  static void visit(auto& fields, MaybeConst<MemoryReads> auto& value) {
     fields("count", value.count);
     fields("counted", value.counted);
     fields("ran", value.ran);
     fields("cycles", value.cycles);
     fields("stalled_cycles", value.stalled_cycles);
   }
-  VMNUMA_FIELDS(VmSample) {
+  static void visit(auto& fields, MaybeConst<VmSample> auto& value) {
     fields("id", value.id);
     fields("process", value.process);
     fields("vcpus", value.vcpus);
@@ -248,18 +244,18 @@ struct RecordFields {
     fields.added("memory_reads", value.memory_reads);
     fields.added("beside_us", value.beside_us);
   }
-  VMNUMA_FIELDS(CpuSample) {
+  static void visit(auto& fields, MaybeConst<CpuSample> auto& value) {
     fields("id", value.id);
     fields("busy_us", value.busy_us);
   }
-  VMNUMA_FIELDS(NodeSample) {
+  static void visit(auto& fields, MaybeConst<NodeSample> auto& value) {
     fields("id", value.id);
     fields("free", value.free);
     fields("total", value.total);
     fields.added("huge_pages", value.huge_pages);
     fields.added("copying_us", value.copying_us);
   }
-  VMNUMA_FIELDS(MissingSource) {
+  static void visit(auto& fields, MaybeConst<MissingSource> auto& value) {
     fields("vm", value.vm);
     if (value.vm) {
       fields.prose("source", value.source);
@@ -268,16 +264,16 @@ struct RecordFields {
     }
     fields.prose("reason", value.reason);
   }
-  VMNUMA_FIELDS(WakeupSample) {
+  static void visit(auto& fields, MaybeConst<WakeupSample> auto& value) {
     fields("a", value.a);
     fields("b", value.b);
     fields("count", value.count);
   }
-  VMNUMA_FIELDS(SchedExt) {
+  static void visit(auto& fields, MaybeConst<SchedExt> auto& value) {
     fields.prose("name", value.name);
     fields("takes_all", value.takes_all);
   }
-  VMNUMA_FIELDS(Sample) {
+  static void visit(auto& fields, MaybeConst<Sample> auto& value) {
     fields("sequence", value.sequence);
     fields("taken_at", value.taken_at);
     fields("nodes", value.nodes);
@@ -297,11 +293,11 @@ struct RecordFields {
 
   // ---- the epoch as the planner sees it ----
 
-  VMNUMA_FIELDS(PagesOfSize) {
+  static void visit(auto& fields, MaybeConst<PagesOfSize> auto& value) {
     fields("page_size", value.page_size);
     fields("memory", value.memory);
   }
-  VMNUMA_FIELDS(NodeState) {
+  static void visit(auto& fields, MaybeConst<NodeState> auto& value) {
     fields("physical", value.physical);
     fields("threads", value.threads);
     fields("non_vm", value.non_vm);
@@ -322,7 +318,7 @@ struct RecordFields {
     fields("known", value.known);
     fields.added("reservations", value.reservations);
   }
-  VMNUMA_FIELDS(VmState) {
+  static void visit(auto& fields, MaybeConst<VmState> auto& value) {
     fields("id", value.id);
     fields.vm_name("name", value.name);
     fields("weight", value.weight);
@@ -350,11 +346,11 @@ struct RecordFields {
     fields("epochs_rested", value.epochs_rested);
     fields("pull_again_after", value.pull_again_after);
   }
-  VMNUMA_FIELDS(Ahead) {
+  static void visit(auto& fields, MaybeConst<Ahead> auto& value) {
     fields("mean", value.mean);
     fields("p95", value.p95);
   }
-  VMNUMA_FIELDS(ClientState) {
+  static void visit(auto& fields, MaybeConst<ClientState> auto& value) {
     fields("id", value.id);
     fields("vm", value.vm);
     fields("vcpus", value.vcpus);
@@ -385,12 +381,12 @@ struct RecordFields {
     fields.added("spills_to", value.spills_to);
     fields.added("spill_saves", value.spill_saves);
   }
-  VMNUMA_FIELDS(Chat) {
+  static void visit(auto& fields, MaybeConst<Chat> auto& value) {
     fields("a", value.a);
     fields("b", value.b);
     fields("rate", value.rate);
   }
-  VMNUMA_FIELDS(Snapshot) {
+  static void visit(auto& fields, MaybeConst<Snapshot> auto& value) {
     fields("epoch", value.epoch);
     fields("epoch_length", value.epoch_length);
     fields("topology", value.topology);
@@ -402,14 +398,15 @@ struct RecordFields {
 
   // ---- plans ----
 
-  VMNUMA_FIELDS(Relocation) {
+  static void visit(auto& fields, MaybeConst<Relocation> auto& value) {
     fields("client", value.client);
     fields("from", value.from);
     fields("to", value.to);
     fields("memory", value.memory);
     fields.added("spills_to", value.spills_to);
   }
-  VMNUMA_FIELDS(Prediction) {  // `known` is only explanatory
+  static void visit(auto& fields, MaybeConst<Prediction> auto& value) {
+    // `known` is only explanatory.
     fields("lost_before", value.lost_before);
     fields("lost_after", value.lost_after);
     fields.added("gain_at_home", value.gain_at_home);
@@ -419,12 +416,12 @@ struct RecordFields {
     fields("locality_before", value.locality_before);
     fields("locality_after", value.locality_after);
   }
-  VMNUMA_FIELDS(Action) {
+  static void visit(auto& fields, MaybeConst<Action> auto& value) {
     fields("reason", value.reason);
     fields("relocations", value.relocations);
     fields("predicted", value.predicted);
   }
-  VMNUMA_FIELDS(Rejection) {
+  static void visit(auto& fields, MaybeConst<Rejection> auto& value) {
     fields("reason", value.reason);
     fields("client", value.client);
     fields("from", value.from);
@@ -433,12 +430,12 @@ struct RecordFields {
     fields("guard", value.guard);
     fields("gain", value.gain);
   }
-  VMNUMA_FIELDS(Spill) {
+  static void visit(auto& fields, MaybeConst<Spill> auto& value) {
     fields("client", value.client);
     fields("to", value.to);
     fields("saves", value.saves);
   }
-  VMNUMA_FIELDS(Plan) {
+  static void visit(auto& fields, MaybeConst<Plan> auto& value) {
     fields("epoch", value.epoch);
     fields("lost", value.lost);
     fields("imbalance", value.imbalance);
@@ -449,7 +446,7 @@ struct RecordFields {
 
   // ---- results of orders ----
 
-  VMNUMA_FIELDS(migration::Outcome) {
+  static void visit(auto& fields, MaybeConst<migration::Outcome> auto& value) {
     fields("moved", value.moved);
     fields("already_home", value.already_home);
     fields("absent", value.absent);
@@ -460,7 +457,7 @@ struct RecordFields {
     fields("long_stalls", value.long_stalls);
     fields("longest", value.longest);
   }
-  VMNUMA_FIELDS(migration::ActionEvent) {
+  static void visit(auto& fields, MaybeConst<migration::ActionEvent> auto& value) {
     fields("kind", value.kind);
     fields("action", value.action);
     fields("vms", value.vms);
@@ -470,7 +467,8 @@ struct RecordFields {
     fields("took", value.took);
     fields.added("set_failed", value.set_failed);
   }
-  VMNUMA_FIELDS(migration::TransferProgress) {  // `problem` is only explanatory
+  static void visit(auto& fields, MaybeConst<migration::TransferProgress> auto& value) {
+    // `problem` is only explanatory.
     fields("vm", value.vm);
     fields("action", value.action);
     fields("done", value.done);
@@ -482,25 +480,25 @@ struct RecordFields {
 
   // ---- events ----
 
-  VMNUMA_FIELDS(DomainsChanged) {
+  static void visit(auto& fields, MaybeConst<DomainsChanged> auto& value) {
     fields("running", value.running);
   }
-  VMNUMA_FIELDS(SampleTaken) {
+  static void visit(auto& fields, MaybeConst<SampleTaken> auto& value) {
     fields("sample", value.sample);
     fields("wall_unix_s", value.wall_unix_s);
   }
-  VMNUMA_FIELDS(ActionProgressed) {
+  static void visit(auto& fields, MaybeConst<ActionProgressed> auto& value) {
     fields("event", value.event);
   }
-  VMNUMA_FIELDS(TransfersReported) {
+  static void visit(auto& fields, MaybeConst<TransfersReported> auto& value) {
     fields("transfers", value.transfers);
   }
-  VMNUMA_FIELDS(SourceChanged) {
+  static void visit(auto& fields, MaybeConst<SourceChanged> auto& value) {
     fields("source", value.source);
     fields.prose("reason", value.reason);
     fields("wall_unix_s", value.wall_unix_s);
   }
-  VMNUMA_FIELDS(CommandReceived) {
+  static void visit(auto& fields, MaybeConst<CommandReceived> auto& value) {
     fields.command("request", value.command);
   }
   /// Records the one origin that a decision depends on: a price of remote memory that was set is
@@ -515,7 +513,7 @@ struct RecordFields {
       }
     }
   }
-  VMNUMA_FIELDS(ConfigChanged) {
+  static void visit(auto& fields, MaybeConst<ConfigChanged> auto& value) {
     fields("mode", value.mode);
     fields("options", value.options);
     visit_price_origin(fields, value);
@@ -526,61 +524,61 @@ struct RecordFields {
     fields.added("admission", value.admission);
     fields.added("reserved_memory", value.reserved_memory);
   }
-  VMNUMA_FIELDS(MeasuredMemory) {
+  static void visit(auto& fields, MaybeConst<MeasuredMemory> auto& value) {
     fields("local_read_ns", value.local_read_ns);
     fields("stall_pct", value.stall_pct);
   }
-  VMNUMA_FIELDS(TopologyChanged) {
+  static void visit(auto& fields, MaybeConst<TopologyChanged> auto& value) {
     fields("topology", value.topology);
     fields.added("measured", value.measured);
   }
-  VMNUMA_FIELDS(LoadForecast) {
+  static void visit(auto& fields, MaybeConst<LoadForecast> auto& value) {
     fields("mean", value.mean);
     fields("p95", value.p95);
     fields.added("by", value.by);
   }
-  VMNUMA_FIELDS(LoadsForecast) {
+  static void visit(auto& fields, MaybeConst<LoadsForecast> auto& value) {
     fields("forecasts", value.forecasts);
   }
-  VMNUMA_FIELDS(LoadExpected) {
+  static void visit(auto& fields, MaybeConst<LoadExpected> auto& value) {
     fields("vm", value.vm);
     fields("per_vcpu", value.per_vcpu);
   }
-  VMNUMA_FIELDS(MemoryLimitsSet) {
+  static void visit(auto& fields, MaybeConst<MemoryLimitsSet> auto& value) {
     fields.prose("path", value.path);
     fields.prose("problem", value.problem);
   }
-  VMNUMA_FIELDS(RoomMove) {
+  static void visit(auto& fields, MaybeConst<RoomMove> auto& value) {
     fields("client", value.client);
     fields("from", value.from);
     fields("to", value.to);
   }
-  VMNUMA_FIELDS(RoomSearched) {
+  static void visit(auto& fields, MaybeConst<RoomSearched> auto& value) {
     fields("vm", value.vm);
     fields("node", value.node);
     fields("steps", value.steps);
     fields.prose("refused", value.refused);
   }
-  VMNUMA_FIELDS(Stopping) {
+  static void visit(auto& fields, MaybeConst<Stopping> auto& value) {
     fields("restore", value.restore);
   }
 
   // ---- the initial state of a recording ----
 
-  VMNUMA_FIELDS(ThreadId) {
+  static void visit(auto& fields, MaybeConst<ThreadId> auto& value) {
     fields("kind", value.kind);
     fields("number", value.number);
   }
-  VMNUMA_FIELDS(Original::Pins) {
+  static void visit(auto& fields, MaybeConst<Original::Pins> auto& value) {
     fields("found", value.found);
     fields("ours", value.ours);
   }
-  VMNUMA_FIELDS(Original) {
+  static void visit(auto& fields, MaybeConst<Original> auto& value) {
     fields("process", value.process);
     fields("threads", value.threads);
     fields("memory_nodes", value.memory_nodes);
   }
-  VMNUMA_FIELDS(ControllerSetup) {
+  static void visit(auto& fields, MaybeConst<ControllerSetup> auto& value) {
     fields("mode", value.mode);
     fields("topology", value.topology);
     fields.added("measured_memory", value.measured_memory);
@@ -598,17 +596,17 @@ struct RecordFields {
     fields("originals_known", value.originals_known);
     fields("released", value.released);
   }
-  VMNUMA_FIELDS(ClientShape) {
+  static void visit(auto& fields, MaybeConst<ClientShape> auto& value) {
     fields("vcpus", value.vcpus);
     fields("cells", value.cells);
     fields("memory", value.memory);
   }
-  VMNUMA_FIELDS(CpuRates) {
+  static void visit(auto& fields, MaybeConst<CpuRates> auto& value) {
     fields("used", value.used);
     fields("ready", value.ready);
     fields("demand", value.demand);
   }
-  VMNUMA_FIELDS(MigrationCounts) {
+  static void visit(auto& fields, MaybeConst<MigrationCounts> auto& value) {
     fields("balance", value.balance);
     fields("load_swap", value.load_swap);
     fields("locality", value.locality);
@@ -616,11 +614,11 @@ struct RecordFields {
     fields("long_term", value.long_term);
     fields("administrator", value.administrator);
   }
-  VMNUMA_FIELDS(RanOnNode) {
+  static void visit(auto& fields, MaybeConst<RanOnNode> auto& value) {
     fields("node", value.node);
     fields("lately", value.lately);
   }
-  VMNUMA_FIELDS(ClientRecord) {
+  static void visit(auto& fields, MaybeConst<ClientRecord> auto& value) {
     fields("shape", value.shape);
     fields("home", value.home);
     fields("came_from", value.came_from);
@@ -645,18 +643,18 @@ struct RecordFields {
     fields("local_mib_epochs", value.local_mib_epochs);
     fields("all_mib_epochs", value.all_mib_epochs);
   }
-  VMNUMA_FIELDS(CountedStall) {
+  static void visit(auto& fields, MaybeConst<CountedStall> auto& value) {
     fields("share", value.share_);
     fields("readings", value.readings_);
     fields("read_at", value.read_at_);
   }
-  VMNUMA_FIELDS(BesideUse) {
+  static void visit(auto& fields, MaybeConst<BesideUse> auto& value) {
     fields("us", value.us);
     fields("read_at", value.read_at);
     fields("averaged", value.averaged);
     fields("lasting", value.lasting);
   }
-  VMNUMA_FIELDS(VmRecord) {
+  static void visit(auto& fields, MaybeConst<VmRecord> auto& value) {
     fields("description", value.description);
     fields("clients", value.clients);
     fields("allowed", value.allowed);
@@ -679,16 +677,16 @@ struct RecordFields {
     fields("epochs_rested", value.epochs_rested);
     fields("pull_again_after", value.pull_again_after);
   }
-  VMNUMA_FIELDS(Wakeups::Pair) {
+  static void visit(auto& fields, MaybeConst<Wakeups::Pair> auto& value) {
     fields("a", value.a);
     fields("b", value.b);
     fields("average", value.average);
   }
-  VMNUMA_FIELDS(Wakeups) {
+  static void visit(auto& fields, MaybeConst<Wakeups> auto& value) {
     fields("pairs", value.pairs_);
     fields("epochs_held", value.epochs_held_);
   }
-  VMNUMA_FIELDS(Ledger) {
+  static void visit(auto& fields, MaybeConst<Ledger> auto& value) {
     fields("topology", value.topology_);
     fields("options", value.options_);
     fields.added("reserved", value.reserved_);
@@ -704,12 +702,12 @@ struct RecordFields {
     fields("epochs", value.epochs_);
     fields("knows_domains", value.knows_domains_);
   }
-  VMNUMA_FIELDS(PromisedMemory) {
+  static void visit(auto& fields, MaybeConst<PromisedMemory> auto& value) {
     fields("node", value.node);
     fields("page_size", value.page_size);
     fields("memory", value.memory);
   }
-  VMNUMA_FIELDS(StartingVm) {
+  static void visit(auto& fields, MaybeConst<StartingVm> auto& value) {
     fields("description", value.description);
     fields("asks", value.asks);
     fields("since_epoch", value.since_epoch);
@@ -718,17 +716,17 @@ struct RecordFields {
     fields.added("memory", value.memory);
     fields("appeared", value.appeared);
   }
-  VMNUMA_FIELDS(StartingVms) {
+  static void visit(auto& fields, MaybeConst<StartingVms> auto& value) {
     fields("vms", value.vms_);
     fields("unnamed", value.unnamed_);
   }
-  VMNUMA_FIELDS(SharedPart) {
+  static void visit(auto& fields, MaybeConst<SharedPart> auto& value) {
     fields("vm", value.vm);
     fields.vm_name("name", value.name);
     fields("vcpus", value.vcpus);
     fields("memory", value.memory);
   }
-  VMNUMA_FIELDS(Reservation) {
+  static void visit(auto& fields, MaybeConst<Reservation> auto& value) {
     fields.vm_name("name", value.name);
     fields.vm_name("vm", value.vm);
     fields("vm_id", value.vm_id);
@@ -743,16 +741,16 @@ struct RecordFields {
     fields.added("taken", value.taken);
     fields.added("lasting", value.lasting);
   }
-  VMNUMA_FIELDS(Reservations) {
+  static void visit(auto& fields, MaybeConst<Reservations> auto& value) {
     fields("all", value.all_);
   }
-  VMNUMA_FIELDS(RoomNeeded) {
+  static void visit(auto& fields, MaybeConst<RoomNeeded> auto& value) {
     fields("vcpus", value.vcpus);
     fields("memory", value.memory);
     fields("page_size", value.page_size);
     fields("nodes", value.nodes);
   }
-  VMNUMA_FIELDS(RoomWait) {
+  static void visit(auto& fields, MaybeConst<RoomWait> auto& value) {
     fields("vm", value.vm);
     fields.vm_name("name", value.name);
     fields("needed", value.needed);
@@ -764,28 +762,28 @@ struct RecordFields {
     fields("searches", value.searches);
     fields.prose("became", value.became);
   }
-  VMNUMA_FIELDS(RoomMaking) {
+  static void visit(auto& fields, MaybeConst<RoomMaking> auto& value) {
     fields("waits", value.waits);
     fields("searching", value.searching);
   }
-  VMNUMA_FIELDS(Measured) {
+  static void visit(auto& fields, MaybeConst<Measured> auto& value) {
     fields("lost", value.lost);
     fields("demand", value.demand);
     fields("imbalance", value.imbalance);
     fields.added("talk", value.talk);
   }
-  VMNUMA_FIELDS(Outcomes::Step) {
+  static void visit(auto& fields, MaybeConst<Outcomes::Step> auto& value) {
     fields("client", value.client);
     fields("from", value.from);
     fields("to", value.to);
     fields("far_when_busy", value.far_when_busy);
     fields("busy", value.busy);
   }
-  VMNUMA_FIELDS(Outcomes::Sampled) {
+  static void visit(auto& fields, MaybeConst<Outcomes::Sampled> auto& value) {
     fields("before", value.before);
     fields("after", value.after);
   }
-  VMNUMA_FIELDS(Outcomes::Watched) {
+  static void visit(auto& fields, MaybeConst<Outcomes::Watched> auto& value) {
     fields("locality_before", value.locality_before);
     fields("clients", value.clients);
     fields("moves_clients", value.moves_clients);
@@ -796,18 +794,18 @@ struct RecordFields {
     fields.added("sampled", value.sampled);
     fields("due", value.due);
   }
-  VMNUMA_FIELDS(Outcomes) {
+  static void visit(auto& fields, MaybeConst<Outcomes> auto& value) {
     fields("watched", value.watched_);
     fields("failures_in_a_row", value.failed_in_a_row_);
     fields("rest_until", value.rest_until_);
     fields.added("last_failed_in", value.last_failed_in_);
     fields.added("harmful_in_a_row", value.harmful_in_a_row_);
   }
-  VMNUMA_FIELDS(VmCpus) {
+  static void visit(auto& fields, MaybeConst<VmCpus> auto& value) {
     fields("clients", value.clients);
     fields("reach", value.reach);
   }
-  VMNUMA_FIELDS(UnderWay) {
+  static void visit(auto& fields, MaybeConst<UnderWay> auto& value) {
     fields("action", value.action);
     fields("homes_before", value.homes_before);
     fields("narrow_before", value.cpu_subsets_before);
@@ -815,16 +813,16 @@ struct RecordFields {
     fields("pinned", value.pinned);
     fields("gives_back", value.restores);
   }
-  VMNUMA_FIELDS(Rest) {
+  static void visit(auto& fields, MaybeConst<Rest> auto& value) {
     fields("failures", value.failures);
     fields("until_epoch", value.until_epoch);
     fields.prose("why", value.why);
   }
-  VMNUMA_FIELDS(Health::Missing) {
+  static void visit(auto& fields, MaybeConst<Health::Missing> auto& value) {
     fields.prose("reason", value.reason);
     fields("since_unix_s", value.since_unix_s);
   }
-  VMNUMA_FIELDS(OrdersUnderWay::Finished) {
+  static void visit(auto& fields, MaybeConst<OrdersUnderWay::Finished> auto& value) {
     fields("moved", value.moved);
     fields("took", value.took);
   }
@@ -837,7 +835,8 @@ struct RecordFields {
       vms.set_each(member, std::move(values));
     }
   }
-  VMNUMA_FIELDS(ControllerState) {
+  template <class Fields, MaybeConst<ControllerState> T>
+  static void visit(Fields& fields, T& value) {
     ControllerSetup setup = value.setup;
     setup.remembered_homes = value.vms.remembered_homes();
     setup.originals = value.vms.each(&ManagedVm::original);
@@ -888,11 +887,9 @@ struct RecordFields {
     fields.added("cache_scheduling", value.last.cache_scheduling);
     fields("breaker_was_open", value.last.breaker_was_open);
   }
-  VMNUMA_FIELDS(Controller) {
+  static void visit(auto& fields, MaybeConst<Controller> auto& value) {
     visit(fields, value.state_);
   }
-
-#undef VMNUMA_FIELDS
 
   // ---- for sound.cc ----
 
