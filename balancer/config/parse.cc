@@ -2,6 +2,7 @@
 #include "balancer/config/parse.h"
 
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -12,10 +13,14 @@
 #include "balancer/policy/policy_keys.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
+#include "stats/files/file.h"
 
 namespace vmnuma::balancer {
 
 namespace {
+
+/// A thousand VMs with every key set take about 300 KiB.
+constexpr std::size_t kMostConfigBytes = 4 * 1024 * 1024;
 
 std::string_view description_of(KeyKind kind) {
   switch (kind) {
@@ -210,6 +215,11 @@ Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
 
 }  // namespace
 
+Origin Config::origin_of(std::string_view key) const {
+  const auto found = origins.find(key);
+  return found == origins.end() ? Origin::kDefault : found->second;
+}
+
 void apply_options(Config& config, const OptionValues& values, Origin origin) {
   for (const auto& [name, value] : values) {
     VMNUMA_CHECK(set_option(config.options, name, value));
@@ -251,6 +261,17 @@ Result<Config> parse_config(std::string_view text, std::string_view file) {
     return tl::unexpected(problems.as_error());
   }
   return config;
+}
+
+Result<Config> load_config(const std::string& path, FileIs file_is) {
+  auto text = files::read_file(path, kMostConfigBytes);
+  if (!text) {
+    if (text.error().code == ErrorCode::kNotFound && file_is == FileIs::kOptional) {
+      return Config{};
+    }
+    return failure(std::move(text).error(), "while reading the configuration");
+  }
+  return parse_config(*text, path);
 }
 
 }  // namespace vmnuma::balancer

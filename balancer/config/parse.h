@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The part of the reader shared by load.cc and persisted_options.cc.
+/// The part of the reader that persisted_options.cc needs, too.
 #pragma once
 
 #include <cstdint>

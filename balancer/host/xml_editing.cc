@@ -84,11 +84,6 @@ pugi::xml_node add_line_after(pugi::xml_node sibling, const char* name) {
   return parent.insert_child_after(name, blanks);
 }
 
-pugi::xml_node child_or_new(pugi::xml_node parent, const char* name) {
-  const pugi::xml_node child = parent.child(name);
-  return child ? child : add_line(parent, name);
-}
-
 void set(pugi::xml_node element, const char* attribute, const std::string& value) {
   pugi::xml_attribute there = element.attribute(attribute);
   if (!there) {

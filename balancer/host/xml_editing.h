@@ -23,9 +23,6 @@ pugi::xml_node add_line(pugi::xml_node parent, const char* name);
 /// Adds a sibling on its own line.
 pugi::xml_node add_line_after(pugi::xml_node sibling, const char* name);
 
-/// The child of that name, which is added as the last one if there is none.
-pugi::xml_node child_or_new(pugi::xml_node parent, const char* name);
-
 /// Sets an attribute, adding it if there is none.
 void set(pugi::xml_node element, const char* attribute, const std::string& value);
 
