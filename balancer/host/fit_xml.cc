@@ -68,6 +68,17 @@ class Fitter {
     return left;
   }
 
+  /// Writes what is left of an element's set; if that is nothing, removes the element.
+  template <class Id>
+  static void write(const std::optional<std::vector<Id>>& left, pugi::xml_node element,
+                    const char* attribute) {
+    if (left && left->empty()) {
+      remove_line(element);
+    } else if (left) {
+      element.attribute(attribute).set_value(to_list(*left).c_str());
+    }
+  }
+
   void fit_vcpu(pugi::xml_node vcpu) {
     pugi::xml_attribute cpuset = vcpu.attribute("cpuset");
     if (!cpuset) {
@@ -90,13 +101,7 @@ class Fitter {
           std::string_view(element) == "emulatorpin"
               ? "<emulatorpin>"
               : fmt::format("<{} {}='{}'>", element, number.name(), number.value());
-      if (const auto left = left_of_cpus(pin.attribute("cpuset").value(), what)) {
-        if (left->empty()) {
-          remove_line(pin);
-        } else {
-          pin.attribute("cpuset").set_value(to_list(*left).c_str());
-        }
-      }
+      write(left_of_cpus(pin.attribute("cpuset").value(), what), pin, "cpuset");
       pin = next;
     }
   }
@@ -111,13 +116,7 @@ class Fitter {
       const pugi::xml_node next = cell.next_sibling("memnode");
       const std::string what =
           fmt::format("<memnode cellid='{}'>", cell.attribute("cellid").value());
-      if (const auto left = left_of_nodes(cell.attribute("nodeset").value(), what)) {
-        if (left->empty()) {
-          remove_line(cell);
-        } else {
-          cell.attribute("nodeset").set_value(to_list(*left).c_str());
-        }
-      }
+      write(left_of_nodes(cell.attribute("nodeset").value(), what), cell, "nodeset");
       cell = next;
     }
   }

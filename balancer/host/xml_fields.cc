@@ -22,17 +22,10 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    c = lower(c);
-  }
-  return result;
-}
-
 /// The size of a `unit` in bytes, or nothing if there is no such unit.
 std::optional<std::int64_t> bytes_in(std::string_view unit) {
-  const std::string name = lower(unit);
+  std::string name(unit);
+  std::ranges::transform(name, name.begin(), lower);
   if (name.empty()) {
     return 1024;
   }

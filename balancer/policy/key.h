@@ -5,6 +5,7 @@
 /// command line and the attributes of a domain's metadata.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,12 +48,8 @@ template <class Target>
 template <class Target>
 [[nodiscard]] const KeyInfo<Target>* find_key(std::span<const KeyInfo<Target>> keys,
                                               std::string_view name) {
-  for (const KeyInfo<Target>& key : keys) {
-    if (key.name == name) {
-      return &key;
-    }
-  }
-  return nullptr;
+  const auto found = std::ranges::find(keys, name, &KeyInfo<Target>::name);
+  return found == keys.end() ? nullptr : &*found;
 }
 
 }  // namespace vmnuma::balancer

@@ -32,9 +32,6 @@ class LineBuffer {
   /// The next complete line without its '\n', or nothing.
   [[nodiscard]] std::optional<std::string> next_line();
 
-  /// True if a line has begun but not ended.
-  [[nodiscard]] bool has_unfinished_line() const { return !unfinished_.empty(); }
-
  private:
   std::size_t limit_;
   std::deque<std::string> lines_;

@@ -188,8 +188,7 @@ Result<Command> read_command(const ReadJson& args) {
   if (!problem.empty()) {
     return failure(ErrorCode::kInvalidArgument, problem);
   }
-  if constexpr (std::is_same_v<T, HistoryRequest> || std::is_same_v<T, EventsRequest> ||
-                std::is_same_v<T, ReservationHistoryRequest>) {
+  if constexpr (requires { request.limit; }) {
     if (request.limit < 1 || request.limit > kMostHistoryRows) {
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("the argument 'limit' is {}, but must be a number from 1 to {}",

@@ -191,13 +191,16 @@ class Memory {
     share_out_vcpus();
     for (GuestCell& cell : vm_.cells) {
       std::sort(cell.vcpus.begin(), cell.vcpus.end());
-      if (const auto found = page_sizes_.find(cell.id);
-          found != page_sizes_.end() && found->second != vm_.huge_page_size) {
-        cell.page_size = found->second;
+      const auto found = backends_of_cells_.find(cell.id);
+      if (found == backends_of_cells_.end()) {
+        continue;
       }
-      if (const auto found = bindings_.find(cell.id);
-          found != bindings_.end() && vm_.numatune != NumatuneMode::kNone) {
-        cell.binding = found->second;
+      const Backend& backend = *found->second;
+      if (backend.page_size != vm_.huge_page_size) {
+        cell.page_size = backend.page_size;
+      }
+      if (vm_.numatune != NumatuneMode::kNone) {
+        cell.binding = {backend.mode, {backend.nodes.begin(), backend.nodes.end()}};
       }
     }
   }
@@ -243,8 +246,7 @@ class Memory {
     if (const auto backend = group.value("memdev")) {
       if (const Backend* found = use(*backend)) {
         cell.memory = found->size;
-        page_sizes_[cell.id] = found->page_size;
-        bindings_[cell.id] = {found->mode, {found->nodes.begin(), found->nodes.end()}};
+        backends_of_cells_[cell.id] = found;
       }
     } else if (const auto memory = size(group.value("mem"), kMiB, "-numa mem")) {
       cell.memory = *memory;
@@ -361,8 +363,7 @@ class Memory {
   std::set<NodeId> nodes_;
   std::set<std::int32_t> taken_;  ///< vCPUs that are in a cell
   std::set<std::int32_t> without_memory_;
-  std::map<std::int32_t, Bytes> page_sizes_;      ///< by cell
-  std::map<std::int32_t, CellBinding> bindings_;  ///< by cell
+  std::map<std::int32_t, const Backend*> backends_of_cells_;
 };
 
 }  // namespace

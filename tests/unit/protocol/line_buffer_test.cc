@@ -21,17 +21,14 @@ using Lines = std::vector<std::string>;
 TEST(LineBufferTest, EmptyBufferHasNoLine) {
   LineBuffer buffer(10);
   EXPECT_EQ(buffer.next_line(), std::nullopt);
-  EXPECT_FALSE(buffer.has_unfinished_line());
 }
 
 TEST(LineBufferTest, CutsSeveralLinesOutOfOnePiece) {
   LineBuffer buffer(10);
   ASSERT_TRUE(buffer.append("one\ntwo\n\nthr"));
   EXPECT_EQ(drain(buffer), (Lines{"one", "two", ""}));
-  EXPECT_TRUE(buffer.has_unfinished_line());
   ASSERT_TRUE(buffer.append("ee\n"));
   EXPECT_EQ(drain(buffer), (Lines{"three"}));
-  EXPECT_FALSE(buffer.has_unfinished_line());
 }
 
 TEST(LineBufferTest, LinesDoNotDependOnHowThePiecesAreCut) {
