@@ -121,6 +121,9 @@ struct Config {
   [[nodiscard]] Origin origin_of(std::string_view key) const;
 };
 
+/// What is displayed for VMs that no libvirt manages.
+inline constexpr std::string_view kQemuProcesses = "QEMU processes";
+
 /// The source of VMs as text for people: libvirt's URI, or what is used instead or in addition.
 [[nodiscard]] std::string hypervisor_text(const Config& config);
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "balancer/config/device_pools.h"
-#include "balancer/config/hypervisor_text.h"
 #include "balancer/config/reserved_memory.h"
 #include "balancer/policy/value_text.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "balancer/config/hypervisor_text.h"
+#include "balancer/config/config.h"
 #include "placement/base/number.h"
 #include "stats/formats/fields.h"
 #include "stats/text/shell_word.h"
