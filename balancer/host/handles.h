@@ -2,20 +2,18 @@
 /// libvirt's C handles as move-only C++ types, without libvirt's headers.
 ///
 /// Problem: every libvirt object is reference-counted by hand, and a forgotten release keeps a
-/// connection open permanently. Approach: three owning types, declared with libvirt's own struct
+/// connection open permanently. Approach: owning types, declared with libvirt's own struct
 /// tags, so that only .cc files of this folder include libvirt. Properties: each handle is released
 /// exactly once, on any path out of a scope.
 #pragma once
 
 #include <cstdlib>
 #include <memory>
-#include <string>
 
 // The struct tags from libvirt's public headers (libvirt-host.h, libvirt-domain.h, 9.0).
 // NOLINTBEGIN(bugprone-reserved-identifier)
 struct _virConnect;
 struct _virDomain;
-struct _virTypedParameter;
 // NOLINTEND(bugprone-reserved-identifier)
 
 namespace vmnuma::balancer {
@@ -37,26 +35,5 @@ struct FreeMemory {
   void operator()(void* memory) const noexcept { std::free(memory); }
 };
 using LibvirtText = std::unique_ptr<char, FreeMemory>;
-
-/// A list of named values for libvirt's tuning calls.
-class TypedParameters {
- public:
-  TypedParameters() = default;
-  TypedParameters(const TypedParameters&) = delete;
-  TypedParameters& operator=(const TypedParameters&) = delete;
-  ~TypedParameters();
-
-  /// False if libvirt refused; the reason is then in its last error.
-  [[nodiscard]] bool add_int(const char* name, int value);
-  [[nodiscard]] bool add_string(const char* name, const std::string& value);
-
-  [[nodiscard]] _virTypedParameter* data() const { return data_; }
-  [[nodiscard]] int size() const { return size_; }
-
- private:
-  _virTypedParameter* data_ = nullptr;
-  int size_ = 0;
-  int capacity_ = 0;
-};
 
 }  // namespace vmnuma::balancer

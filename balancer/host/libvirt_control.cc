@@ -24,6 +24,17 @@ namespace {
 using migration::DomainRun;
 using migration::ThreadId;
 
+/// A list of named values.
+struct TypedParameters {
+  TypedParameters() = default;
+  TypedParameters(const TypedParameters&) = delete;
+  TypedParameters& operator=(const TypedParameters&) = delete;
+  ~TypedParameters() { virTypedParamsFree(data, size); }
+  virTypedParameterPtr data = nullptr;
+  int size = 0;
+  int capacity = 0;
+};
+
 Result<DomainHandle> find(const Connection& connection, const VmId& vm) {
   DomainHandle domain(virDomainLookupByUUID(connection.get(), vm.uuid.data()));
   if (!domain) {
@@ -150,14 +161,14 @@ Result<std::vector<NodeId>> widened(std::vector<NodeId> nodes, const DomainHandl
 /// hours (qemuBackupBegin(), qemu/qemu_backup.c, 9.0).
 bool is_backup(const DomainHandle& domain) {
   int type = VIR_DOMAIN_JOB_NONE;
-  virTypedParameterPtr parameters = nullptr;
-  int count = 0;
-  if (virDomainGetJobStats(domain.get(), &type, &parameters, &count, /*flags=*/0) != 0) {
+  TypedParameters parameters;
+  if (virDomainGetJobStats(domain.get(), &type, &parameters.data, &parameters.size, /*flags=*/0) !=
+      0) {
     return false;
   }
   int operation = VIR_DOMAIN_JOB_OPERATION_UNKNOWN;
-  (void)virTypedParamsGetInt(parameters, count, VIR_DOMAIN_JOB_OPERATION, &operation);
-  virTypedParamsFree(parameters, count);
+  (void)virTypedParamsGetInt(parameters.data, parameters.size, VIR_DOMAIN_JOB_OPERATION,
+                             &operation);
   return operation == VIR_DOMAIN_JOB_OPERATION_BACKUP;
 }
 
@@ -238,8 +249,11 @@ Result<void> LibvirtControl::change_memory_nodes(const DomainRun& run,
     return {};
   }
   TypedParameters parameters;
-  if (!parameters.add_int(VIR_DOMAIN_NUMA_MODE, VIR_DOMAIN_NUMATUNE_MEM_RESTRICTIVE) ||
-      !parameters.add_string(VIR_DOMAIN_NUMA_NODESET, to_list(*wanted))) {
+  auto& [data, size, capacity] = parameters;
+  if (virTypedParamsAddInt(&data, &size, &capacity, VIR_DOMAIN_NUMA_MODE,
+                           VIR_DOMAIN_NUMATUNE_MEM_RESTRICTIVE) != 0 ||
+      virTypedParamsAddString(&data, &size, &capacity, VIR_DOMAIN_NUMA_NODESET,
+                              to_list(*wanted).c_str()) != 0) {
     return tl::unexpected<Error>(last_libvirt_error(what));
   }
   // Looked up again, because reading its definition has taken a while.
@@ -247,8 +261,7 @@ Result<void> LibvirtControl::change_memory_nodes(const DomainRun& run,
   if (!domain) {
     return failure(domain.error(), what);
   }
-  if (virDomainSetNumaParameters(domain->get(), parameters.data(), parameters.size(),
-                                 (*connection)->change_flags()) == 0) {
+  if (virDomainSetNumaParameters(domain->get(), data, size, (*connection)->change_flags()) == 0) {
     return check_still_there(**connection, run, what);
   }
   // Numatune was validated above, so an unsupported configuration means that a node does not exist

@@ -17,15 +17,6 @@ namespace vmnuma::balancer::qemu {
 
 using migration::DomainRun;
 
-namespace {
-
-/// Reads /sys/devices/system/cpu/possible: all CPUs that the kernel has a number for.
-Result<std::vector<CpuId>> read_possible_cpus(const files::Directory& root) {
-  return files::read_parsed(root, "sys/devices/system/cpu/possible", parse_cpu_list);
-}
-
-}  // namespace
-
 Result<CpusToPin> cpus_to_pin(const std::vector<CpuId>& cpus, const std::vector<CpuId>& possible,
                               const std::vector<CpuId>& online) {
   if (cpus.empty()) {
@@ -69,8 +60,11 @@ Result<void> QemuControl::pin(const DomainRun& run, migration::ThreadId thread,
   if (!online) {
     return failure(online.error(), what);
   }
-  const auto wanted = read_possible_cpus(root_).and_then(
-      [&](const std::vector<CpuId>& possible) { return cpus_to_pin(cpus, possible, *online); });
+  // All CPUs that the kernel has a number for.
+  const auto wanted = files::read_parsed(root_, "sys/devices/system/cpu/possible", parse_cpu_list)
+                          .and_then([&](const std::vector<CpuId>& possible) {
+                            return cpus_to_pin(cpus, possible, *online);
+                          });
   if (!wanted) {
     return failure(wanted.error(), what);
   }
