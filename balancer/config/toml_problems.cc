@@ -9,8 +9,7 @@ namespace vmnuma::balancer {
 
 Error TomlProblems::as_error() const {
   std::vector<std::pair<std::uint32_t, std::string>> sorted = problems_;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(sorted, {}, [](const auto& problem) { return problem.first; });
   Error error{ErrorCode::kInvalidArgument, 0, ""};
   for (const auto& [line, message] : sorted) {
     error.message +=

@@ -259,10 +259,8 @@ std::vector<PolicySetting> changed_settings(std::vector<PolicySetting> settings,
       settings.push_back(change);
     }
   }
-  std::stable_sort(settings.begin(), settings.end(),
-                   [](const PolicySetting& a, const PolicySetting& b) {
-                     return place_of(a.key) < place_of(b.key);
-                   });
+  std::ranges::stable_sort(settings, {},
+                           [](const PolicySetting& one) { return place_of(one.key); });
   return settings;
 }
 

@@ -48,17 +48,8 @@ std::uint32_t crc32_of(std::string_view bytes) {
 /// Nanosecond counters reach this after 36 years.
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 60U;
 
-std::string text_of(const Json& json) {
-  return text::json_text(json);
-}
-
-template <Named Enum>
-bool is_place_in(std::int64_t place) {
-  return place >= 0 && place < static_cast<std::int64_t>(kValuesOf<Enum>.size());
-}
-
 std::string line_of(const Json& frame) {
-  const std::string text = text_of(frame);
+  const std::string text = text::json_text(frame);
   return fmt::format("{}{}{}{:08x}{}\n", kFrameBegin, text, kChecksumKey, crc32_of(text),
                      kFrameEnd);
 }
@@ -249,7 +240,8 @@ class Reader : public text::FieldReader<Reader, Json> {
   /// Reads an enumeration, by name or, in format 1, by position.
   template <Named T>
   [[nodiscard]] bool leaf(const Json& json, T& value) {
-    if (const auto place = text::integer_of(json); place && is_place_in<T>(*place)) {
+    if (const auto place = text::integer_of(json);
+        place && *place >= 0 && std::cmp_less(*place, kValuesOf<T>.size())) {
       value = static_cast<T>(*place);
       return true;
     }
@@ -330,7 +322,7 @@ Result<Frame> read_content(const Json& json) {
     // will differ.
     Plan plan;
     const bool is_plan = Reader(*found).read(plan).has_value();
-    frame.content = PlanFrame{is_plan ? plan_text(plan, nullptr) : text_of(*found)};
+    frame.content = PlanFrame{is_plan ? plan_text(plan, nullptr) : text::json_text(*found)};
     return frame;
   }
   const auto event = json.find("event");
@@ -379,7 +371,7 @@ std::string plan_line(std::int64_t number, const Plan& plan, Anonymizer* anonymi
 }
 
 std::string plan_text(const Plan& plan, Anonymizer* anonymizer) {
-  return text_of(Writer(anonymizer).write(plan));
+  return text::json_text(Writer(anonymizer).write(plan));
 }
 
 Result<Frame> read_frame(std::string_view line) {
