@@ -84,7 +84,7 @@ Result<void> set_reserved_memory(ReservedMemory& target, std::string_view text) 
       const auto one =
           reserved_in(NodeId{static_cast<std::int32_t>(*node)}, take_part(of_node, ','));
       const bool is_second =
-          one && std::any_of(reserved.begin(), reserved.end(), [&one](const ReservedOnNode& other) {
+          one && std::ranges::any_of(reserved, [&one](const ReservedOnNode& other) {
             return other.node == one->node && other.page_size == one->page_size;
           });
       if (!one || is_second) {
@@ -93,7 +93,7 @@ Result<void> set_reserved_memory(ReservedMemory& target, std::string_view text) 
       reserved.push_back(*one);
     }
   }
-  std::sort(reserved.begin(), reserved.end(), [](const ReservedOnNode& a, const ReservedOnNode& b) {
+  std::ranges::sort(reserved, [](const ReservedOnNode& a, const ReservedOnNode& b) {
     return std::pair(a.node, a.page_size) < std::pair(b.node, b.page_size);
   });
   target = std::move(reserved);

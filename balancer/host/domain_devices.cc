@@ -79,7 +79,7 @@ std::vector<PciDevice> pci_devices_of(pugi::xml_node domain, XmlFields& fields) 
       continue;
     }
     PciDevice found{address_of(address, fields)};
-    if (std::find(devices.begin(), devices.end(), found) == devices.end()) {
+    if (std::ranges::find(devices, found) == devices.end()) {
       devices.push_back(std::move(found));
     }
   }
@@ -108,8 +108,7 @@ std::vector<HostInterface> host_interfaces_of(pugi::xml_node domain) {
   std::vector<HostInterface> found;
   for (const pugi::xml_node interface : domain.child("devices").children("interface")) {
     const std::string_view name = host_side_of(interface);
-    const bool is_known = std::any_of(
-        found.begin(), found.end(), [&](const HostInterface& other) { return other.name == name; });
+    const bool is_known = std::ranges::find(found, name, &HostInterface::name) != found.end();
     if (is_interface_name(name) && !is_known) {
       found.push_back({std::string(name),
                        {},
@@ -149,7 +148,7 @@ std::vector<HostDisk> host_disks_of(pugi::xml_node domain) {
     }
     name.remove_prefix(kDevices.size());
     HostDisk host{std::string(name), {}};
-    if (is_device_name(name) && std::find(found.begin(), found.end(), host) == found.end()) {
+    if (is_device_name(name) && std::ranges::find(found, host) == found.end()) {
       found.push_back(std::move(host));
     }
   }

@@ -112,7 +112,7 @@ void read_cells(pugi::xml_node cpu, VmDescription& vm, XmlFields& fields) {
       first.push_back(vcpu);
     }
   }
-  std::sort(first.begin(), first.end());
+  std::ranges::sort(first);
 }
 
 /// Reads the I/O threads. <iothreads> contains their number, <iothreadids> the ids that do not

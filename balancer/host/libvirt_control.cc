@@ -152,7 +152,7 @@ Result<std::vector<NodeId>> widened(std::vector<NodeId> nodes, const DomainHandl
                    fmt::format("libvirt does not say which nodes '{}' may use now", vm.name));
   }
   nodes.insert(nodes.end(), now.begin(), now.end());
-  std::sort(nodes.begin(), nodes.end());
+  std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
 }

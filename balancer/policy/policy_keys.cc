@@ -218,7 +218,7 @@ Result<void> check_device_pools(const VmPolicy& policy, const std::vector<Device
     names.push_back(pool.name);
   }
   for (const std::string& name : policy.device_pools) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
+    if (std::ranges::find(names, name) == names.end()) {
       return failure(ErrorCode::kInvalidArgument, "'device_pool' names " + in_quotes(name) +
                                                       ", but vmnuma.toml has no such pool" +
                                                       did_you_mean(name, names));

@@ -28,9 +28,8 @@ std::string_view take_part(std::string_view& text, char separator) {
 }
 
 Result<void> set_text(std::string& target, std::string_view text) {
-  const bool has_control = std::any_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
+  const bool has_control = std::ranges::any_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
   if (text.size() > kLongestText || has_control) {
     return refuse("must be at most 4096 bytes without control characters");
   }

@@ -118,7 +118,7 @@ Result<Report> report_of_json(const Json& json) {
     }
     if (report.rows.empty()) {
       for (const auto& [name, value] : row.items()) {
-        if (std::find(report.columns.begin(), report.columns.end(), name) == report.columns.end()) {
+        if (std::ranges::find(report.columns, name) == report.columns.end()) {
           report.extra_columns.push_back(name);
         }
       }

@@ -132,7 +132,7 @@ class ArgumentReader : public text::FieldReader<ArgumentReader, ReadJson> {
       if (!problem_found_.empty()) {
         return;  // the first is enough
       }
-      if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
+      if (std::ranges::find(known_, name) == known_.end()) {
         say(fmt::format("the command '{}' has no argument '{}'{}", command_, name,
                         did_you_mean(name, known_)));
       }
@@ -238,7 +238,7 @@ Result<Command> command_of(const ReadJson& line) {
   }
   const std::vector<std::string_view> known{"version", "id", "command", "args"};
   for (const auto& [key, value] : line.items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
+    if (std::ranges::find(known, key) == known.end()) {
       return refuse(fmt::format("a request has no '{}'{}", key, did_you_mean(key, known)));
     }
   }

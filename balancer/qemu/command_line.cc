@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 4> kDiskOptions{"hda", "hdb", "hdc", "hdd
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 /// Takes the text up to the next zero, and removes it with the zero.
@@ -60,9 +60,7 @@ void add_list(const ListOption& option, std::string_view value, CommandLine& lin
 }
 
 void add_option(std::string_view name, std::string_view value, CommandLine& line) {
-  const auto* const list =
-      std::find_if(kListOptions.begin(), kListOptions.end(),
-                   [name](const ListOption& option) { return option.name == name; });
+  const auto* const list = std::ranges::find(kListOptions, name, &ListOption::name);
   if (list != kListOptions.end()) {
     add_list(*list, value, line);
   } else if (contains(kTextOptions, name)) {

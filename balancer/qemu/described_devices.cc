@@ -19,7 +19,7 @@ constexpr std::int32_t kMostIoThreads = 1000;
 
 template <class Entry>
 void add_once(std::vector<Entry>& entries, Entry entry) {
-  if (std::find(entries.begin(), entries.end(), entry) == entries.end()) {
+  if (std::ranges::find(entries, entry) == entries.end()) {
     entries.push_back(std::move(entry));
   }
 }
@@ -36,7 +36,7 @@ std::optional<std::string> pci_address(std::string_view text) {
     text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
     return number && *number >= 0 && *number <= most ? number : std::nullopt;
   };
-  const bool has_domain = std::count(text.begin(), text.end(), ':') == 2;
+  const bool has_domain = std::ranges::count(text, ':') == 2;
   const auto domain = has_domain ? take(':', 0xffffff) : 0;
   const auto bus = take(':', 0xff);
   const auto slot = take('.', 0x1f);

@@ -190,7 +190,7 @@ class Memory {
     share_out_memory();
     share_out_vcpus();
     for (GuestCell& cell : vm_.cells) {
-      std::sort(cell.vcpus.begin(), cell.vcpus.end());
+      std::ranges::sort(cell.vcpus);
       const auto found = backends_of_cells_.find(cell.id);
       if (found == backends_of_cells_.end()) {
         continue;
@@ -348,7 +348,7 @@ class Memory {
   }
 
   [[nodiscard]] bool is_locked() const {
-    return std::any_of(line_.options.begin(), line_.options.end(), [](const OptionGroup& group) {
+    return std::ranges::any_of(line_.options, [](const OptionGroup& group) {
       return (group.name == "overcommit" &&
               (group.is_on("mem-lock") || group.is("mem-lock", "on-fault"))) ||
              (group.name == "realtime" && group.is_on("mlock"));

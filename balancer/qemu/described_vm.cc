@@ -38,7 +38,7 @@ void describe_identity(const CommandLine& line, DescribedVm& vm) {
 /// True if there is the monitor that libvirt creates for itself (qemuBuildMonitorCommandLine,
 /// qemu/qemu_command.c, libvirt 9.0).
 bool is_of_libvirt(const CommandLine& line) {
-  return std::any_of(line.options.begin(), line.options.end(), [](const OptionGroup& group) {
+  return std::ranges::any_of(line.options, [](const OptionGroup& group) {
     return group.name == "mon" && group.is("chardev", "charmonitor");
   });
 }
@@ -46,7 +46,7 @@ bool is_of_libvirt(const CommandLine& line) {
 }  // namespace
 
 void note(DescribedVm& vm, std::string text) {
-  if (std::find(vm.notes.begin(), vm.notes.end(), text) == vm.notes.end()) {
+  if (std::ranges::find(vm.notes, text) == vm.notes.end()) {
     vm.notes.push_back(std::move(text));
   }
 }

@@ -19,7 +19,7 @@ constexpr int kDeepestJson = 32;
 constexpr std::size_t kMostSettings = 4096;
 
 bool is_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char character) {
+  return !text.empty() && std::ranges::all_of(text, [](char character) {
     return character >= '0' && character <= '9';
   });
 }
@@ -104,8 +104,7 @@ std::optional<OptionGroup> section_of(std::string_view line) {
 }  // namespace
 
 std::optional<std::string_view> OptionGroup::value(std::string_view key) const {
-  const auto found = std::find_if(settings.rbegin(), settings.rend(),
-                                  [&](const Setting& setting) { return setting.key == key; });
+  const auto found = std::ranges::find(settings.rbegin(), settings.rend(), key, &Setting::key);
   return found == settings.rend() ? std::nullopt : std::optional<std::string_view>(found->value);
 }
 

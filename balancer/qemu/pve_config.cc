@@ -67,8 +67,7 @@ void read_tags(std::string_view tags, std::vector<PolicySetting>& policy) {
     const std::string_view key = setting->substr(0, dot);
     std::string value(dot == std::string_view::npos ? "true" : setting->substr(dot + 1));
     std::replace(value.begin(), value.end(), '+', ',');
-    if (std::none_of(policy.begin(), policy.end(),
-                     [key](const auto& other) { return other.key == key; })) {
+    if (std::ranges::find(policy, key, &PolicySetting::key) == policy.end()) {
       policy.push_back({std::string(key), std::move(value)});
     }
   }
@@ -106,8 +105,7 @@ PveConfig parse_pve_config(std::string_view text) {
 }
 
 std::string_view value_of(const std::vector<Setting>& settings, std::string_view key) {
-  const auto found = std::find_if(settings.begin(), settings.end(),
-                                  [key](const Setting& setting) { return setting.key == key; });
+  const auto found = std::ranges::find(settings, key, &Setting::key);
   return found == settings.end() ? std::string_view() : std::string_view(found->value);
 }
 

@@ -163,8 +163,8 @@ void add_bridges(const PveConfig& config, VmDescription& vm) {
     }
     const auto adapter = parse_settings(setting.value, "model");
     const std::string bridge(value_of(adapter, "bridge"));
-    const bool is_known = std::any_of(vm.host_interfaces.begin(), vm.host_interfaces.end(),
-                                      [&](const auto& known) { return known.name == bridge; });
+    const bool is_known = std::ranges::find(vm.host_interfaces, bridge, &HostInterface::name) !=
+                          vm.host_interfaces.end();
     if (!is_known && is_interface_name(bridge) &&
         (!value_of(adapter, "virtio").empty() || value_of(adapter, "model") == "virtio")) {
       vm.host_interfaces.push_back({bridge, {}});

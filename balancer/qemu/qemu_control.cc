@@ -24,10 +24,10 @@ Result<CpusToPin> cpus_to_pin(const std::vector<CpuId>& cpus, const std::vector<
   }
   CpusToPin pin{.mask = cpus, .effective = {}};
   for (const CpuId cpu : cpus) {
-    if (!std::binary_search(possible.begin(), possible.end(), cpu)) {
+    if (!std::ranges::binary_search(possible, cpu)) {
       return failure(ErrorCode::kInvalidArgument, fmt::format("the host has no CPU {}", cpu.value));
     }
-    if (std::binary_search(online.begin(), online.end(), cpu)) {
+    if (std::ranges::binary_search(online, cpu)) {
       pin.effective.push_back(cpu);
     }
   }

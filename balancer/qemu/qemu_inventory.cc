@@ -304,9 +304,8 @@ void QemuInventory::name(const FoundProcess& found, DescribedVm& vm) const {
     note(vm, "another VM has the same UUID, so this one is known here by a generated one");
     vm.description.id = id_from(of_process);
   }
-  const bool is_taken = std::any_of(vms_.begin(), vms_.end(), [&](const auto& entry) {
-    return entry.second.described.description.name == text;
-  });
+  const bool is_taken = std::ranges::any_of(
+      vms_, [&](const auto& entry) { return entry.second.described.description.name == text; });
   if (is_taken) {
     const std::string before = std::exchange(text, fmt::format("{}-{}", text, found.process.pid));
     note(vm,

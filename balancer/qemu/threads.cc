@@ -45,7 +45,7 @@ Result<Threads> read_threads(const files::Directory& process,
       threads.emulator.push_back(tid);
     }
   }
-  std::sort(threads.vcpus.begin(), threads.vcpus.end());
+  std::ranges::sort(threads.vcpus);
   std::map<std::string, std::size_t> taken;
   for (std::size_t index = 0; index < io_thread_names.size(); ++index) {
     const std::string name = ("IO " + io_thread_names[index]).substr(0, kLongestName);

@@ -103,8 +103,7 @@ bool is_within(std::int64_t value, std::int64_t least, std::int64_t most) {
 
 template <class Amount>
 bool none_negative(const std::vector<Amount>& amounts) {
-  return std::all_of(amounts.begin(), amounts.end(),
-                     [](Amount amount) { return amount >= Amount{}; });
+  return std::ranges::all_of(amounts, [](Amount amount) { return amount >= Amount{}; });
 }
 
 // ---- the host ----
@@ -115,10 +114,10 @@ void check(const Topology& topology, Findings& findings) {
   findings.require(topology.distances.size() == count * count,
                    "the topology has {} distances between {} nodes", topology.distances.size(),
                    count);
-  findings.require(
-      std::all_of(topology.distances.begin(), topology.distances.end(),
-                  [](std::int32_t distance) { return is_within(distance, 0, kMostDistance); }),
-      "the topology has a distance out of range");
+  findings.require(std::ranges::all_of(
+                       topology.distances,
+                       [](std::int32_t distance) { return is_within(distance, 0, kMostDistance); }),
+                   "the topology has a distance out of range");
   findings.require(is_list_of(topology.nodes, kMostCpus, &Node::id),
                    "the topology's nodes do not ascend");
   std::vector<CpuId> all;
@@ -136,7 +135,7 @@ void check(const Topology& topology, Findings& findings) {
       all.push_back(cpu.id);
     }
   }
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   findings.require(std::adjacent_find(all.begin(), all.end()) == all.end(),
                    "the topology has a CPU on two nodes");
 }
@@ -219,19 +218,18 @@ void check(const VmSample& sample, Findings& findings) {
     findings.require(vcpu.run_ns >= 0 && vcpu.wait_ns >= 0,
                      "vCPU {} of VM {} ran or waited for less than no time", vcpu.vcpu, id);
   }
-  findings.require((sample.last_cpus.empty() || sample.last_cpus.size() == sample.vcpus.size()) &&
-                       std::all_of(sample.last_cpus.begin(), sample.last_cpus.end(),
-                                   [](CpuId cpu) { return cpu.value >= 0; }),
-                   "VM {} has vCPUs that ran on a CPU that cannot be", id);
+  findings.require(
+      (sample.last_cpus.empty() || sample.last_cpus.size() == sample.vcpus.size()) &&
+          std::ranges::all_of(sample.last_cpus, [](CpuId cpu) { return cpu.value >= 0; }),
+      "VM {} has vCPUs that ran on a CPU that cannot be", id);
   findings.require(
       is_within(sample.weight, 0, kMostWeight) && sample.throttled_us >= 0 &&
           is_within(sample.beside_us.value_or(0), 0, kMostAmount) &&
           is_within(sample.quota_permille.value_or(0), 0, std::int64_t{kMostVcpus} * kMostPermille),
       "VM {} has a weight, quota or time that cannot be", id);
-  findings.require(
-      none_negative(sample.memory.value_or(std::vector<Bytes>{})) &&
-          std::all_of(sample.cell_memory.begin(), sample.cell_memory.end(), none_negative<Bytes>),
-      "VM {} has less than no memory on a node", id);
+  findings.require(none_negative(sample.memory.value_or(std::vector<Bytes>{})) &&
+                       std::ranges::all_of(sample.cell_memory, none_negative<Bytes>),
+                   "VM {} has less than no memory on a node", id);
   if (const auto& reads = sample.memory_reads) {
     findings.require(is_within(reads->count, 0, kMostAmount) && reads->counted >= CpuTime{} &&
                          reads->ran >= CpuTime{} && is_within(reads->cycles, 0, kMostAmount) &&
@@ -268,10 +266,10 @@ void check(const NodeState& node, NodeIndex index, Findings& findings) {
   }
   findings.require(node.total >= Bytes{} && node.reserve >= Bytes{},
                    "node {} of the snapshot has less than no memory", index);
-  findings.require(std::all_of(node.reservations.begin(), node.reservations.end(),
-                               [](const PagesOfSize& kept) {
-                                 return kept.page_size >= Bytes{} && kept.memory >= Bytes{};
-                               }) &&
+  findings.require(std::ranges::all_of(node.reservations,
+                                       [](const PagesOfSize& kept) {
+                                         return kept.page_size >= Bytes{} && kept.memory >= Bytes{};
+                                       }) &&
                        reservations_of(node, Bytes{}) <= node.reserve,
                    "node {} of the snapshot has reservations that cannot be", index);
 }
@@ -321,10 +319,10 @@ void check(const Snapshot& snapshot, Findings& findings) {
   for (std::size_t i = 0; i < snapshot.vms.size() && !findings.any(); ++i) {
     const VmState& vm = snapshot.vms[i];
     const std::string id = to_text(vm.id);
-    findings.require(are_nodes(vm.device_nodes, nodes) && are_nodes(vm.wished_nodes, nodes) &&
-                         std::all_of(vm.suggested.begin(), vm.suggested.end(),
-                                     [nodes](NodeIndex node) { return node < nodes; }),
-                     "VM {} of the snapshot has a node that is not there", id);
+    findings.require(
+        are_nodes(vm.device_nodes, nodes) && are_nodes(vm.wished_nodes, nodes) &&
+            std::ranges::all_of(vm.suggested, [nodes](NodeIndex node) { return node < nodes; }),
+        "VM {} of the snapshot has a node that is not there", id);
     findings.require(is_within(vm.weight, 0, kMostWeight) &&
                          is_within(vm.stall.value, 0, kMostAmount) && vm.demand >= CpuTime{} &&
                          is_within(vm.counted_stall.value_or(Permille{}).value, 0, kMostPermille),
@@ -391,14 +389,13 @@ void check(const VmRecord& vm, const Topology& topology, Findings& findings) {
                          client.held.demand >= CpuTime{} && client.average >= CpuTime{},
                      "VM {} has a client with a number out of range", id);
   }
-  std::sort(vcpus.begin(), vcpus.end());
+  std::ranges::sort(vcpus);
   findings.require(vm.clients.empty() || vcpus == vm.description.vcpus,
                    "the clients of VM {} do not have its vCPUs", id);
   findings.require(is_within(vm.weight, 0, kMostWeight), "VM {} has a weight out of range", id);
-  findings.require(
-      none_negative(vm.memory.value_or(std::vector<Bytes>{})) &&
-          std::all_of(vm.cell_memory.begin(), vm.cell_memory.end(), none_negative<Bytes>),
-      "VM {} has less than no memory on a node", id);
+  findings.require(none_negative(vm.memory.value_or(std::vector<Bytes>{})) &&
+                       std::ranges::all_of(vm.cell_memory, none_negative<Bytes>),
+                   "VM {} has less than no memory on a node", id);
   if (vm.last) {
     check(*vm.last, findings);
   }
@@ -432,14 +429,14 @@ void check(const LoadForecasts& forecasts, Findings& findings) {
 /// before they are ordered whether their clients exist in the ledger.
 bool is_room(std::int32_t vcpus, const std::vector<PromisedMemory>& memory) {
   return vcpus >= 0 && vcpus <= kMostVcpus && memory.size() <= kMostNodes &&
-         std::all_of(memory.begin(), memory.end(), [](const PromisedMemory& part) {
+         std::ranges::all_of(memory, [](const PromisedMemory& part) {
            return part.page_size >= Bytes{} && part.memory >= Bytes{};
          });
 }
 
 bool are_steps(const std::vector<std::vector<RoomMove>>& steps) {
   return steps.size() <= kMostSteps &&
-         std::all_of(steps.begin(), steps.end(), [](const std::vector<RoomMove>& step) {
+         std::ranges::all_of(steps, [](const std::vector<RoomMove>& step) {
            return !step.empty() && step.size() <= Arrangement::kMostTogether;
          });
 }
@@ -540,13 +537,14 @@ Result<void> RecordFields::check(const Controller& controller) {
   findings.require(state.reservations.all().size() <= Reservations::kMost,
                    "there are too many reservations");
   for (const Reservation& reservation : state.reservations.all()) {
-    findings.require(
-        is_room(reservation.vcpus, reservation.memory) &&
-            reservation.homes.size() <= static_cast<std::size_t>(kMostVcpus) &&
-            (reservation.shared || reservation.taken.empty()) &&
-            std::all_of(reservation.taken.begin(), reservation.taken.end(),
-                        [](const SharedPart& part) { return is_room(part.vcpus, part.memory); }),
-        "a reservation is out of range");
+    findings.require(is_room(reservation.vcpus, reservation.memory) &&
+                         reservation.homes.size() <= static_cast<std::size_t>(kMostVcpus) &&
+                         (reservation.shared || reservation.taken.empty()) &&
+                         std::ranges::all_of(reservation.taken,
+                                             [](const SharedPart& part) {
+                                               return is_room(part.vcpus, part.memory);
+                                             }),
+                     "a reservation is out of range");
   }
   findings.require(state.room_making.waits.size() <= RoomMaking::kMost,
                    "too many VMs wait for room");

@@ -20,7 +20,7 @@ bool is_plain(char c) {
 }  // namespace
 
 std::string shell_word(std::string_view word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) {
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) {
     return std::string(word);
   }
   const bool is_printable = printable(word) == word;
