@@ -23,7 +23,7 @@ Finding mode_finding(const StatusView& status) {
   const std::string what =
       fmt::format("vmnumad {} is in mode {}", status.version, name_of(status.mode));
   if (status.mode == balancer::Mode::kActive) {
-    return {"daemon", Severity::kOk, what, "", {}};
+    return {"daemon", Severity::kOk, what};
   }
   if (status.mode == balancer::Mode::kDegraded) {
     return {"daemon",
@@ -76,15 +76,12 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
   std::vector<Finding> findings = {mode_finding(*status)};
   if (is_about_another_host(*status)) {
     findings.push_back(
-        {"host",
-         Severity::kOk,
+        {"host", Severity::kOk,
          fmt::format("the daemon's host is another one ({}), so this host is not checked",
-                     status->uri),
-         "",
-         {}});
+                     status->uri)});
   }
   if (!status->nothing_to_balance.empty()) {
-    findings.push_back({"balance", Severity::kOk, status->nothing_to_balance, "", {}});
+    findings.push_back({"balance", Severity::kOk, status->nothing_to_balance});
   }
   if (status->breaker_epochs_left > 0) {
     findings.push_back(
@@ -118,11 +115,9 @@ std::vector<Finding> check_daemon(const Result<StatusView>& status, std::string_
   if (!status->history.state.starts_with("ok") &&
       std::none_of(status->degraded.begin(), status->degraded.end(),
                    [](const balancer::DegradedView& view) { return view.source == "history"; })) {
-    findings.push_back({"history",
-                        Severity::kWarning,
+    findings.push_back({"history", Severity::kWarning,
                         fmt::format("{}: {}", status->history.path, status->history.state),
-                        "Nothing is recorded until this is fixed.",
-                        {}});
+                        "Nothing is recorded until this is fixed."});
   }
   if (status->wants_wakeups && !status->wakeup_pairs) {
     findings.push_back({"wakeups",
@@ -147,16 +142,13 @@ Finding check_rights(const files::Directory& root, const Result<Peer>& daemon) {
   const auto status = daemon.and_then(
       [&](const Peer& peer) { return root.read(fmt::format("proc/{}/status", peer.pid)); });
   if (!status) {
-    return {"rights", Severity::kNote, "not checked: " + status.error().message, "", {}};
+    return {"rights", Severity::kNote, "not checked: " + status.error().message};
   }
   const std::string who = fmt::format("vmnumad (pid {}, uid {})", daemon->pid, daemon->uid);
   const Result<std::string> missing = stats::lacking_capabilities(*status);
   if (!missing) {
-    return {"rights",
-            Severity::kWarning,
-            fmt::format("the capabilities of {} cannot be read", who),
-            "",
-            {}};
+    return {"rights", Severity::kWarning,
+            fmt::format("the capabilities of {} cannot be read", who)};
   }
   if (!missing->empty()) {
     return {"rights",
@@ -166,8 +158,7 @@ Finding check_rights(const files::Directory& root, const Result<Peer>& daemon) {
             "Its unit grants both (AmbientCapabilities=); look for a drop-in that does not:",
             {"systemctl cat vmnumad"}};
   }
-  return {
-      "rights", Severity::kOk, fmt::format("{} has CAP_SYS_PTRACE and CAP_SYS_NICE", who), "", {}};
+  return {"rights", Severity::kOk, fmt::format("{} has CAP_SYS_PTRACE and CAP_SYS_NICE", who)};
 }
 
 }  // namespace vmnuma::tools

@@ -125,12 +125,10 @@ std::vector<Finding> check_interrupts(const files::Directory& root,
   }
   if (findings.empty()) {
     findings.push_back(
-        {"interrupts",
-         Severity::kOk,
-         used.empty() ? "no VM is seen to use a device of this host"
-                      : "interrupts of VMs' devices fire on the nodes of the VMs or of the devices",
-         "",
-         {}});
+        {"interrupts", Severity::kOk,
+         used.empty()
+             ? "no VM is seen to use a device of this host"
+             : "interrupts of VMs' devices fire on the nodes of the VMs or of the devices"});
   }
   return findings;
 }

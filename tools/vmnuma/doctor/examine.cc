@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma doctor`: runs all checks of this host and prints the findings. Ends with kExitOk if
 // nothing is worse than a note, else with kExitWarning or kExitBroken.
+#include <algorithm>
 #include <iterator>
-#include <utility>
 #include <vector>
 
 #include "stats/files/directory.h"
@@ -22,15 +22,6 @@
 
 namespace vmnuma::tools {
 
-namespace {
-
-void append_findings(std::vector<Finding>& findings, std::vector<Finding> more) {
-  findings.insert(findings.end(), std::make_move_iterator(more.begin()),
-                  std::make_move_iterator(more.end()));
-}
-
-}  // namespace
-
 int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   const auto directory = files::Directory::open(root);
   if (!directory) {
@@ -40,7 +31,7 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
       ask_view<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
   std::vector<Finding> findings = check_daemon(status, VMNUMA_VERSION);
   if (!status && !invocation.sim) {
-    append_findings(findings, check_socket(root, invocation.socket_path));
+    std::ranges::move(check_socket(root, invocation.socket_path), std::back_inserter(findings));
   }
   if (!status || !is_about_another_host(*status)) {
     const auto daemon = peer_of(invocation.socket_path, surroundings.time_limit);
@@ -48,13 +39,13 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
       findings.push_back(check_libvirt(*directory, *status));
     }
     findings.push_back(check_rights(*directory, daemon));
-    append_findings(findings, check_host(*directory));
-    append_findings(findings, check_start(*directory));
-    append_findings(findings, check_pve(*directory, status, daemon));
+    std::ranges::move(check_host(*directory), std::back_inserter(findings));
+    std::ranges::move(check_start(*directory), std::back_inserter(findings));
+    std::ranges::move(check_pve(*directory, status, daemon), std::back_inserter(findings));
     const auto host =
         ask_view<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
-    append_findings(findings, check_interrupts(*directory, host));
-    append_findings(findings, check_definitions(host));
+    std::ranges::move(check_interrupts(*directory, host), std::back_inserter(findings));
+    std::ranges::move(check_definitions(host), std::back_inserter(findings));
   }
   const bool is_text = invocation.format == ListFormat::kTable;
   const int printed = print(invocation, surroundings,
@@ -64,16 +55,10 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
   if (printed != kExitOk) {
     return printed;
   }
-  switch (worst_of(findings)) {
-    case Severity::kOk:
-    case Severity::kNote:
-      return kExitOk;
-    case Severity::kWarning:
-      return kExitWarning;
-    case Severity::kError:
-      break;
-  }
-  return kExitBroken;
+  const Severity worst = worst_of(findings);
+  return worst < Severity::kWarning    ? kExitOk
+         : worst == Severity::kWarning ? kExitWarning
+                                       : kExitBroken;
 }
 
 }  // namespace vmnuma::tools

@@ -26,9 +26,9 @@ enum class Severity {
 struct Finding {
   std::string_view check;  ///< one word: "cgroup"
   Severity severity{};
-  std::string what;                ///< a sentence
-  std::string mend;                ///< a sentence: how to fix it; empty if nothing has to be fixed
-  std::vector<std::string> lines;  ///< for the shell or a file, to be copied literally
+  std::string what;       ///< a sentence
+  std::string mend = {};  ///< a sentence: how to fix it; empty if nothing has to be fixed
+  std::vector<std::string> lines = {};  ///< for the shell or a file, to be copied literally
   bool operator==(const Finding&) const = default;
 };
 

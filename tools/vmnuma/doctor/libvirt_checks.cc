@@ -108,7 +108,7 @@ bool is_listened_on(const Directory& root, std::string_view socket) {
 
 Finding check_libvirt(const Directory& root, const balancer::StatusView& status) {
   if (!status.uri.starts_with("qemu")) {  // VMs without libvirt, or libvirt's test driver
-    return {"libvirt", Severity::kOk, "the daemon reaches " + status.uri, "", {}};
+    return {"libvirt", Severity::kOk, "the daemon reaches " + status.uri};
   }
   const LibvirtDaemon daemon = libvirt_daemon_of(root, status.uri);
   const auto missing =
@@ -127,11 +127,8 @@ Finding check_libvirt(const Directory& root, const balancer::StatusView& status)
             {"systemctl disable --now libvirtd.socket libvirtd-ro.socket libvirtd-admin.socket "
              "libvirtd.service"}};
   }
-  return {"libvirt",
-          Severity::kOk,
-          fmt::format("the daemon reaches {} ({})", status.uri, daemon.name),
-          "",
-          {}};
+  return {"libvirt", Severity::kOk,
+          fmt::format("the daemon reaches {} ({})", status.uri, daemon.name)};
 }
 
 }  // namespace vmnuma::tools

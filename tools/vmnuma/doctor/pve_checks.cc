@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/doctor/pve_checks.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -22,11 +23,8 @@ constexpr std::string_view kUsualStorage = "local";
 
 Finding check_adapter(const Result<balancer::StatusView>& status) {
   if (!status) {
-    return {"pve",
-            Severity::kNote,
-            "it is not known whether VMs of Proxmox VE are balanced: no daemon answers",
-            "",
-            {}};
+    return {"pve", Severity::kNote,
+            "it is not known whether VMs of Proxmox VE are balanced: no daemon answers"};
   }
   if (status->uri.find(balancer::kQemuProcesses) == std::string::npos) {
     return {"pve",
@@ -35,7 +33,7 @@ Finding check_adapter(const Result<balancer::StatusView>& status) {
             "Add to /etc/vmnuma/vmnuma.toml, and restart vmnumad:",
             {"hypervisor = \"qemu\""}};
   }
-  return {"pve", Severity::kOk, "VMs of Proxmox VE are balanced", "", {}};
+  return {"pve", Severity::kOk, "VMs of Proxmox VE are balanced"};
 }
 
 /// Returns whether the group is the primary or a supplementary group of a process (proc(5),
@@ -66,11 +64,7 @@ Finding check_reading(const files::Directory& root, const Result<Peer>& daemon) 
       [&](const Peer& peer) { return root.read(fmt::format("proc/{}/status", peer.pid)); });
   struct stat directory {};
   if (!status || ::stat(root.path_of("etc/pve/qemu-server").c_str(), &directory) != 0) {
-    return {kCheck,
-            Severity::kNote,
-            "it is not known whether the daemon may read configurations",
-            "",
-            {}};
+    return {kCheck, Severity::kNote, "it is not known whether the daemon may read configurations"};
   }
   if (daemon->uid != 0 && daemon->uid != directory.st_uid &&
       !is_in_group(*status, directory.st_gid)) {
@@ -83,7 +77,7 @@ Finding check_reading(const files::Directory& root, const Result<Peer>& daemon) 
          "/etc/systemd/system/vmnumad.service.d/vmnuma-pve.conf",
          "systemctl daemon-reload && systemctl restart vmnumad"}};
   }
-  return {kCheck, Severity::kOk, "the daemon may read VMs' configurations", "", {}};
+  return {kCheck, Severity::kOk, "the daemon may read VMs' configurations"};
 }
 
 /// Checks the hookscript in one storage, which `vms` of this node use.
@@ -92,11 +86,8 @@ Finding check_storage(const files::Directory& root, const std::string& storage,
   constexpr std::string_view kCheck = "pve-hook";
   const std::string snippets = snippets_of(root, storage);
   if (snippets.empty()) {
-    return {kCheck,
-            Severity::kNote,
-            fmt::format("not checked: the directory of the storage '{}' is not known", storage),
-            "",
-            {}};
+    return {kCheck, Severity::kNote,
+            fmt::format("not checked: the directory of the storage '{}' is not known", storage)};
   }
   const std::string path = fmt::format("/{}/{}", snippets, kPveScriptName);
   std::vector<std::string> install{"vmnuma pve install"};
@@ -125,12 +116,9 @@ Finding check_storage(const files::Directory& root, const std::string& storage,
     return {kCheck, Severity::kWarning, path + " is not the one of this version",
             "Unless it was changed on purpose, replace it:", install};
   }
-  return {kCheck,
-          Severity::kOk,
+  return {kCheck, Severity::kOk,
           fmt::format("the hookscript is in place in the storage '{}', {} {} it", storage,
-                      vms.size(), vms.size() == 1 ? "VM has" : "VMs have"),
-          "",
-          {}};
+                      vms.size(), vms.size() == 1 ? "VM has" : "VMs have")};
 }
 
 /// Checks the hookscript in each storage from which a VM uses it; if there is none, in the default
@@ -164,7 +152,7 @@ Finding check_affinity(const std::vector<PveVm>& vms) {
     }
   }
   if (pinned.empty()) {
-    return {"affinity", Severity::kOk, "no VM of this node has an affinity", "", {}};
+    return {"affinity", Severity::kOk, "no VM of this node has an affinity"};
   }
   return {"affinity",
           Severity::kNote,
@@ -183,9 +171,7 @@ std::vector<Finding> check_pve(const files::Directory& root,
     return {};
   }
   std::vector<Finding> findings{check_adapter(status), check_reading(root, daemon)};
-  for (Finding& finding : check_script(root, *vms)) {
-    findings.push_back(std::move(finding));
-  }
+  std::ranges::move(check_script(root, *vms), std::back_inserter(findings));
   findings.push_back(check_affinity(*vms));
   return findings;
 }

@@ -62,14 +62,11 @@ std::vector<CpuId> cpus_in(const Directory& root, std::string_view path, Predica
 Finding check_kernel_balancing(const Directory& root) {
   const std::string value = numa_balancing(root);
   if (value == "0") {
-    return {"balancing", Severity::kOk, "the kernel's own NUMA balancing is off", "", {}};
+    return {"balancing", Severity::kOk, "the kernel's own NUMA balancing is off"};
   }
   if (value == "1") {
-    return {"balancing",
-            Severity::kOk,
-            "the kernel's own NUMA balancing is on; it follows the vCPUs that vmnuma pins",
-            "",
-            {}};
+    return {"balancing", Severity::kOk,
+            "the kernel's own NUMA balancing is on; it follows the vCPUs that vmnuma pins"};
   }
   return {"balancing",
           Severity::kWarning,
@@ -83,28 +80,25 @@ Finding check_kernel_balancing(const Directory& root) {
 Finding check_sched_ext(const Directory& root) {
   const auto scheduler = stats::read_sched_ext(root);
   if (!scheduler) {
-    return {"scheduler", Severity::kOk, "the kernel's own scheduler runs", "", {}};
+    return {"scheduler", Severity::kOk, "the kernel's own scheduler runs"};
   }
-  return {"scheduler", Severity::kNote, sched_ext_text(*scheduler), "", {}};
+  return {"scheduler", Severity::kNote, sched_ext_text(*scheduler)};
 }
 
 Finding check_cache_scheduling(const Directory& root) {
   if (!stats::has_cache_scheduling(root)) {
-    return {"caches", Severity::kOk, "the kernel has no cache-aware scheduling", "", {}};
+    return {"caches", Severity::kOk, "the kernel has no cache-aware scheduling"};
   }
   const CacheScheduling state = stats::read_cache_scheduling(root);
   if (state != CacheScheduling::kOff && !has_nodes_of_several_caches(root)) {
-    return {"caches",
-            Severity::kOk,
+    return {"caches", Severity::kOk,
             "the kernel's cache-aware scheduling has nothing to do within pins: each node has one "
-            "last-level cache",
-            "",
-            {}};
+            "last-level cache"};
   }
   const bool is_balancing = numa_balancing(root) != "0";
   const std::string what = "the kernel: " + cache_scheduling_text(state, is_balancing);
   if (state == CacheScheduling::kOff || is_balancing) {
-    return {"caches", Severity::kOk, what, "", {}};
+    return {"caches", Severity::kOk, what};
   }
   return {
       "caches",
@@ -117,7 +111,7 @@ Finding check_cache_scheduling(const Directory& root) {
 Finding check_isolation(const Directory& root) {
   const auto isolation = stats::read_cpu_isolation(root);
   if (!isolation) {
-    return {"isolation", Severity::kError, isolation.error().message, "", {}};
+    return {"isolation", Severity::kError, isolation.error().message};
   }
   for (const std::string_view slice : stats::kVmSlices) {
     const std::string partition = stats::partition_of(root, slice);
@@ -132,13 +126,11 @@ Finding check_isolation(const Directory& root) {
               {fmt::format("echo root >/sys/fs/cgroup/{}/cpuset.cpus.partition", slice)}};
     }
     if (partition.find("invalid") != std::string::npos) {
-      return {"isolation",
-              Severity::kWarning,
+      return {"isolation", Severity::kWarning,
               fmt::format("{} is configured as a cpuset partition, but is not a valid one: the "
                           "kernel reports '{}'",
                           slice, partition),
-              "VMs share their CPUs with others until this is fixed.",
-              {}};
+              "VMs share their CPUs with others until this is fixed."};
     }
   }
   std::vector<std::string> kept;
@@ -165,15 +157,13 @@ Finding check_isolation(const Directory& root) {
   const std::vector<CpuId> tickless = cpus_in(root, "sys/devices/system/cpu/nohz_full",
                                               [&](CpuId cpu) { return !isolation->keeps(cpu); });
   if (!tickless.empty()) {
-    return {"isolation",
-            Severity::kNote,
+    return {"isolation", Severity::kNote,
             fmt::format("{}; VMs run on {} although nohz_full= names it, because that isolates "
                         "nothing by itself",
                         what, named_cpus(tickless)),
-            "To give it to one workload alone, isolate it with isolcpus= or a cpuset partition.",
-            {}};
+            "To give it to one workload alone, isolate it with isolcpus= or a cpuset partition."};
   }
-  return {"isolation", kept.empty() ? Severity::kOk : Severity::kNote, what, "", {}};
+  return {"isolation", kept.empty() ? Severity::kOk : Severity::kNote, what};
 }
 
 }  // namespace vmnuma::tools

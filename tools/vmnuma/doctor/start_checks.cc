@@ -69,7 +69,7 @@ Finding check_numad_service(const files::Directory& root) {
             "Stop and disable it:",
             {"systemctl disable --now numad"}};
   }
-  return {"numad", Severity::kOk, "no numad service runs that would pin the same VMs", "", {}};
+  return {"numad", Severity::kOk, "no numad service runs that would pin the same VMs"};
 }
 
 Finding check_numad_program(const files::Directory& root) {
@@ -80,7 +80,7 @@ Finding check_numad_program(const files::Directory& root) {
             "To install vmnuma's, which answers libvirt (vmnuma-numad(8)):", numad_lines()};
   }
   if (!program) {
-    return {"auto", Severity::kWarning, program.error().message, "", {}};
+    return {"auto", Severity::kWarning, program.error().message};
   }
   if (program->find(kNumadName) == std::string::npos) {
     return {"auto", Severity::kWarning,
@@ -95,8 +95,7 @@ Finding check_numad_program(const files::Directory& root) {
             "Make it executable:",
             {"chmod 755 /usr/bin/numad"}};
   }
-  return {
-      "auto", Severity::kOk, "libvirt asks vmnuma where VMs with placement='auto' start", "", {}};
+  return {"auto", Severity::kOk, "libvirt asks vmnuma where VMs with placement='auto' start"};
 }
 
 Finding check_hook(const files::Directory& root) {
@@ -108,7 +107,7 @@ Finding check_hook(const files::Directory& root) {
             "To install it (vmnuma-hook(8)):", hook_lines(root)};
   }
   if (!hook) {
-    return {"hook", Severity::kWarning, hook.error().message, "", {}};
+    return {"hook", Severity::kWarning, hook.error().message};
   }
   if (!is_executable(root, kHook)) {
     return {"hook",
@@ -121,18 +120,18 @@ Finding check_hook(const files::Directory& root) {
     return {"hook", Severity::kWarning, fmt::format("/{} is not the one of this version", kHook),
             "Unless it was changed on purpose, replace it:", hook_lines(root)};
   }
-  return {"hook", Severity::kOk, "libvirt tells the daemon which VM starts", "", {}};
+  return {"hook", Severity::kOk, "libvirt tells the daemon which VM starts"};
 }
 
 Finding check_apparmor(const files::Directory& root) {
   const std::string enabled = root.read("sys/module/apparmor/parameters/enabled").value_or("N\n");
   const auto abstraction = root.read(kAbstraction);
   if (enabled != "Y\n" || !abstraction) {
-    return {"apparmor", Severity::kOk, "AppArmor does not confine VMs", "", {}};
+    return {"apparmor", Severity::kOk, "AppArmor does not confine VMs"};
   }
   const std::string rules = *abstraction + root.read(kLocalAbstraction).value_or("");
   if (rules.find("cpumap") != std::string::npos) {
-    return {"apparmor", Severity::kOk, "AppArmor lets QEMU read the CPU maps of nodes", "", {}};
+    return {"apparmor", Severity::kOk, "AppArmor lets QEMU read the CPU maps of nodes"};
   }
   return {
       "apparmor",
