@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/run.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "balancer/protocol/response.h"
 #include "stats/text/json.h"
 #include "tools/client/client.h"
 #include "tools/vmnuma/commands/follow_action.h"
 #include "tools/vmnuma/export/export_host.h"
 #include "tools/vmnuma/export/export_text.h"
 #include "tools/vmnuma/export/follow_export.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/terminal/watch.h"
@@ -30,28 +32,28 @@ namespace vmnuma::tools {
 
 namespace {
 
-using balancer::decode_view;
 using balancer::DoneView;
-using balancer::HistoryView;
 
 /// Returns a command's text for standard output.
-Result<std::string> text_for(const balancer::Command& command, const std::string& result,
-                             ListFormat format) {
+tl::expected<std::string, Refusal> text_for(const balancer::Command& command,
+                                            const std::string& result, ListFormat format) {
   return std::visit(
-      [&]<class Request>(const Request& /*request*/) -> Result<std::string> {
+      [&]<class Request>(const Request& /*request*/) -> tl::expected<std::string, Refusal> {
         using View = typename Request::View;
         if constexpr (requires(const View& view) { listing_of(view); }) {
           if (format != ListFormat::kTable) {
-            return decode_view<View>(result).map(
+            return read_view<View>(result).map(
                 [format](const View& view) { return text_of(listing_of(view), format); });
           }
         }
         if constexpr (requires(const View& view) { text_of(view); }) {
-          return decode_view<View>(result).map([](const View& view) { return text_of(view); });
+          return read_view<View>(result).map([](const View& view) { return text_of(view); });
         } else {
-          return failure(
-              ErrorCode::kUnsupported,
-              fmt::format("the answer to '{}' can be printed only with --json", Request::kCommand));
+          return tl::unexpected(
+              Refusal{/*by_daemon=*/false,
+                      {ErrorCode::kUnsupported, 0,
+                       fmt::format("the answer to '{}' can be printed only with --json",
+                                   Request::kCommand)}});
         }
       },
       command);
@@ -101,41 +103,32 @@ class Runner {
 
   /// Returns the answer as text for humans.
   [[nodiscard]] tl::expected<std::string, Refusal> readable_text(const std::string& result) const {
-    const auto unreadable = [](Error error) {
-      return Refusal{/*by_daemon=*/false, std::move(error)};
-    };
     if (std::holds_alternative<balancer::StatsRequest>(command_)) {
-      const auto report = decode_view<stats::Report>(result).map_error(unreadable);
-      if (!report) {
-        return tl::unexpected(report.error());
-      }
-      if (auto found = check_group(*report, invocation_.shape); !found) {
-        return tl::unexpected(Refusal{/*by_daemon=*/true, std::move(found).error()});
-      }
-      return text_of(*report, invocation_.shape);
+      return read_view<stats::Report>(result).and_then(
+          [&](const stats::Report& report) -> tl::expected<std::string, Refusal> {
+            if (auto found = check_group(report, invocation_.shape); !found) {
+              return tl::unexpected(Refusal{/*by_daemon=*/true, std::move(found).error()});
+            }
+            return text_of(report, invocation_.shape);
+          });
     }
     if (!std::holds_alternative<balancer::HostRequest>(command_)) {
-      return text_for(command_, result, invocation_.format).map_error(unreadable);
+      return text_for(command_, result, invocation_.format);
     }
-    const auto status = ask(balancer::StatusRequest{});
-    if (!status) {
-      return tl::unexpected(status.error());
-    }
-    return decode_view<balancer::StatusView>(*status)
-        .and_then([&](balancer::StatusView view) {
-          return decode_view<balancer::HostView>(result).map([&](const balancer::HostView& host) {
-            return top_text(top_host(std::move(view), host));
+    return ask_view<balancer::StatusView>(invocation_, surroundings_, balancer::StatusRequest{})
+        .and_then([&](balancer::StatusView status) {
+          return read_view<balancer::HostView>(result).map([&](const balancer::HostView& host) {
+            return top_text(top_host(std::move(status), host));
           });
-        })
-        .map_error(unreadable);
+        });
   }
 
   [[nodiscard]] tl::expected<int, Refusal> print(const std::string& result, bool again) {
     std::string text = result + "\n";
     if (exported_) {
-      auto host = decode_view<balancer::HostView>(result);
+      auto host = read_view<balancer::HostView>(result);
       if (!host) {
-        return tl::unexpected(Refusal{/*by_daemon=*/false, host.error()});
+        return tl::unexpected(std::move(host).error());
       }
       auto exported = export_text(*exported_, std::move(*host),
                                   invocation_.json ? JsonLayout::kOneLine : JsonLayout::kIndented);
@@ -173,7 +166,7 @@ class Runner {
 
   /// Follows a move in the history until it is done.
   [[nodiscard]] int wait_for(const balancer::MoveRequest& move, const std::string& result) {
-    const auto done = decode_view<DoneView>(result);
+    const auto done = balancer::decode_view<DoneView>(result);
     if (!done || !done->action) {
       return failed(
           {/*by_daemon=*/false,
@@ -199,16 +192,13 @@ class Runner {
   /// Shows how much memory of an unfinished action has moved. If that is unavailable, this is not a
   /// reason to stop.
   void show_transfer(std::int64_t action, ProgressBar& bar) const {
-    const auto answer = ask(balancer::StatusRequest{});
-    const auto status = answer ? decode_view<balancer::StatusView>(*answer)
-                               : Result<balancer::StatusView>(failure(ErrorCode::kIo, ""));
-    const balancer::TransferView* found = nullptr;
-    for (std::size_t i = 0; status && i < status->transfers.size(); ++i) {
-      if (status->transfers[i].action == action) {
-        found = &status->transfers[i];
-      }
-    }
-    if (found == nullptr) {
+    const auto status =
+        ask_view<balancer::StatusView>(invocation_, surroundings_, balancer::StatusRequest{});
+    const auto transfers = status ? status->transfers : std::vector<balancer::TransferView>{};
+    const auto found = std::find_if(
+        transfers.rbegin(), transfers.rend(),
+        [&](const balancer::TransferView& transfer) { return transfer.action == action; });
+    if (found == transfers.rend()) {
       bar.show(0, 0, "waiting");
       return;
     }

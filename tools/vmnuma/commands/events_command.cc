@@ -4,9 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "balancer/protocol/response.h"
-#include "tools/client/client.h"
 #include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/terminal/watch.h"
@@ -32,13 +31,9 @@ tl::expected<Answered, Refusal> ask_events(const Invocation& invocation,
   if (!answer) {
     return tl::unexpected(std::move(answer).error());
   }
-  return balancer::decode_view<EventsView>(*answer)
-      .map([&](EventsView&& view) {
-        return Answered{std::move(*answer), std::move(view)};
-      })
-      .map_error([](Error error) {
-        return Refusal{/*by_daemon=*/false, std::move(error)};
-      });
+  return read_view<EventsView>(*answer).map([&](EventsView&& view) {
+    return Answered{std::move(*answer), std::move(view)};
+  });
 }
 
 /// Returns what to print of an answer that is not the first.

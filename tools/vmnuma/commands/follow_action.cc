@@ -6,13 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "balancer/protocol/response.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 
 namespace vmnuma::tools {
 
 namespace {
-
-using balancer::HistoryView;
 
 /// An accepted move is in the history immediately. If it is not there after this many polls, it
 /// never will be, because no history is written.
@@ -33,13 +31,9 @@ tl::expected<std::optional<balancer::HistoryRowView>, Refusal> follow_action(
   history.vm = vm;
   int polls_when_done = 0;
   for (int polls_without_row = 0; polls_without_row < kPollsWithoutRow;) {
-    const auto answer = ask(invocation.socket_path, history, surroundings.time_limit);
-    if (!answer) {
-      return tl::unexpected(answer.error());
-    }
-    const auto view = balancer::decode_view<HistoryView>(*answer);
+    const auto view = ask_view<balancer::HistoryView>(invocation, surroundings, history);
     if (!view) {
-      return tl::unexpected(Refusal{/*by_daemon=*/false, view.error()});
+      return tl::unexpected(view.error());
     }
     const auto row = std::find_if(view->moves.begin(), view->moves.end(),
                                   [&](const auto& entry) { return entry.action == action; });

@@ -2,8 +2,7 @@
 #include "tools/vmnuma/commands/history_file.h"
 
 #include "balancer/config/config.h"
-#include "balancer/protocol/response.h"
-#include "tools/client/client.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 
 namespace vmnuma::tools {
 
@@ -12,10 +11,8 @@ std::string history_file(const std::string& named, const Invocation& invocation,
   if (!named.empty()) {
     return named;
   }
-  const auto answer =
-      ask(invocation.socket_path, balancer::StatusRequest{}, surroundings.time_limit);
-  const auto status = answer ? balancer::decode_view<balancer::StatusView>(*answer)
-                             : Result<balancer::StatusView>(tl::unexpected(answer.error().error));
+  const auto status =
+      ask_view<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
   return status && !status->history.path.empty() ? status->history.path
                                                  : balancer::Config().state_dir + "/history.sqlite";
 }

@@ -10,10 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "balancer/protocol/response.h"
 #include "stats/text/json.h"
-#include "tools/client/client.h"
 #include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/terminal/watch.h"
@@ -189,13 +188,9 @@ std::string rows_json(const std::vector<Row>& rows) {
 
 tl::expected<int, Refusal> show(ListOrder order, const Invocation& invocation,
                                 Surroundings& surroundings, bool again) {
-  const auto answer = ask(invocation.socket_path, balancer::HostRequest{}, surroundings.time_limit);
-  if (!answer) {
-    return tl::unexpected(answer.error());
-  }
-  const Result<balancer::HostView> host = balancer::decode_view<balancer::HostView>(*answer);
+  const auto host = ask_view<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
   if (!host) {
-    return tl::unexpected(Refusal{/*by_daemon=*/false, host.error()});
+    return tl::unexpected(host.error());
   }
   if (!host->vms_known) {
     return tl::unexpected(Refusal{/*by_daemon=*/true,

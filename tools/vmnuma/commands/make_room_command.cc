@@ -23,7 +23,6 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/optimal/make_room.h"
-#include "balancer/protocol/response.h"
 #include "placement/model/device_names.h"
 #include "placement/model/text.h"
 #include "stats/devices/host_devices.h"
@@ -181,16 +180,6 @@ class RoomCommand {
                : fail(invocation_, surroundings_, refusal);
   }
 
-  template <class View>
-  [[nodiscard]] tl::expected<View, Refusal> answer_to(const balancer::Command& command) const {
-    return ask(invocation_.socket_path, command, surroundings_.time_limit)
-        .and_then([](const std::string& answer) -> tl::expected<View, Refusal> {
-          return balancer::decode_view<View>(answer).map_error([](Error error) {
-            return Refusal{/*by_daemon=*/false, std::move(error)};
-          });
-        });
-  }
-
   static tl::unexpected<Refusal> wrong(std::string message) {
     return tl::unexpected(
         Refusal{/*by_daemon=*/true, {ErrorCode::kInvalidArgument, 0, std::move(message)}});
@@ -201,7 +190,7 @@ class RoomCommand {
     if (run_.devices.empty()) {
       return {};
     }
-    return answer_to<balancer::StatusView>(balancer::StatusRequest{})
+    return ask_view<balancer::StatusView>(invocation_, surroundings_, balancer::StatusRequest{})
         .and_then([](const balancer::StatusView& status) -> tl::expected<void, Refusal> {
           if (is_about_another_host(status)) {
             return wrong(fmt::format(
@@ -217,7 +206,7 @@ class RoomCommand {
     if (asked.nodes.empty() && asked.page_size == Bytes{}) {
       return {};
     }
-    return answer_to<balancer::HostView>(balancer::HostRequest{})
+    return ask_view<balancer::HostView>(invocation_, surroundings_, balancer::HostRequest{})
         .and_then([&](const balancer::HostView& host) -> tl::expected<void, Refusal> {
           std::vector<NodeId> nodes;
           bool has_pages = asked.page_size == Bytes{};
@@ -312,10 +301,8 @@ class RoomCommand {
   /// Returns whether the daemon finds the room; gives it some epochs to notice.
   [[nodiscard]] bool has_room() const {
     for (int polls = 0; polls < kPollsForRoom; ++polls) {
-      const auto answer =
-          ask(invocation_.socket_path, balancer::HostRequest{}, surroundings_.time_limit);
-      const auto host = answer ? balancer::decode_view<balancer::HostView>(*answer)
-                               : Result<balancer::HostView>(failure(ErrorCode::kIo, ""));
+      const auto host =
+          ask_view<balancer::HostView>(invocation_, surroundings_, balancer::HostRequest{});
       if (host && room_on(*host) >= json_["memory_bytes"].get<std::int64_t>()) {
         return true;
       }

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <utility>
 
-#include "balancer/protocol/response.h"
 #include "balancer/record/frame.h"
 #include "tools/vmnuma/commands/run_apart.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 
 namespace vmnuma::tools {
 
@@ -16,24 +16,6 @@ using balancer::Outlook;
 
 /// Extra time, beyond its own limit, after which a search that has not ended by itself is killed.
 constexpr std::chrono::seconds kGrace{5};
-
-Refusal wrong_usage(Error error) {
-  return {/*by_daemon=*/false, std::move(error)};
-}
-
-tl::expected<std::string, Refusal> ask_state(const Invocation& invocation,
-                                             const Surroundings& surroundings) {
-  const auto result =
-      ask(invocation.socket_path, balancer::StateRequest{}, surroundings.time_limit);
-  if (!result) {
-    return tl::unexpected(result.error());
-  }
-  auto view = balancer::decode_view<balancer::StateView>(*result);
-  if (!view) {
-    return tl::unexpected(wrong_usage(std::move(view).error()));
-  }
-  return std::move(view->line);
-}
 
 /// Error: busy if the daemon has no outlook yet; any other means that the line cannot be read.
 Result<Outlook> outlook_of(const std::string& line) {
@@ -68,24 +50,27 @@ std::string text_from(const std::string& line,
 tl::expected<std::string, Refusal> make_apart(const Invocation& invocation,
                                               const OutlookSearch& search,
                                               const Surroundings& surroundings) {
-  const auto line = ask_state(invocation, surroundings);
-  if (!line) {
-    return tl::unexpected(line.error());
+  const auto state =
+      ask_view<balancer::StateView>(invocation, surroundings, balancer::StateRequest{});
+  if (!state) {
+    return tl::unexpected(state.error());
   }
   const ApartLimits limits{std::chrono::seconds(search.seconds) + kGrace, search.memory_mib << 20U};
-  Result<std::string> told = run_apart([&] { return text_from(*line, search.make); }, limits);
+  Result<std::string> told = run_apart([&] { return text_from(state->line, search.make); }, limits);
   if (!told) {
     const std::string trouble = told.error().message;
     told = run_apart(
         [&] {
-          return text_from(
-              *line, [&](const Outlook& outlook) { return search.otherwise(outlook, trouble); });
+          return text_from(state->line, [&](const Outlook& outlook) {
+            return search.otherwise(outlook, trouble);
+          });
         },
         ApartLimits{});
   }
   if (!told || told->empty()) {
-    return tl::unexpected(wrong_usage(told ? Error{ErrorCode::kCorrupt, 0, "there is no answer"}
-                                           : std::move(told).error().within("the daemon's state")));
+    return tl::unexpected(
+        Refusal{/*by_daemon=*/false, told ? Error{ErrorCode::kCorrupt, 0, "there is no answer"}
+                                          : std::move(told).error().within("the daemon's state")});
   }
   const char kind = told->front();
   told->erase(0, 1);

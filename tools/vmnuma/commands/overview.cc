@@ -4,9 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "balancer/protocol/response.h"
-#include "tools/client/client.h"
 #include "tools/vmnuma/arguments/invocation.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
@@ -39,13 +38,12 @@ std::string status_line(const balancer::StatusView& status) {
 }  // namespace
 
 int OverviewRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto answer =
-      ask(invocation.socket_path, balancer::StatusRequest{}, surroundings.time_limit);
-  const auto status = answer ? balancer::decode_view<balancer::StatusView>(*answer)
-                             : Result<balancer::StatusView>(tl::unexpected(answer.error().error));
-  const int printed = print(invocation, surroundings,
-                            (status ? status_line(*status) : printable(status.error().message)) +
-                                "\n" + std::string(kCommands));
+  const auto status =
+      ask_view<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
+  const int printed =
+      print(invocation, surroundings,
+            (status ? status_line(*status) : printable(status.error().error.message)) + "\n" +
+                std::string(kCommands));
   return status ? printed : kExitUnreachable;
 }
 

@@ -15,16 +15,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "balancer/protocol/response.h"
 #include "balancer/record/frame.h"
 #include "balancer/record/replay.h"
 #include "stats/files/line_reader.h"
 #include "stats/text/json.h"
-#include "tools/client/client.h"
 #include "tools/client/process_limits.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/recording_file.h"
 #include "tools/vmnuma/commands/run_apart.h"
+#include "tools/vmnuma/terminal/ask_view.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/terminal/surroundings.h"
@@ -33,8 +32,6 @@
 namespace vmnuma::tools {
 
 namespace {
-
-using balancer::RecordingView;
 
 constexpr ApartLimits kReplayLimits{.time = std::chrono::hours(24),
                                     .memory_bytes = kPlaybackLimits.memory_bytes,
@@ -84,16 +81,9 @@ class Recording {
  private:
   static constexpr std::chrono::milliseconds kWaitsFor{1000};
 
-  [[nodiscard]] tl::expected<RecordingView, Refusal> ask(const balancer::Command& command) const {
-    auto result = tools::ask(invocation_.socket_path, command, surroundings_.time_limit);
-    if (!result) {
-      return tl::unexpected(std::move(result).error());
-    }
-    auto view = balancer::decode_view<RecordingView>(*result);
-    if (!view) {
-      return tl::unexpected(Refusal{/*by_daemon=*/false, std::move(view).error()});
-    }
-    return std::move(*view);
+  [[nodiscard]] tl::expected<balancer::RecordingView, Refusal> ask(
+      const balancer::Command& command) const {
+    return ask_view<balancer::RecordingView>(invocation_, surroundings_, command);
   }
 
   [[nodiscard]] int finish(std::int64_t epochs) {

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "balancer/protocol/response.h"
 #include "stats/text/json.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/optimal_command.h"

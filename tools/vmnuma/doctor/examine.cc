@@ -3,6 +3,7 @@
 // nothing is worse than a note, else with kExitWarning or kExitBroken.
 #include <algorithm>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "stats/files/directory.h"
@@ -27,8 +28,10 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
   if (!directory) {
     return fail(invocation, surroundings, directory.error(), kExitUsage);
   }
+  const auto error_of = [](Refusal refusal) { return std::move(refusal.error); };
   const auto status =
-      ask_view<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
+      ask_view<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{})
+          .map_error(error_of);
   std::vector<Finding> findings = check_daemon(status, VMNUMA_VERSION);
   if (!status && !invocation.sim) {
     std::ranges::move(check_socket(root, invocation.socket_path), std::back_inserter(findings));
@@ -43,7 +46,8 @@ int DoctorRun::run(const Invocation& invocation, Surroundings& surroundings) con
     std::ranges::move(check_start(*directory), std::back_inserter(findings));
     std::ranges::move(check_pve(*directory, status, daemon), std::back_inserter(findings));
     const auto host =
-        ask_view<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
+        ask_view<balancer::HostView>(invocation, surroundings, balancer::HostRequest{})
+            .map_error(error_of);
     std::ranges::move(check_interrupts(*directory, host), std::back_inserter(findings));
     std::ranges::move(check_definitions(host), std::back_inserter(findings));
   }

@@ -17,13 +17,15 @@ namespace vmnuma::tools {
 namespace {
 
 /// Returns the host, once everything that the document needs is known about it.
-Result<balancer::HostView> ask_host(const Invocation& invocation,
-                                    const Surroundings& surroundings) {
+tl::expected<balancer::HostView, Refusal> ask_host(const Invocation& invocation,
+                                                   const Surroundings& surroundings) {
   auto host = ask_view<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
   if (host && (host->epoch == 0 || !host->vms_known)) {
-    return failure(ErrorCode::kBusy, host->epoch == 0
-                                         ? "the daemon has not measured an epoch yet"
-                                         : "the daemon does not know yet which VMs run");
+    return tl::unexpected(
+        Refusal{/*by_daemon=*/false,
+                {ErrorCode::kBusy, 0,
+                 host->epoch == 0 ? "the daemon has not measured an epoch yet"
+                                  : "the daemon does not know yet which VMs run"}});
   }
   return host;
 }
@@ -43,7 +45,7 @@ int follow_export(const ExportRun& run, const Invocation& invocation, Surroundin
       keep_asking(invocation, surroundings, polling, [&]() -> tl::expected<int, Refusal> {
         auto host = ask_host(invocation, surroundings);
         if (!host) {
-          return tl::unexpected(Refusal{/*by_daemon=*/false, std::move(host).error()});
+          return tl::unexpected(std::move(host).error());
         }
         epoch_length_ms = host->epoch_length_ms;
         auto line = export_text(run, std::move(*host), JsonLayout::kOneLine);

@@ -36,7 +36,7 @@ int ReportRun::run(const Invocation& invocation, Surroundings& surroundings) con
     report.host = std::move(*host);
   } else {
     report.host_name = stats::host_name();
-    report.why_no_host = host.error().message;
+    report.why_no_host = host.error().error.message;
   }
   return print(invocation, surroundings,
                html              ? report_html(report)

@@ -2,6 +2,7 @@
 /// Asks the daemon for one view, and whether it is about this host.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "balancer/protocol/response.h"
@@ -11,15 +12,20 @@
 
 namespace vmnuma::tools {
 
-/// Asks for a view. Errors: those of ask(), and of decode_view() for the answer.
+/// Reads an answer of the daemon. The refusal is that the answer is invalid.
 template <class View>
-[[nodiscard]] Result<View> ask_view(const Invocation& invocation, const Surroundings& surroundings,
-                                    balancer::Command command) {
-  const auto result = ask(invocation.socket_path, std::move(command), surroundings.time_limit);
-  if (!result) {
-    return tl::unexpected(result.error().error);
-  }
-  return balancer::decode_view<View>(*result);
+[[nodiscard]] tl::expected<View, Refusal> read_view(const std::string& answer) {
+  return balancer::decode_view<View>(answer).map_error([](Error error) {
+    return Refusal{/*by_daemon=*/false, std::move(error)};
+  });
+}
+
+/// Asks for a view. Refusals: those of ask() and read_view().
+template <class View>
+[[nodiscard]] tl::expected<View, Refusal> ask_view(const Invocation& invocation,
+                                                   const Surroundings& surroundings,
+                                                   const balancer::Command& command) {
+  return ask(invocation.socket_path, command, surroundings.time_limit).and_then(read_view<View>);
 }
 
 /// Returns whether the daemon's host is simulated or recorded: this host's files then say nothing
