@@ -11,8 +11,16 @@ inline TopHost small_host() {
   TopHost host;
   host.status = tests::status_view();
   host.epoch_length_ms = 2000;
-  host.nodes = {{.node = {0}, .cpus = 32, .vcpus = 34, .total_bytes = 64 * kGiB.value},
-                {{2}, 16, 4, 3, 40, 31000, 3, 4 * kGiB.value, 64 * kGiB.value}};
+  host.nodes = {{.node = {0}, .cpus = 32, .vcpus = 34, .memory_bytes = 64 * kGiB.value},
+                {.node = {2},
+                 .cpus = 16,
+                 .vcpus = 4,
+                 .capacity_ms = 31000,
+                 .owed_ms = 3,
+                 .memory_bytes = 64 * kGiB.value,
+                 .free_bytes = 60 * kGiB.value,
+                 .vm_load_pct = 3,
+                 .non_vm_pct = 40}};
   host.clients = {{"web1",
                    "c7a5fdbd-edaf-9455-926a-d65c16db1809",
                    0,

@@ -40,7 +40,7 @@ TopData many(std::int32_t nodes, std::int32_t vms) {
   data.host.status.vms = vms;
   data.host.status.clients = vms;
   for (std::int32_t i = 0; i < nodes; ++i) {
-    TopNode node = small_host().nodes[1];
+    balancer::NodeView node = small_host().nodes[1];
     node.node = {i};
     data.host.nodes.push_back(node);
   }

@@ -58,7 +58,7 @@ std::string bar_html(std::int64_t permille, std::int64_t others_permille) {
                          : "");
 }
 
-std::string load_html(const TopNode& node) {
+std::string load_html(const balancer::NodeView& node) {
   if (!node.vm_load_pct || !node.non_vm_pct) {
     return "";
   }
@@ -99,10 +99,10 @@ std::string map_html(const HostReport& report) {
   }
   const TopHost host = top_host({}, *report.host);
   html += "<div class=\"nodes\">\n";
-  for (const TopNode& node : host.nodes) {
+  for (const balancer::NodeView& node : host.nodes) {
     html += fmt::format(
         "<section class=\"node\"><h3>Node {}</h3><p class=\"faint\">{} CPUs, {} of {} used</p>\n",
-        node.node.value, node.cpus, bytes_text(node.used_bytes), bytes_text(node.total_bytes));
+        node.node.value, node.cpus, bytes_text(used_bytes(node)), bytes_text(node.memory_bytes));
     html += load_html(node);
     for (const TopClient& client : host.clients) {
       html += client.home == node.node ? client_html(client) : "";

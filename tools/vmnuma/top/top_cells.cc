@@ -95,7 +95,7 @@ std::string percent_cell(const Figure& permille) {
 }
 
 /// Adds what VMs want of the node, followed by what other processes use.
-void add_load(Line& line, const TopNode& node, const TopGrid& grid) {
+void add_load(Line& line, const balancer::NodeView& node, const TopGrid& grid) {
   if (!node.vm_load_pct || !node.non_vm_pct) {
     add_bar(line, std::string(grid.bar, ' '), Style::kGood, "-", kPercentWidth);
     return;
@@ -120,15 +120,6 @@ std::string shown_name(const TopClient& client) {
 
 std::string shown_name(const balancer::TransferView& transfer) {
   return fmt::format("> {}/{}", printable(transfer.vm), transfer.client);
-}
-
-const TopNode* find_node(const TopHost& host, NodeId id) {
-  for (const TopNode& node : host.nodes) {
-    if (node.node == id) {
-      return &node;
-    }
-  }
-  return nullptr;
 }
 
 /// Returns the locality of the memory of the clients that live on the node.
@@ -200,15 +191,15 @@ std::string header_text(std::string_view first, std::string_view second, const T
                      grid.bar + kBytesWidth, "LOCAL");
 }
 
-Line node_line(const TopHost& host, const TopNode& node, const TopGrid& grid) {
+Line node_line(const TopHost& host, const balancer::NodeView& node, const TopGrid& grid) {
   Line line;
   line.push_back({left(fmt::format("node {}", node_text(node.node)), grid.name) + " " +
                   right(std::to_string(node.cpus), kNumberWidth) + " " +
                   right(figure_text(node.vcpus), kNumberWidth)});
   add_load(line, node, grid);
   add_percent(line, share_permille(node.owed_ms, node.capacity_ms), kOwedLimits, grid);
-  add_cell(line, share_permille(node.used_bytes, node.total_bytes), kMemoryLimits,
-           bytes_text(node.used_bytes), kBytesWidth, grid);
+  add_cell(line, share_permille(used_bytes(node), node.memory_bytes), kMemoryLimits,
+           bytes_text(used_bytes(node)), kBytesWidth, grid);
   add_percent(line, locality_on(host, node.node), kLocalLimits, grid);
   return line;
 }
@@ -220,9 +211,10 @@ Line client_line(const TopHost& host, const TopClient& client, const TopGrid& gr
                   right(std::to_string(client.vcpus), kNumberWidth)});
   add_percent(line, load_permille(client, host.epoch_length_ms), kNoLimits, grid);
   add_percent(line, owed_permille(client), kOwedLimits, grid);
-  const TopNode* home = find_node(host, client.home);
+  const auto home = std::ranges::find(host.nodes, client.home, &balancer::NodeView::node);
   add_cell(line,
-           home != nullptr ? share_permille(client.memory_bytes, home->total_bytes) : std::nullopt,
+           home != host.nodes.end() ? share_permille(client.memory_bytes, home->memory_bytes)
+                                    : std::nullopt,
            kMemoryLimits, bytes_text(client.memory_bytes), kBytesWidth, grid);
   add_percent(line, local_permille(client), kLocalLimits, grid);
   return line;

@@ -27,7 +27,8 @@ struct TopGrid {
 
 [[nodiscard]] std::string header_text(std::string_view first, std::string_view second,
                                       const TopGrid& grid);
-[[nodiscard]] Line node_line(const TopHost& host, const TopNode& node, const TopGrid& grid);
+[[nodiscard]] Line node_line(const TopHost& host, const balancer::NodeView& node,
+                             const TopGrid& grid);
 [[nodiscard]] Line client_line(const TopHost& host, const TopClient& client, const TopGrid& grid);
 [[nodiscard]] Line transfer_line(const balancer::TransferView& transfer, const TopGrid& grid);
 

@@ -77,7 +77,7 @@ std::vector<Line> transfers(const std::vector<balancer::TransferView>& transfers
 
 std::vector<Line> node_rows(const TopHost& host, const TopGrid& grid, std::size_t most) {
   std::vector<Line> lines;
-  for (const TopNode& node : host.nodes) {
+  for (const balancer::NodeView& node : host.nodes) {
     if (lines.size() + 1 == most && host.nodes.size() > most) {
       lines.push_back(
           plain(fmt::format("and {} more nodes", host.nodes.size() - lines.size()), Style::kDim));
@@ -237,7 +237,7 @@ std::vector<Line> vm_text(const TopData& data, const TopState& state, ScreenSize
 /// Returns clients and nodes with the location of memory. * marks the home.
 std::vector<Line> memory_lines(const TopHost& host, const TopState& state) {
   std::vector<Table::Column> columns{{"VM/CLIENT"}};
-  for (const TopNode& node : host.nodes) {
+  for (const balancer::NodeView& node : host.nodes) {
     columns.push_back({fmt::format("node {}", node.node.value), Table::Align::kRight});
   }
   Table table(std::move(columns));

@@ -14,16 +14,6 @@ using balancer::NodeView;
 using balancer::VmClientView;
 using balancer::VmView;
 
-/// Returns the index of a node in HostView::nodes, which is also that of its memory in each client.
-std::optional<std::size_t> place_of(const HostView& host, NodeId node) {
-  const auto found =
-      std::find_if(host.nodes.begin(), host.nodes.end(),
-                   [&](const NodeView& candidate) { return candidate.node == node; });
-  return found == host.nodes.end()
-             ? std::nullopt
-             : std::optional(static_cast<std::size_t>(found - host.nodes.begin()));
-}
-
 TopClient client_of(const HostView& host, const VmView& vm, const VmClientView& view) {
   TopClient client;
   client.vm = vm.vm;
@@ -40,9 +30,10 @@ TopClient client_of(const HostView& host, const VmView& vm, const VmClientView& 
   if (!view.memory_bytes.empty()) {
     client.memory_bytes =
         std::accumulate(view.memory_bytes.begin(), view.memory_bytes.end(), std::int64_t{0});
-    const auto home = place_of(host, view.home);
-    if (home && *home < view.memory_bytes.size()) {
-      client.local_bytes = view.memory_bytes[*home];
+    const auto home = std::ranges::find(host.nodes, view.home, &NodeView::node);
+    const auto place = static_cast<std::size_t>(home - host.nodes.begin());
+    if (home != host.nodes.end() && place < view.memory_bytes.size()) {
+      client.local_bytes = view.memory_bytes[place];
     }
   }
   return client;
@@ -50,24 +41,12 @@ TopClient client_of(const HostView& host, const VmView& vm, const VmClientView& 
 
 }  // namespace
 
+balancer::Figure used_bytes(const NodeView& node) {
+  return node.free_bytes ? balancer::Figure(node.memory_bytes - *node.free_bytes) : std::nullopt;
+}
+
 TopHost top_host(balancer::StatusView status, const HostView& host) {
-  TopHost out;
-  out.status = std::move(status);
-  out.epoch_length_ms = host.epoch_length_ms;
-  for (const NodeView& node : host.nodes) {
-    TopNode& row = out.nodes.emplace_back();
-    row.node = node.node;
-    row.cpus = node.cpus;
-    row.vcpus = node.vcpus;
-    row.vm_load_pct = node.vm_load_pct;
-    row.non_vm_pct = node.non_vm_pct;
-    row.capacity_ms = node.capacity_ms;
-    row.owed_ms = node.owed_ms;
-    if (node.free_bytes) {
-      row.used_bytes = node.memory_bytes - *node.free_bytes;
-    }
-    row.total_bytes = node.memory_bytes;
-  }
+  TopHost out{std::move(status), host.epoch_length_ms, host.nodes, {}};
   for (const VmView& vm : host.vms) {
     for (const VmClientView& client : vm.clients) {
       out.clients.push_back(client_of(host, vm, client));

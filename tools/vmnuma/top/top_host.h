@@ -11,18 +11,6 @@
 namespace vmnuma::tools {
 
 /// Times are those of the last epoch.
-struct TopNode {
-  NodeId node;
-  std::int64_t cpus = 0;
-  balancer::Figure vcpus;        ///< homed here
-  balancer::Figure vm_load_pct;  ///< these two as in NodeView
-  balancer::Figure non_vm_pct;
-  balancer::Figure capacity_ms;
-  balancer::Figure owed_ms;
-  balancer::Figure used_bytes;
-  std::int64_t total_bytes = 0;
-};
-
 struct TopClient {
   std::string vm;
   std::string vm_uuid;
@@ -42,10 +30,13 @@ struct TopClient {
 
 struct TopHost {
   balancer::StatusView status;
-  std::int64_t epoch_length_ms = 0;  ///< of the times below
-  std::vector<TopNode> nodes;        ///< by number
-  std::vector<TopClient> clients;    ///< by VM, then client
+  std::int64_t epoch_length_ms = 0;       ///< of the times below
+  std::vector<balancer::NodeView> nodes;  ///< by number
+  std::vector<TopClient> clients;         ///< by VM, then client
 };
+
+/// Returns the memory that is used on a node; nothing if unknown.
+[[nodiscard]] balancer::Figure used_bytes(const balancer::NodeView& node);
 
 /// Combines two answers of the daemon, one of which may be an epoch older.
 [[nodiscard]] TopHost top_host(balancer::StatusView status, const balancer::HostView& host);
