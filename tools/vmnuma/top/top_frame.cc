@@ -61,31 +61,31 @@ std::vector<Line> head(const TopData& data) {
   return lines;
 }
 
-std::vector<Line> transfers(const std::vector<balancer::TransferView>& transfers,
-                            const TopGrid& grid, std::size_t most) {
+/// Returns a line per entry; if they are more than `most`, the last one counts the others.
+template <class Entry, class LineOf>
+std::vector<Line> limited_rows(const std::vector<Entry>& entries, std::string_view what,
+                               std::size_t most, LineOf line_of) {
   std::vector<Line> lines;
-  for (const balancer::TransferView& transfer : transfers) {
-    if (lines.size() + 1 == most && transfers.size() > most) {
-      lines.push_back(plain(fmt::format("and {} more transfers", transfers.size() - lines.size()),
-                            Style::kDim));
+  for (const Entry& entry : entries) {
+    if (lines.size() + 1 == most && entries.size() > most) {
+      lines.push_back(
+          plain(fmt::format("and {} more {}", entries.size() - lines.size(), what), Style::kDim));
       break;
     }
-    lines.push_back(transfer_line(transfer, grid));
+    lines.push_back(line_of(entry));
   }
   return lines;
 }
 
+std::vector<Line> transfer_rows(const TopHost& host, const TopGrid& grid, std::size_t most) {
+  return limited_rows(
+      host.status.transfers, "transfers", most,
+      [&](const balancer::TransferView& transfer) { return transfer_line(transfer, grid); });
+}
+
 std::vector<Line> node_rows(const TopHost& host, const TopGrid& grid, std::size_t most) {
-  std::vector<Line> lines;
-  for (const balancer::NodeView& node : host.nodes) {
-    if (lines.size() + 1 == most && host.nodes.size() > most) {
-      lines.push_back(
-          plain(fmt::format("and {} more nodes", host.nodes.size() - lines.size()), Style::kDim));
-      break;
-    }
-    lines.push_back(node_line(host, node, grid));
-  }
-  return lines;
+  return limited_rows(host.nodes, "nodes", most,
+                      [&](const balancer::NodeView& node) { return node_line(host, node, grid); });
 }
 
 void append_lines(std::vector<Line>& lines, std::vector<Line> more) {
@@ -142,7 +142,7 @@ std::string footer_text(const TopHost& host, const TopState& state, std::size_t 
       "? help",
       "Enter why",
       "/ find",
-      "olmfhn order",
+      fmt::format("{} order", kTopOrderKeys),
       "x memory",
       state.frozen ? "FROZEN" : "Space hold"};
   constexpr std::size_t kAlwaysShown = 4;  // the first three, and the last
@@ -186,7 +186,7 @@ std::vector<Line> host_page(const TopData& data, const TopState& state, ScreenSi
   const Shares shares = shares_of(data.host, lines.size(), size.rows);
   lines.push_back(full(header_text("NODE", "CPUS", grid), size.columns, Style::kHeader));
   append_lines(lines, node_rows(data.host, grid, shares.nodes));
-  append_lines(lines, transfers(data.host.status.transfers, grid, shares.transfers));
+  append_lines(lines, transfer_rows(data.host, grid, shares.transfers));
   lines.push_back(full(clients_header(grid, state), size.columns, Style::kHeader));
   append_lines(lines, client_rows(data.host, grid, state, shares.clients));
   lines.resize(std::max(size.rows, std::size_t{1}) - 1);
@@ -268,13 +268,9 @@ std::vector<Line> help_text() {
       "Space                        hold what is shown, or go on\n"
       "q                            back, or quit\n"
       "click, wheel                 choose a client; a second click does what Enter does\n");
-  std::string keys;
-  std::string orders;
-  for (const OrderKey& key : order_keys()) {
-    keys += fmt::format("{} ", key.key);
-    orders += fmt::format("{}{}", orders.empty() ? "" : ", ", key.name);
-  }
-  lines.push_back(plain(fmt::format("{:<28} order by {}", keys, orders)));
+  lines.push_back(
+      plain(fmt::format("{:<28} order by {}", fmt::format("{}", fmt::join(kTopOrderKeys, " ")),
+                        fmt::join(names(TopOrder{}), ", "))));
   append_lines(
       lines,
       frame_lines("\n"
@@ -355,7 +351,7 @@ std::string top_text(const TopHost& host) {
   append_lines(lines, node_rows(host, grid, host.nodes.size()));
   if (!host.status.transfers.empty()) {
     lines.push_back({});
-    append_lines(lines, transfers(host.status.transfers, grid, host.status.transfers.size()));
+    append_lines(lines, transfer_rows(host, grid, host.status.transfers.size()));
   }
   lines.push_back({});
   lines.push_back(plain(header_text("VM/CLIENT", "HOME", grid)));

@@ -156,12 +156,11 @@ TopState after_entry_key(TopState state, const KeyPress& press, const TopHost& h
 }
 
 TopState after_character(TopState state, char character, const TopHost& host) {
-  for (const OrderKey& key : order_keys()) {
-    if (character == key.key && state.page == TopPage::kHost) {
-      state.order = key.order;
-      state.reversed = false;
-      return state;
-    }
+  const std::size_t order = kTopOrderKeys.find(character);
+  if (order != std::string_view::npos && state.page == TopPage::kHost) {
+    state.order = static_cast<TopOrder>(order);
+    state.reversed = false;
+    return state;
   }
   switch (character) {
     case 'q':
@@ -195,27 +194,6 @@ TopState after_character(TopState state, char character, const TopHost& host) {
 }
 
 }  // namespace
-
-const std::vector<OrderKey>& order_keys() {
-  static const std::vector<OrderKey> keys = {
-      {'o', TopOrder::kOwed, "owed", "by CPU time owed, most first"},
-      {'l', TopOrder::kLoad, "load", "by load, highest first"},
-      {'m', TopOrder::kMemory, "memory", "by memory, most first"},
-      {'f', TopOrder::kLocality, "locality", "by locality, most memory far away first"},
-      {'h', TopOrder::kHome, "home", "by home node"},
-      {'n', TopOrder::kName, "name", "by name"},
-  };
-  return keys;
-}
-
-std::string_view name_of(TopOrder order) {
-  for (const OrderKey& key : order_keys()) {
-    if (key.order == order) {
-      return key.name;
-    }
-  }
-  return "unknown";
-}
 
 Figure share_permille(const Figure& part, const Figure& whole) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 50U;  // a thousand times this still fits

@@ -36,17 +36,12 @@ enum class TopEntry {
 };
 
 enum class TopOrder { kOwed, kLoad, kMemory, kLocality, kHome, kName };
-
-/// A key that selects an order.
-struct OrderKey {
-  char key = 0;
-  TopOrder order{};
-  std::string_view name;  ///< "owed"
-  std::string_view help;
-};
-[[nodiscard]] const std::vector<OrderKey>& order_keys();
-using vmnuma::name_of;
-[[nodiscard]] std::string_view name_of(TopOrder order);
+[[nodiscard]] constexpr auto names(TopOrder) {
+  return names_in_order<TopOrder>("owed", "load", "memory", "locality", "home", "name");
+}
+/// The keys that select an order, one per TopOrder.
+inline constexpr std::string_view kTopOrderKeys = "olmfhn";
+static_assert(kTopOrderKeys.size() == names(TopOrder{}).size());
 
 enum class TopKey {
   kCharacter,
