@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "balancer/protocol/line_buffer.h"
 #include "balancer/protocol/response.h"
+#include "stats/files/file_descriptor.h"
 #include "tools/client/sim_folder.h"
 
 namespace vmnuma::tools {
@@ -38,9 +38,8 @@ class Connection {
                       sizeof(address.sun_path) - 1));
     }
     path.copy(address.sun_path, path.size());
-    Connection connection(path, steady_clock::now() + limit, limit);
-    connection.fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connection.fd_ < 0) {
+    Connection connection(path, limit);
+    if (connection.fd_.get() < 0) {
       return connection.system_failure("cannot make a socket for");
     }
     // The time limit for sending applies to connecting, too (unix(7), Linux 6.1
@@ -49,29 +48,17 @@ class Connection {
       return tl::unexpected(set.error());
     }
     // sockaddr stands for any kind of address.
-    if (::connect(connection.fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) !=
-        0) {
+    if (::connect(connection.fd_.get(), reinterpret_cast<const sockaddr*>(&address),
+                  sizeof(address)) != 0) {
       return connection.system_failure("cannot connect to");
     }
     return connection;
   }
 
-  Connection(Connection&& other) noexcept
-      : path_(std::move(other.path_)),
-        deadline_(other.deadline_),
-        limit_(other.limit_),
-        fd_(std::exchange(other.fd_, -1)) {}
-  Connection& operator=(Connection&&) = delete;
-  ~Connection() {
-    if (fd_ >= 0) {
-      (void)::close(fd_);  // there is nothing left to write
-    }
-  }
-
   [[nodiscard]] Result<Peer> peer() const {
     ucred credentials{};
     socklen_t size = sizeof(credentials);
-    if (::getsockopt(fd_, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
+    if (::getsockopt(fd_.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
       return system_failure("cannot ask who listens on");
     }
     return Peer{credentials.pid, credentials.uid};
@@ -82,7 +69,7 @@ class Connection {
       if (auto set = set_time_limit(); !set) {
         return set;
       }
-      const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const ssize_t sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) {
         continue;
       }
@@ -104,7 +91,7 @@ class Connection {
       if (auto set = set_time_limit(); !set) {
         return tl::unexpected(set.error());
       }
-      const ssize_t got = ::recv(fd_, chunk.data(), chunk.size(), 0);
+      const ssize_t got = ::recv(fd_.get(), chunk.data(), chunk.size(), 0);
       if (got < 0 && errno == EINTR) {
         continue;
       }
@@ -122,8 +109,8 @@ class Connection {
   }
 
  private:
-  Connection(std::string path, steady_clock::time_point deadline, std::chrono::milliseconds limit)
-      : path_(std::move(path)), deadline_(deadline), limit_(limit) {}
+  Connection(std::string path, std::chrono::milliseconds limit)
+      : path_(std::move(path)), limit_(limit) {}
 
   [[nodiscard]] tl::unexpected<Error> timed_out() const {
     return failure(
@@ -160,17 +147,17 @@ class Connection {
     timeval time{};
     time.tv_sec = static_cast<time_t>(left.count() / 1000000);
     time.tv_usec = static_cast<suseconds_t>(left.count() % 1000000);
-    if (::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time)) != 0 ||
-        ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time)) != 0) {
+    if (::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time)) != 0 ||
+        ::setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time)) != 0) {
       return system_failure("cannot set a time limit on");
     }
     return {};
   }
 
   std::string path_;
-  steady_clock::time_point deadline_;
   std::chrono::milliseconds limit_;
-  int fd_ = -1;
+  steady_clock::time_point deadline_ = steady_clock::now() + limit_;
+  files::FileDescriptor fd_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
 };
 
 Result<std::string> exchange_lines(const std::string& socket_path, const balancer::Command& command,

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stats/files/file_descriptor.h"
 #include "tools/client/process_limits.h"
 
 namespace vmnuma::tools {
@@ -27,23 +28,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kNoMemory = 3;
 constexpr int kThrew = 4;
 constexpr int kNotTold = 5;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
-  [[nodiscard]] int get() const { return fd_; }
-  void close() {
-    if (fd_ >= 0) {
-      (void)::close(std::exchange(fd_, -1));  // errors do not matter
-    }
-  }
-
- private:
-  int fd_;
-};
 
 bool write_all(int fd, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
@@ -94,8 +78,7 @@ Result<std::string> read_until(int fd, Clock::time_point end) {
       return text;
     }
     if (size < 0 && errno != EINTR) {
-      return failure(ErrorCode::kIo, fmt::format("cannot read from it: {}", std::strerror(errno)),
-                     errno);
+      return tl::unexpected(files::system_error(errno, "cannot read from it"));
     }
     text.append(buffer.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   }
@@ -126,21 +109,19 @@ Result<std::string> run_apart(const std::function<std::string()>& work, const Ap
   const Clock::time_point end = Clock::now() + limits.time;
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return failure(ErrorCode::kIo, fmt::format("cannot make a pipe: {}", std::strerror(errno)),
-                   errno);
+    return tl::unexpected(files::system_error(errno, "cannot make a pipe"));
   }
-  Descriptor from(ends[0]);
-  Descriptor to(ends[1]);
+  const files::FileDescriptor from(ends[0]);
+  files::FileDescriptor to(ends[1]);
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
-    return failure(ErrorCode::kIo, fmt::format("cannot start a process: {}", std::strerror(errno)),
-                   errno);
+    return tl::unexpected(files::system_error(errno, "cannot start a process"));
   }
   if (child == 0) {
     be_the_child(work, limits, self, to.get());
   }
-  to.close();
+  to = files::FileDescriptor(-1);  // so that the answer ends when the child closes it
   Result<std::string> text = read_until(from.get(), end);
   if (!text) {
     ::kill(child, SIGKILL);

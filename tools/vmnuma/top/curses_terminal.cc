@@ -20,6 +20,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "stats/files/file_descriptor.h"
+
 namespace vmnuma::tools {
 
 namespace {
@@ -119,39 +121,28 @@ class EndingSignals {
       (void)sigaddset(&signals, signal);
     }
     (void)sigprocmask(SIG_BLOCK, &signals, &before_);
-    fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
+    fd_ = files::FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC));
   }
   EndingSignals(const EndingSignals&) = delete;
   EndingSignals& operator=(const EndingSignals&) = delete;
   ~EndingSignals() {
-    if (fd_ >= 0) {
-      // Read the signal, so that it is not delivered once it is no longer blocked.
-      pollfd pending{fd_, POLLIN, 0};
-      signalfd_siginfo ignored{};
-      while (::poll(&pending, 1, 0) > 0 && ::read(fd_, &ignored, sizeof(ignored)) > 0) {
-      }
-      (void)::close(fd_);  // nothing was written to it
+    // Read the signal, so that it is not delivered once it is no longer blocked.
+    pollfd pending{fd_.get(), POLLIN, 0};
+    signalfd_siginfo ignored{};
+    while (::poll(&pending, 1, 0) > 0 && ::read(fd_.get(), &ignored, sizeof(ignored)) > 0) {
     }
     (void)sigprocmask(SIG_SETMASK, &before_, nullptr);  // `before_` came from the same call
   }
-  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
   sigset_t before_{};
-  int fd_ = -1;
+  files::FileDescriptor fd_{-1};
 };
 
 class Ticks {
  public:
-  Ticks() : fd_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
-  Ticks(const Ticks&) = delete;
-  Ticks& operator=(const Ticks&) = delete;
-  ~Ticks() {
-    if (fd_ >= 0) {
-      (void)::close(fd_);  // nothing was written to it
-    }
-  }
-  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] int fd() const { return fd_.get(); }
 
   void set_period(std::chrono::milliseconds period) {
     if (period == period_) {
@@ -163,16 +154,16 @@ class Ticks {
     every.it_interval.tv_sec = seconds.count();
     every.it_interval.tv_nsec = std::chrono::nanoseconds(period - seconds).count();
     every.it_value = every.it_interval;
-    (void)::timerfd_settime(fd_, 0, &every, nullptr);  // a valid descriptor and time
+    (void)::timerfd_settime(fd_.get(), 0, &every, nullptr);  // a valid descriptor and time
   }
   /// Returns whether at least one tick has passed.
   [[nodiscard]] bool take() const {
     std::uint64_t ticks = 0;
-    return ::read(fd_, &ticks, sizeof(ticks)) == static_cast<ssize_t>(sizeof(ticks));
+    return ::read(fd_.get(), &ticks, sizeof(ticks)) == static_cast<ssize_t>(sizeof(ticks));
   }
 
  private:
-  int fd_ = -1;
+  files::FileDescriptor fd_{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
   std::chrono::milliseconds period_{};
 };
 
