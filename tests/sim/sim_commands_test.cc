@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/commands/sim_commands.h"
-
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -12,8 +10,10 @@
 
 #include "tests/sim/scenarios.h"
 #include "tests/support/temp_directory.h"
+#include "tools/sim/scenario/catalogue.h"
 #include "tools/sim/scenario/scenario_file.h"
 #include "tools/vmnuma/commands/search_command.h"
+#include "tools/vmnuma/run.h"
 
 namespace vmnuma::tools {
 namespace {
@@ -38,7 +38,8 @@ Outcome run(const std::vector<std::string>& arguments, bool terminal = false,
   }
   Surroundings surroundings{out, err, terminal, [](std::chrono::milliseconds) { return true; }};
   surroundings.err_is_terminal = err_terminal;
-  const int code = run_sim(*invocation, kScenarioDirectory, surroundings);
+  surroundings.scenarios = kScenarioDirectory;
+  const int code = tools::run(*invocation, surroundings);
   return {code, out.str(), err.str()};
 }
 

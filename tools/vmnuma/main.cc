@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "tools/sim/scenario/catalogue.h"
 #include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/arguments/sched_stats.h"
 #include "tools/vmnuma/run.h"
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
     surroundings.pause = vmnuma::tools::follower_pause(STDOUT_FILENO);
   }
   surroundings.in = &std::cin;
+  surroundings.scenarios = vmnuma::tools::scenario_directory();
   surroundings.colours = surroundings.out_is_terminal && wants_colours();
   surroundings.err_is_terminal = ::isatty(STDERR_FILENO) == 1;
   surroundings.err_colours = surroundings.err_is_terminal && wants_colours();

@@ -98,4 +98,8 @@ int search_scenarios(const SimSearchRequest& request, const Effort& effort,
   return violates ? kExitRefused : printed;
 }
 
+int SimSearchRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
+  return search_scenarios(*this, Effort{}, invocation, surroundings);
+}
+
 }  // namespace vmnuma::tools

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/commands/sim_commands.h"
-
+// `vmnuma sim`, except `sim search`: the balancer on a simulated host. Needs no daemon. Exit codes:
+// kExitOk; kExitRefused if a rule of the oracles was violated; kExitUsage if there is no such
+// scenario or its file is wrong.
 #include <algorithm>
+#include <chrono>
 #include <memory>
-#include <system_error>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,11 +22,12 @@
 #include "tools/sim/scenario/scenario_writer.h"
 #include "tools/sim/search/drawn.h"
 #include "tools/sim/simulation.h"
+#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/arguments/report_shape.h"
 #include "tools/vmnuma/commands/recording_file.h"
-#include "tools/vmnuma/commands/search_command.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
+#include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
@@ -143,8 +147,8 @@ class Progress {
 };
 
 /// Prints the answer of `explain` on the simulated host.
-int explain(Simulation& simulation, const std::string& vm, const Invocation& invocation,
-            Surroundings& surroundings) {
+int print_explanation(Simulation& simulation, const std::string& vm, const Invocation& invocation,
+                      Surroundings& surroundings) {
   const Result<balancer::Answer> answer = simulation.ask(balancer::ExplainRequest{vm});
   if (!answer) {
     return failed(invocation, surroundings, answer.error());
@@ -205,54 +209,6 @@ Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request, 
   return std::make_unique<Simulation>(*std::move(scenario), std::move(policy));
 }
 
-int run_simulation(const SimRunRequest& request, const Invocation& invocation,
-                   const std::string& scenarios, Surroundings& surroundings) {
-  const Result<std::unique_ptr<Simulation>> made =
-      simulation_of(request, invocation.watch, scenarios);
-  if (!made) {
-    return failed(invocation, surroundings, made.error());
-  }
-  Simulation& simulation = **made;
-  std::optional<RecordingFile> recording;
-  if (request.record) {
-    Result<RecordingFile> file = RecordingFile::create(*request.record);
-    if (!file) {
-      return failed(invocation, surroundings, file.error());
-    }
-    recording = std::move(*file);
-    simulation.record(/*anonymize=*/false);
-  }
-  const std::int64_t epochs = simulation.scenario().epochs;
-  ProgressBar bar(surroundings, invocation, simulation.scenario().name);
-  Progress progress(surroundings, invocation, epochs, bar);
-  while (!simulation.finished()) {
-    simulation.run_epoch();
-    if (recording) {
-      if (Result<void> written = recording->write(simulation.take_recording()); !written) {
-        return failed(invocation, surroundings, written.error());
-      }
-    }
-    if (!invocation.json && !request.explain && !progress.show(simulation)) {
-      return kExitOk;
-    }
-    surroundings.out << std::flush;  // the bar must come after what was printed
-    bar.show(simulation.epoch(), epochs, fmt::format("epoch {} of {}", simulation.epoch(), epochs));
-  }
-  bar.hide();
-  if (request.explain) {
-    return explain(simulation, *request.explain, invocation, surroundings);
-  }
-  SimulationResult result = simulation.result();
-  result.policy = request.policy;
-  std::string text = to_json(result) + "\n";
-  if (!invocation.json) {
-    text = vm_table(result) + "\n" + to_text(result);
-    text += request.policy == kOurs ? "\n" + next_step(request, result) : "";
-  }
-  const int printed = print(invocation, surroundings, text);
-  return result.violations.empty() ? printed : kExitRefused;
-}
-
 /// Returns a share in per cent with two digits.
 Listing::Cell share_cell(Percentage share) {
   return cell(fmt::format("{:.2f}", static_cast<double>(share.value) / 1000));
@@ -282,53 +238,57 @@ Listing comparison_rows(const std::vector<ScenarioComparison>& comparisons) {
   return listing;
 }
 
-int compare_simulations(const SimCompareRequest& request, const Invocation& invocation,
-                        const std::string& scenarios, Surroundings& surroundings) {
-  std::vector<Scenario> chosen;
-  if (request.scenarios.empty() && !request.drawn) {
-    Result<std::vector<Scenario>> all = list_scenarios(scenarios);
-    if (!all) {
-      return failed(invocation, surroundings, all.error());
+}  // namespace
+
+int SimRunRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const Result<std::unique_ptr<Simulation>> made =
+      simulation_of(*this, invocation.watch, surroundings.scenarios);
+  if (!made) {
+    return failed(invocation, surroundings, made.error());
+  }
+  Simulation& simulation = **made;
+  std::optional<RecordingFile> recording;
+  if (record) {
+    Result<RecordingFile> file = RecordingFile::create(*record);
+    if (!file) {
+      return failed(invocation, surroundings, file.error());
     }
-    chosen = std::move(*all);
+    recording = std::move(*file);
+    simulation.record(/*anonymize=*/false);
   }
-  for (const std::string& name : request.scenarios) {
-    Result<Scenario> scenario = scenario_of(name, scenarios);
-    if (!scenario) {
-      return failed(invocation, surroundings, scenario.error());
+  const std::int64_t all = simulation.scenario().epochs;
+  ProgressBar bar(surroundings, invocation, simulation.scenario().name);
+  Progress progress(surroundings, invocation, all, bar);
+  while (!simulation.finished()) {
+    simulation.run_epoch();
+    if (recording) {
+      if (Result<void> written = recording->write(simulation.take_recording()); !written) {
+        return failed(invocation, surroundings, written.error());
+      }
     }
-    chosen.push_back(std::move(*scenario));
-  }
-  for (std::int64_t i = 0; i < request.drawn.value_or(0); ++i) {
-    chosen.push_back(
-        drawn_scenario(static_cast<std::uint64_t>(request.seed), static_cast<std::uint64_t>(i)));
-  }
-  std::vector<ScenarioComparison> comparisons;
-  ProgressBar bar(surroundings, invocation, "sim compare");
-  const auto all = static_cast<std::int64_t>(chosen.size() * (kPeers.size() + 1));
-  std::int64_t done = 0;
-  for (Scenario& scenario : chosen) {
-    scenario.epochs = std::min(scenario.epochs, request.epochs.value_or(scenario.epochs));
-    bar.show(done, all, scenario.name);
-    comparisons.push_back(
-        compare_policies(scenario, [&] { bar.show(++done, all, scenario.name); }));
+    if (!invocation.json && !explain && !progress.show(simulation)) {
+      return kExitOk;
+    }
+    surroundings.out << std::flush;  // the bar must come after what was printed
+    bar.show(simulation.epoch(), all, fmt::format("epoch {} of {}", simulation.epoch(), all));
   }
   bar.hide();
-  if (invocation.json) {
-    return print(invocation, surroundings, to_json(comparisons) + "\n");
+  if (explain) {
+    return print_explanation(simulation, *explain, invocation, surroundings);
   }
-  if (invocation.format != ListFormat::kTable) {
-    return print(invocation, surroundings,
-                 text_of(comparison_rows(comparisons), invocation.format));
+  SimulationResult result = simulation.result();
+  result.policy = policy;
+  std::string text = to_json(result) + "\n";
+  if (!invocation.json) {
+    text = vm_table(result) + "\n" + to_text(result);
+    text += policy == kOurs ? "\n" + next_step(*this, result) : "";
   }
-  return print(
-      invocation, surroundings,
-      to_text(comparisons) + (comparisons.size() > 1 ? to_text(summary_of(comparisons)) : ""));
+  const int printed = print(invocation, surroundings, text);
+  return result.violations.empty() ? printed : kExitRefused;
 }
 
-int list_simulations(const Invocation& invocation, const std::string& scenarios,
-                     Surroundings& surroundings) {
-  const Result<std::vector<Scenario>> all = list_scenarios(scenarios);
+int SimListRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
+  const Result<std::vector<Scenario>> all = list_scenarios(surroundings.scenarios);
   if (!all) {
     return failed(invocation, surroundings, all.error());
   }
@@ -361,74 +321,69 @@ int list_simulations(const Invocation& invocation, const std::string& scenarios,
   return print(invocation, surroundings, text_of(listing, invocation.format));
 }
 
-int check_scenario(const SimCheckRequest& request, const Invocation& invocation,
-                   const std::string& scenarios, Surroundings& surroundings) {
-  const Result<Scenario> scenario = scenario_of(request.scenario, scenarios);
-  if (!scenario) {
-    return failed(invocation, surroundings, scenario.error());
-  }
-  const nlohmann::ordered_json json{{"name", scenario->name},
-                                    {"epochs", scenario->epochs},
-                                    {"nodes", scenario->host.nodes.size()},
-                                    {"vms", scenario->vms.size()}};
-  return print(invocation, surroundings,
-               invocation.json ? text::json_text(json) + "\n"
-                               : fmt::format("{}: {} nodes, {} VMs, {} epochs\n",
-                                             printable(scenario->name), scenario->host.nodes.size(),
-                                             scenario->vms.size(), scenario->epochs));
-}
-
-int show_scenario(const SimShowRequest& request, const Invocation& invocation,
-                  const std::string& scenarios, Surroundings& surroundings) {
-  const Result<Scenario> scenario = scenario_of(request.scenario, scenarios);
-  return scenario ? print(invocation, surroundings, to_toml(*scenario))
-                  : failed(invocation, surroundings, scenario.error());
-}
-
-}  // namespace
-
-int run_sim(const Invocation& invocation, const std::string& scenarios,
-            Surroundings& surroundings) {
-  if (const auto* request = std::get_if<SimRunRequest>(&invocation.command)) {
-    return run_simulation(*request, invocation, scenarios, surroundings);
-  }
-  if (const auto* request = std::get_if<SimCompareRequest>(&invocation.command)) {
-    return compare_simulations(*request, invocation, scenarios, surroundings);
-  }
-  if (const auto* request = std::get_if<SimSearchRequest>(&invocation.command)) {
-    return search_scenarios(*request, Effort{}, invocation, surroundings);
-  }
-  if (const auto* request = std::get_if<SimCheckRequest>(&invocation.command)) {
-    return check_scenario(*request, invocation, scenarios, surroundings);
-  }
-  if (const auto* request = std::get_if<SimShowRequest>(&invocation.command)) {
-    return show_scenario(*request, invocation, scenarios, surroundings);
-  }
-  return list_simulations(invocation, scenarios, surroundings);
-}
-
-int SimRunRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return run_simulation(*this, invocation, scenario_directory(), surroundings);
-}
-
 int SimCompareRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return compare_simulations(*this, invocation, scenario_directory(), surroundings);
-}
-
-int SimSearchRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return search_scenarios(*this, Effort{}, invocation, surroundings);
+  std::vector<Scenario> chosen;
+  if (scenarios.empty() && !drawn) {
+    Result<std::vector<Scenario>> all = list_scenarios(surroundings.scenarios);
+    if (!all) {
+      return failed(invocation, surroundings, all.error());
+    }
+    chosen = std::move(*all);
+  }
+  for (const std::string& name : scenarios) {
+    Result<Scenario> scenario = scenario_of(name, surroundings.scenarios);
+    if (!scenario) {
+      return failed(invocation, surroundings, scenario.error());
+    }
+    chosen.push_back(std::move(*scenario));
+  }
+  for (std::int64_t i = 0; i < drawn.value_or(0); ++i) {
+    chosen.push_back(
+        drawn_scenario(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(i)));
+  }
+  std::vector<ScenarioComparison> comparisons;
+  ProgressBar bar(surroundings, invocation, "sim compare");
+  const auto all = static_cast<std::int64_t>(chosen.size() * (kPeers.size() + 1));
+  std::int64_t done = 0;
+  for (Scenario& scenario : chosen) {
+    scenario.epochs = std::min(scenario.epochs, epochs.value_or(scenario.epochs));
+    bar.show(done, all, scenario.name);
+    comparisons.push_back(
+        compare_policies(scenario, [&] { bar.show(++done, all, scenario.name); }));
+  }
+  bar.hide();
+  if (invocation.json) {
+    return print(invocation, surroundings, to_json(comparisons) + "\n");
+  }
+  if (invocation.format != ListFormat::kTable) {
+    return print(invocation, surroundings,
+                 text_of(comparison_rows(comparisons), invocation.format));
+  }
+  return print(
+      invocation, surroundings,
+      to_text(comparisons) + (comparisons.size() > 1 ? to_text(summary_of(comparisons)) : ""));
 }
 
 int SimCheckRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return check_scenario(*this, invocation, scenario_directory(), surroundings);
+  const Result<Scenario> found = scenario_of(scenario, surroundings.scenarios);
+  if (!found) {
+    return failed(invocation, surroundings, found.error());
+  }
+  const nlohmann::ordered_json json{{"name", found->name},
+                                    {"epochs", found->epochs},
+                                    {"nodes", found->host.nodes.size()},
+                                    {"vms", found->vms.size()}};
+  return print(invocation, surroundings,
+               invocation.json
+                   ? text::json_text(json) + "\n"
+                   : fmt::format("{}: {} nodes, {} VMs, {} epochs\n", printable(found->name),
+                                 found->host.nodes.size(), found->vms.size(), found->epochs));
 }
 
 int SimShowRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return show_scenario(*this, invocation, scenario_directory(), surroundings);
-}
-
-int SimListRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return list_simulations(invocation, scenario_directory(), surroundings);
+  const Result<Scenario> found = scenario_of(scenario, surroundings.scenarios);
+  return found ? print(invocation, surroundings, to_toml(*found))
+               : failed(invocation, surroundings, found.error());
 }
 
 }  // namespace vmnuma::tools

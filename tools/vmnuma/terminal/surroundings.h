@@ -7,6 +7,7 @@
 #include <istream>
 #include <memory>
 #include <ostream>
+#include <string>
 
 #include "placement/base/result.h"
 
@@ -27,6 +28,7 @@ struct Surroundings {
   /// Takes over the terminal for `top`; empty if there is none.
   std::function<Result<std::unique_ptr<TopTerminal>>()> open_terminal{};
   std::istream* in = nullptr;  ///< where questions are answered; null: there is no user
+  std::string scenarios = {};  ///< directory of the scenarios that come with the program
 };
 
 }  // namespace vmnuma::tools
