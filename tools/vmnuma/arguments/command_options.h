@@ -115,9 +115,9 @@ template <class T>
 }
 
 /// Reads the value of an option that may be missing.
-template <class T, class Value>
+template <class Parse, class Value>
 [[nodiscard]] Result<void> read_one(const char* name, const std::optional<std::string>& text,
-                                    Result<T> (*parse)(std::string_view), Value& value) {
+                                    const Parse& parse, Value& value) {
   if (!text) {
     return {};
   }

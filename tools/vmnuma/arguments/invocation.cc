@@ -2,7 +2,6 @@
 #include "tools/vmnuma/arguments/invocation.h"
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <functional>
 #include <map>
@@ -38,12 +37,18 @@ namespace {
 
 using balancer::Command;
 
-/// Groups of local commands.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLocalGroups{
-    {{"forecast", "Forecasts of what VMs will want"},
-     {"config", "The daemon's configuration"},
-     {"pve", "The hookscript for Proxmox VE"},
-     {"sim", "The balancer on a simulated host"}}};
+/// Returns the commands below this one.
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(app)) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
 
 /// The command line and the variables for its values. `make` is that of the last command given. The
 /// many members are for the words and options of the daemon's commands, because CLI11 needs a
@@ -154,7 +159,7 @@ class CommandLine {
         info.arguments.push_back({option->get_name(), option->get_description(), repeatable});
       }
     }
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    for (const CLI::App* command : commands_of(app)) {
       info.commands.push_back(
           info_of(*command, path + (path.empty() ? "" : " ") + command->get_name()));
     }
@@ -195,19 +200,21 @@ class CommandLine {
     return command;
   }
 
+  CLI::App* add_group(const CommandGroup& group) {
+    CLI::App* added = app_.add_subcommand(std::string(group.name), std::string(group.help));
+    added->fallthrough();
+    added->require_subcommand(0, 1);
+    return added;
+  }
+
   /// Adds a command that the program carries out itself.
   template <class Run>
   void add_local(Run& run) {
     CLI::App* parent = &app_;
-    if (const std::string group(Run::kName.group); !group.empty()) {
+    if (constexpr CommandGroup kGroup = Run::kName.group; !kGroup.name.empty()) {
       const auto known = app_.get_subcommands(
-          [&group](const CLI::App* command) { return command->get_name() == group; });
-      parent = known.empty() ? nullptr : known.front();
-      if (parent == nullptr) {
-        parent = app_.add_subcommand(group, help_of_group(group));
-        parent->fallthrough();
-        parent->require_subcommand(0, 1);
-      }
+          [&](const CLI::App* command) { return command->get_name() == kGroup.name; });
+      parent = known.empty() ? add_group(kGroup) : known.front();
     }
     CLI::App* command =
         parent->add_subcommand(std::string(Run::kName.name), std::string(Run::kName.help));
@@ -220,15 +227,6 @@ class CommandLine {
     command->callback([this, &line, &run] {
       make_ = [&line, &run] { return line.read().map([&run] { return AnyCommand(run); }); };
     });
-  }
-
-  static std::string help_of_group(std::string_view group) {
-    for (const auto& [name, help] : kLocalGroups) {
-      if (name == group) {
-        return std::string(help);
-      }
-    }
-    return "";
   }
 
   /// Converts `help COMMAND` to `COMMAND --help`, `version` to `--version`, and `-o FORMAT COMMAND`
@@ -275,10 +273,7 @@ class CommandLine {
   /// Returns the message for a missing subcommand.
   [[nodiscard]] std::string missing_command() const {
     const CLI::App* group = app_.get_subcommands().front();
-    std::vector<std::string> names;
-    for (const CLI::App* command : group->get_subcommands([](const CLI::App*) { return true; })) {
-      names.push_back(command->get_name());
-    }
+    std::vector<std::string> names = names_of_commands(*group);
     const std::string last = names.back();
     names.pop_back();
     return fmt::format("{} needs one of {} and {}", group->get_name(), fmt::join(names, ", "),
@@ -413,9 +408,7 @@ class CommandLine {
   }
 
   void add_options_commands() {
-    CLI::App* options = app_.add_subcommand("options", "Options that steer decisions");
-    options->fallthrough();
-    options->require_subcommand(0, 1);
+    CLI::App* options = add_group({"options", "Options that steer decisions"});
     CLI::App* list = add_reading(*options, "list", "All options",
                                  [] { return Command(balancer::OptionsListRequest{}); });
     add_format(*list, shared_);
@@ -661,14 +654,10 @@ class CommandLine {
   }
 
   /// Reads the value of an option, if it is given.
-  Result<void> read_since(std::string_view option, const std::optional<std::string>& text,
+  Result<void> read_since(const char* option, const std::optional<std::string>& text,
                           std::optional<std::int64_t>& unix_s) const {
-    if (!text) {
-      return {};
-    }
-    return parse_since(*text, now_unix_s_)
-        .map([&unix_s](std::int64_t time) { unix_s = time; })
-        .map_error([option](Error error) { return std::move(error).within(option); });
+    const auto parse = [this](std::string_view when) { return parse_since(when, now_unix_s_); };
+    return read_one(option, text, parse, unix_s);
   }
 
   Result<Command> make_history() {
@@ -716,10 +705,7 @@ class CommandLine {
     if (word.starts_with('-')) {
       return no_such_option(*at, word);
     }
-    std::vector<std::string> known;
-    for (const CLI::App* command : at->get_subcommands([](const CLI::App*) { return true; })) {
-      known.push_back(command->get_name());
-    }
+    const std::vector<std::string> known = names_of_commands(*at);
     return fmt::format("there is no {} '{}'{}", known.empty() ? "argument" : "command", word,
                        did_you_mean(word, {known.begin(), known.end()}));
   }

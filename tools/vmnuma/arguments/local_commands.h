@@ -32,8 +32,18 @@ namespace vmnuma::tools {
 struct Invocation;
 struct Surroundings;
 
+/// A parent command.
+struct CommandGroup {
+  std::string_view name;  ///< empty: no parent
+  std::string_view help;
+};
+inline constexpr CommandGroup kForecastGroup{"forecast", "Forecasts of what VMs will want"};
+inline constexpr CommandGroup kConfigGroup{"config", "The daemon's configuration"};
+inline constexpr CommandGroup kPveGroup{"pve", "The hookscript for Proxmox VE"};
+inline constexpr CommandGroup kSimGroup{"sim", "The balancer on a simulated host"};
+
 struct CommandName {
-  std::string_view group;  ///< the parent command; empty if there is none
+  CommandGroup group;
   std::string_view name;
   std::string_view help;
 };
@@ -53,7 +63,7 @@ struct OptimalRun {
 };
 
 struct RepackRun {
-  static constexpr CommandName kName{"", "repack", "Move all VMs to their best homes"};
+  static constexpr CommandName kName{{}, "repack", "Move all VMs to their best homes"};
   OptimalRun search;
   std::int64_t least_gain = 5;  ///< do nothing for a smaller gain, in thousandths of what VMs want
   std::int64_t at_most = 100;   ///< maximum number of clients that move
@@ -68,8 +78,8 @@ struct RepackRun {
 };
 
 struct MakeRoomRun {
-  static constexpr CommandName kName{"", "make-room",
-                                     "Find moves that make room on one node for a VM"};
+  static constexpr CommandName kName{
+      {}, "make-room", "Find moves that make room on one node for a VM"};
   static constexpr std::string_view kExitStatus = "1 also if no moves make that room";
   std::optional<std::int64_t> vcpus;
   std::string memory;
@@ -100,7 +110,7 @@ struct MakeRoomRun {
 };
 
 struct ForecastShowRun {
-  static constexpr CommandName kName{"forecast", "show",
+  static constexpr CommandName kName{kForecastGroup, "show",
                                      "Forecast of a VM's next ten minutes, and past accuracy"};
   std::string vm;            ///< name or UUID
   std::string history_path;  ///< empty: the daemon's
@@ -113,7 +123,7 @@ struct ForecastShowRun {
 };
 
 struct ForecastTrainRun {
-  static constexpr CommandName kName{"forecast", "train",
+  static constexpr CommandName kName{kForecastGroup, "train",
                                      "Learn from the history how to correct forecasts"};
   std::string history_path;
   std::string model_path;  ///< empty: next to the history
@@ -130,7 +140,7 @@ enum class ListOrder { kName, kLocality, kOwed, kLoad, kMemory };
 inline constexpr std::array<std::string_view, 5> kListOrders{"name", "locality", "owed", "load",
                                                              "memory"};
 struct ListRun {
-  static constexpr CommandName kName{"", "list", "VMs, where they live and how they run"};
+  static constexpr CommandName kName{{}, "list", "VMs, where they live and how they run"};
   ListOrder order{};
   template <class Line>
   void describe(Line& line) {
@@ -142,7 +152,7 @@ struct ListRun {
 };
 
 struct EventsRun {
-  static constexpr CommandName kName{"", "events", "What happened, one line per event"};
+  static constexpr CommandName kName{{}, "events", "What happened, one line per event"};
   std::string vm;  ///< name; empty: all VMs
   balancer::Severity level = balancer::Severity::kInfo;
   std::optional<std::int64_t> since_unix_s;
@@ -174,7 +184,7 @@ inline constexpr std::array<std::string_view, 7> kAdviseFormats{
     "text", "xml", "diff", "virt-install", "nova", "pve", "kubevirt"};
 
 struct AdviseRun {
-  static constexpr CommandName kName{"", "advise", "What a VM's definition should say, and why"};
+  static constexpr CommandName kName{{}, "advise", "What a VM's definition should say, and why"};
   std::string vm;  ///< name or UUID; empty: one of the other sources
   std::string xml_path;
   std::optional<std::int64_t> vcpus;
@@ -212,7 +222,7 @@ struct AdviseRun {
 };
 
 struct DoctorRun {
-  static constexpr CommandName kName{"", "doctor", "What is wrong on this host, and how to fix it"};
+  static constexpr CommandName kName{{}, "doctor", "What is wrong on this host, and how to fix it"};
   static constexpr std::string_view kExitStatus = "0 all is well, 4 warnings, 5 errors";
   std::string root = "/";  ///< the host's root directory
   template <class Line>
@@ -224,7 +234,7 @@ struct DoctorRun {
 };
 
 struct ConfigShowRun {
-  static constexpr CommandName kName{"config", "show",
+  static constexpr CommandName kName{kConfigGroup, "show",
                                      "The configuration in effect, and where it comes from"};
   std::string path;  ///< empty: the running daemon's, or its file if none is running
   template <class Line>
@@ -236,7 +246,7 @@ struct ConfigShowRun {
 };
 
 struct ConfigCheckRun {
-  static constexpr CommandName kName{"config", "check", "Check the configuration file"};
+  static constexpr CommandName kName{kConfigGroup, "check", "Check the configuration file"};
   static constexpr std::string_view kExitStatus =
       "2 also if something is wrong with the configuration";
   std::string path;  ///< empty: the daemon's
@@ -248,7 +258,7 @@ struct ConfigCheckRun {
 };
 
 struct ReportRun {
-  static constexpr CommandName kName{"", "report", "Report on what happened, as text or HTML"};
+  static constexpr CommandName kName{{}, "report", "Report on what happened, as text or HTML"};
   bool html = false;
   std::int64_t since_unix_s = 0;
   std::int64_t until_unix_s = 0;
@@ -269,7 +279,7 @@ enum class ExportFormat { kNodeResourceTopology, kPlacementInventories, kHost };
 inline constexpr std::array<std::string_view, 3> kExportFormats{"nrt", "openstack", "host"};
 
 struct ExportRun {
-  static constexpr CommandName kName{"", "export", "Describe the host for a cluster's scheduler"};
+  static constexpr CommandName kName{{}, "export", "Describe the host for a cluster's scheduler"};
   ExportFormat format{};
   std::optional<std::string> name;  ///< of the host; its own name if left out
   bool follow = false;              ///< continue, printing on every change
@@ -288,7 +298,7 @@ struct ExportRun {
 };
 
 struct RecordRun {
-  static constexpr CommandName kName{"", "record", "Record what the daemon sees and plans"};
+  static constexpr CommandName kName{{}, "record", "Record what the daemon sees and plans"};
   std::string path;
   std::optional<std::int64_t> epochs;
   bool anonymize = false;
@@ -303,7 +313,7 @@ struct RecordRun {
 };
 
 struct ReplayRun {
-  static constexpr CommandName kName{"", "replay", "Recompute the plans of a recording"};
+  static constexpr CommandName kName{{}, "replay", "Recompute the plans of a recording"};
   static constexpr std::string_view kExitStatus =
       "1 also if a plan comes out differently or the recording is damaged";
   std::string path;
@@ -317,7 +327,7 @@ struct ReplayRun {
 };
 
 struct SimRunRequest {
-  static constexpr CommandName kName{"sim", "run", "Run a scenario"};
+  static constexpr CommandName kName{kSimGroup, "run", "Run a scenario"};
   static constexpr std::string_view kExitStatus =
       "1 also if something happened that must never happen";
   std::string scenario;  ///< a file, or the name of one that comes with the program
@@ -342,7 +352,7 @@ struct SimRunRequest {
 };
 
 struct SimListRequest {
-  static constexpr CommandName kName{"sim", "list", "The scenarios that come with the program"};
+  static constexpr CommandName kName{kSimGroup, "list", "The scenarios that come with the program"};
   template <class Line>
   void describe(Line& line) {
     line.listing();
@@ -351,7 +361,7 @@ struct SimListRequest {
 };
 
 struct SimCompareRequest {
-  static constexpr CommandName kName{"sim", "compare",
+  static constexpr CommandName kName{kSimGroup, "compare",
                                      "Run scenarios under other policies as well"};
   std::vector<std::string> scenarios;  ///< empty: all that come with the program
   std::optional<std::int64_t> epochs;
@@ -371,7 +381,7 @@ struct SimCompareRequest {
 };
 
 struct SimSearchRequest {
-  static constexpr CommandName kName{"sim", "search",
+  static constexpr CommandName kName{kSimGroup, "search",
                                      "Search for scenarios in which vmnuma does worst"};
   static constexpr std::string_view kExitStatus =
       "1 also if something happened that must never happen";
@@ -395,7 +405,7 @@ struct SimSearchRequest {
 };
 
 struct SimCheckRequest {
-  static constexpr CommandName kName{"sim", "check", "Check a scenario file"};
+  static constexpr CommandName kName{kSimGroup, "check", "Check a scenario file"};
   static constexpr std::string_view kExitStatus = "2 also if something is wrong with the scenario";
   std::string scenario;  ///< as for `sim run`
   template <class Line>
@@ -406,7 +416,7 @@ struct SimCheckRequest {
 };
 
 struct SimShowRequest {
-  static constexpr CommandName kName{"sim", "show", "Print a scenario as a file to start from"};
+  static constexpr CommandName kName{kSimGroup, "show", "Print a scenario as a file to start from"};
   std::string scenario;  ///< as for `sim run`
   template <class Line>
   void describe(Line& line) {
@@ -419,50 +429,47 @@ struct SimShowRequest {
 struct PvePlace {
   std::string storage = "local";
   std::string snippets = "/var/lib/vz/snippets";
+  std::string root = "/";  ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
     line.text("--storage", storage, "STORAGE", "Proxmox VE's name of the storage");
     line.text("--snippets", snippets, "DIR", "Directory of its snippets");
+    line.text("--root", root, "DIR", "Read the host's files below DIR");
   }
 };
 
 struct PveInstallRun {
-  static constexpr CommandName kName{"pve", "install",
+  static constexpr CommandName kName{kPveGroup, "install",
                                      "Install the hookscript, and show how to give it to VMs"};
   std::vector<std::string> vmids;  ///< of VMs that get it now
   PvePlace place;
-  std::string root = "/";  ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
     line.texts("--for", vmids, "VMID", "Give it to this VM with `qm set`; repeatable");
     place.describe(line);
-    line.text("--root", root, "DIR", "Read the host's files below DIR");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct PveRemoveRun {
-  static constexpr CommandName kName{"pve", "remove", "Remove the hookscript, once no VM uses it"};
+  static constexpr CommandName kName{kPveGroup, "remove",
+                                     "Remove the hookscript, once no VM uses it"};
   std::vector<std::string> vmids;  ///< of VMs from which it is removed now
   PvePlace place;
-  std::string root = "/";  ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
     line.texts("--for", vmids, "VMID", "Take it from this VM with `qm set`; repeatable");
     place.describe(line);
-    line.text("--root", root, "DIR", "Read the host's files below DIR");
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
 };
 
 struct PveStatusRun {
-  static constexpr CommandName kName{"pve", "status", "The hookscript, and which VMs have it"};
+  static constexpr CommandName kName{kPveGroup, "status", "The hookscript, and which VMs have it"};
   PvePlace place;
-  std::string root = "/";  ///< the host's root directory
   template <class Line>
   void describe(Line& line) {
     place.describe(line);
-    line.text("--root", root, "DIR", "Read the host's files below DIR");
     line.listing();
   }
   [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;

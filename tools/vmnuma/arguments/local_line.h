@@ -108,24 +108,14 @@ class LocalLine {
   template <class Choice, std::size_t kCount>
   void choice(const char* name, Choice& value, const std::array<std::string_view, kCount>& known,
               const char* help) {
-    take_one_of(command_.add_option(name, text_of(name).text, help), known, "CHOICE", shared_)
-        ->required();
-    reads_.push_back([this, name, &value, &known] {
-      return find_choice(name, "format", text_of(name).text, {known.begin(), known.end()})
-          .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
-    });
+    one_of(name, "format", value, known, help)->required();
   }
   /// Adds an option whose value is one of `known`; if missing, `value` is unchanged.
   template <class Choice, std::size_t kCount>
   void usually(const char* name, Choice& value, const std::array<std::string_view, kCount>& known,
                const char* help) {
     text_of(name).text = known[static_cast<std::size_t>(value)];
-    take_one_of(command_.add_option(name, text_of(name).text, help), known, "CHOICE", shared_)
-        ->capture_default_str();
-    reads_.push_back([this, name, &value, &known] {
-      return find_choice(name, "value", text_of(name).text, {known.begin(), known.end()})
-          .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
-    });
+    one_of(name, "value", value, known, help)->capture_default_str();
   }
   void since(const char* name, std::int64_t& since_unix_s, std::int64_t& until_unix_s,
              const char* usual, const char* help) {
@@ -186,6 +176,18 @@ class LocalLine {
     std::int64_t seconds = -1;  ///< not given; 0: without a number
   };
   Text& text_of(const char* name) { return texts_[name]; }
+
+  /// `what` is the kind of choice, for messages.
+  template <class Choice, std::size_t kCount>
+  CLI::Option* one_of(const char* name, const char* what, Choice& value,
+                      const std::array<std::string_view, kCount>& known, const char* help) {
+    reads_.push_back([this, name, what, &value, &known] {
+      return find_choice(name, what, text_of(name).text, {known.begin(), known.end()})
+          .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
+    });
+    return take_one_of(command_.add_option(name, text_of(name).text, help), known, "CHOICE",
+                       shared_);
+  }
 
   static Result<std::pair<std::string, std::int64_t>> parse_named_value(std::string_view text) {
     return parse_option_value(text).map([](balancer::WhatIfRequest::OptionValue option) {

@@ -143,7 +143,7 @@ std::string where(const PveVm& vm) {
 }  // namespace
 
 int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto node = look_at(root, vmids);
+  const auto node = look_at(place.root, vmids);
   if (!node) {
     return fail(invocation, surroundings, node.error(), kExitRefused);
   }
@@ -198,7 +198,7 @@ int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings)
 }
 
 int PveRemoveRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto node = look_at(root, vmids);
+  const auto node = look_at(place.root, vmids);
   if (!node) {
     return fail(invocation, surroundings, node.error(), kExitRefused);
   }
@@ -246,7 +246,7 @@ int PveRemoveRun::run(const Invocation& invocation, Surroundings& surroundings) 
 }
 
 int PveStatusRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto directory = files::Directory::open(root);
+  const auto directory = files::Directory::open(place.root);
   const auto vms = directory.and_then(read_pve_vms);
   if (!vms) {
     return fail(invocation, surroundings, vms.error(), kExitRefused);
