@@ -243,12 +243,8 @@ std::string virt_install_arguments(const Advice& advice) {
   for (const AdvisedDevice& device : advice.devices) {
     lines.push_back("--hostdev " + device.address);
   }
-  std::string text;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    text += lines[i] + (i + 1 < lines.size() ? " \\\n" : "\n");
-  }
   // Comments must come after the last argument, because they end the command.
-  return text + comments(advice, lacking_in_virt_install);
+  return fmt::format("{}\n", fmt::join(lines, " \\\n")) + comments(advice, lacking_in_virt_install);
 }
 
 std::string nova_extra_specs(const Advice& advice) {

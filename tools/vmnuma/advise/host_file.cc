@@ -155,10 +155,15 @@ void read_distances(const Json& json, Reader& reader, AdviceHost& host) {
   }
 }
 
-Result<std::int64_t> read_number(const files::Directory& root, const std::string& path) {
-  return files::read_parsed(root, path, [](std::string_view text) {
-    return stats::parse_single_number("a number of huge pages", text);
-  });
+/// Leaves out what is not known of all nodes.
+void leave_out_incomplete(AdviceHost& host) {
+  const std::size_t nodes = host.topology.nodes.size();
+  if (host.free.size() != nodes) {
+    host.free.clear();
+  }
+  if (host.free_huge_pages.size() != nodes) {
+    host.free_huge_pages.clear();
+  }
 }
 
 }  // namespace
@@ -198,13 +203,7 @@ Result<AdviceHost> parse_host_file(std::string_view text, std::string_view file)
   if (!reader.complaint().empty()) {
     return failure(ErrorCode::kCorrupt, fmt::format("{}: {}", file, reader.complaint()));
   }
-  const std::size_t nodes = host.topology.nodes.size();
-  if (host.free.size() != nodes) {
-    host.free.clear();
-  }
-  if (host.free_huge_pages.size() != nodes) {
-    host.free_huge_pages.clear();
-  }
+  leave_out_incomplete(host);
   return host;
 }
 
@@ -235,8 +234,10 @@ Result<AdviceHost> read_advice_host(const std::string& root_path) {
     std::vector<HugePagePool> free;
     for (const HugePagePool& pool : node.huge_pages) {
       if (const auto pages =
-              read_number(*root, fmt::format("{}/hugepages/hugepages-{}kB/free_hugepages", folder,
-                                             pool.page_size.value / kKiB.value))) {
+              files::read_parsed(*root,
+                                 fmt::format("{}/hugepages/hugepages-{}kB/free_hugepages", folder,
+                                             pool.page_size.value / kKiB.value),
+                                 stats::parse_page_count)) {
         free.push_back({pool.page_size, *pages});
       }
     }
@@ -244,13 +245,7 @@ Result<AdviceHost> read_advice_host(const std::string& root_path) {
       host.free_huge_pages.push_back(std::move(free));
     }
   }
-  const std::size_t nodes = host.topology.nodes.size();
-  if (host.free.size() != nodes) {
-    host.free.clear();
-  }
-  if (host.free_huge_pages.size() != nodes) {
-    host.free_huge_pages.clear();
-  }
+  leave_out_incomplete(host);
   return host;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "stats/files/directory.h"
 #include "stats/files/file.h"
 #include "stats/files/file_descriptor.h"
+#include "tools/vmnuma/advise/virsh.h"
 
 namespace vmnuma::tools {
 

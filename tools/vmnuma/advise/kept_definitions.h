@@ -12,9 +12,7 @@
 ///  - another user's folder is refused.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,10 +20,6 @@
 #include "placement/model/ids.h"
 
 namespace vmnuma::tools {
-
-/// Limit for a domain's XML read from a file, in bytes: somewhat more than libvirt's protocol
-/// supports (REMOTE_STRING_MAX, remote/remote_protocol.x, 9.0).
-inline constexpr std::size_t kMostXml = std::size_t{5} * 1024 * 1024;
 
 struct KeptDefinition {
   std::string path;

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <spawn.h>
@@ -20,10 +18,6 @@ namespace vmnuma::tools {
 namespace {
 
 using files::FileDescriptor;
-
-/// Somewhat more than libvirt's protocol supports (REMOTE_STRING_MAX, remote/remote_protocol.x,
-/// 9.0).
-constexpr std::size_t kMostOutput = std::size_t{5} * 1024 * 1024;
 
 constexpr std::size_t kVmsAtOnce = 64;
 constexpr std::string_view kEndOfDomain = "</domain>\n";
@@ -48,7 +42,7 @@ Result<FileDescriptor> memory_file(const std::string& text) {
 }
 
 Result<std::string> written_to(const FileDescriptor& file) {
-  std::string text(kMostOutput, '\0');
+  std::string text(kMostXml, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
     const ssize_t got = files::uninterrupted([&] {

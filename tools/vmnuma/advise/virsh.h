@@ -7,7 +7,9 @@
 /// mistaken for an option.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "placement/base/result.h"
@@ -18,6 +20,10 @@ namespace vmnuma::tools {
 /// not-found (there is no such program), io, or unavailable with its standard error if it fails.
 [[nodiscard]] Result<std::string> output_of(const std::vector<std::string>& command,
                                             const std::string& input);
+
+/// Limit for a domain's XML, in bytes: somewhat more than libvirt's protocol supports
+/// (REMOTE_STRING_MAX, remote/remote_protocol.x, 9.0).
+inline constexpr std::size_t kMostXml = std::size_t{5} * 1024 * 1024;
 
 class Virsh {
  public:
