@@ -2,6 +2,7 @@
 // `vmnuma forecast show VM`: shows a VM's expected demand, and how good its past forecasts were.
 //
 // Reads the history's file and the model next to it; works without a daemon, too.
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +16,9 @@
 #include "placement/forecast/tree_model.h"
 #include "placement/model/text.h"
 #include "stats/forecast/forecaster.h"
+#include "stats/forecast/model_file.h"
 #include "stats/text/json.h"
 #include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/commands/forecast_files.h"
 #include "tools/vmnuma/commands/history_file.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
@@ -68,7 +69,7 @@ Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
   }
   const HistogramPredictor histogram;
   const LastMaximumPredictor last_maximum;
-  auto [predictor, model] = trained(model_or_default("", history));
+  auto [predictor, model] = trained(history.parent_path() / stats::kModelFile);
   std::vector<const Predictor*> chain{&histogram, &last_maximum};
   if (predictor) {
     chain.insert(chain.begin(), predictor.get());

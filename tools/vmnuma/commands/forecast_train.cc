@@ -24,7 +24,6 @@
 #include "stats/forecast/training_set.h"
 #include "stats/history/loads.h"
 #include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/commands/forecast_files.h"
 #include "tools/vmnuma/commands/history_file.h"
 #include "tools/vmnuma/terminal/messages.h"
 #include "tools/vmnuma/terminal/surroundings.h"
@@ -103,7 +102,8 @@ std::string score_text(const ForecastScore& score) {
 
 int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundings) const {
   const std::filesystem::path history = history_file(history_path, invocation, surroundings);
-  const std::filesystem::path path = model_or_default(model_path, history);
+  const std::filesystem::path path = model_path.empty() ? history.parent_path() / stats::kModelFile
+                                                        : std::filesystem::path(model_path);
   const Result<Taught> taught = read_examples(history);
   if (!taught) {
     return fail(invocation, surroundings, taught.error(), kExitRefused);

@@ -14,64 +14,50 @@ namespace {
 using balancer::MoveTogetherRequest;
 using nlohmann::ordered_json;
 
-class StepTaker {
- public:
-  StepTaker(const Invocation& invocation, Surroundings& surroundings,
-            const std::function<void(const std::string&)>& say)
-      : invocation_(invocation), surroundings_(surroundings), say_(say) {}
-
-  /// Carries out one step; records what stopped it, if anything.
-  void take(const MoveTogetherRequest& step) {
-    const auto answer = ask(invocation_.socket_path, step, surroundings_.time_limit);
-    if (!answer) {
-      taken_.refusal = answer.error();
-      return;
-    }
-    const auto begun = balancer::decode_view<balancer::DoneView>(*answer);
-    if (!begun || !begun->action) {
-      taken_.refusal = Refusal{
-          /*by_daemon=*/false,
-          {ErrorCode::kCorrupt, 0, "the daemon's answer does not name the action to wait for"}};
-      return;
-    }
-    say_(fmt::format("step {}: {}", taken_.steps + 1, begun->message));
-    const auto row = follow_action(invocation_, surroundings_, step.moves.front().vm,
-                                   *begun->action, FollowUntil::kEnded, [] {});
-    if (!row) {
-      taken_.refusal = row.error();
-      return;
-    }
-    taken_.interrupted = !row->has_value();
-    if (!taken_.interrupted) {
-      ++taken_.steps;
-      taken_.clients += static_cast<std::int64_t>(step.moves.size());
-      say_((*row)->detail);
-    }
+/// Carries out one step; records in `taken` what stopped it, if anything.
+void take_step(const MoveTogetherRequest& step, const Invocation& invocation,
+               Surroundings& surroundings, const std::function<void(const std::string&)>& say,
+               StepsTaken& taken) {
+  const auto answer = ask(invocation.socket_path, step, surroundings.time_limit);
+  if (!answer) {
+    taken.refusal = answer.error();
+    return;
   }
-
-  [[nodiscard]] const StepsTaken& taken() const { return taken_; }
-
- private:
-  const Invocation& invocation_;
-  Surroundings& surroundings_;
-  const std::function<void(const std::string&)>& say_;
-  StepsTaken taken_;
-};
+  const auto begun = balancer::decode_view<balancer::DoneView>(*answer);
+  if (!begun || !begun->action) {
+    taken.refusal = Refusal{
+        /*by_daemon=*/false,
+        {ErrorCode::kCorrupt, 0, "the daemon's answer does not name the action to wait for"}};
+    return;
+  }
+  say(fmt::format("step {}: {}", taken.steps + 1, begun->message));
+  const auto row = follow_action(invocation, surroundings, step.moves.front().vm, *begun->action,
+                                 FollowUntil::kEnded, [] {});
+  if (!row) {
+    taken.refusal = row.error();
+    return;
+  }
+  taken.interrupted = !row->has_value();
+  if (!taken.interrupted) {
+    ++taken.steps;
+    taken.clients += static_cast<std::int64_t>(step.moves.size());
+    say((*row)->detail);
+  }
+}
 
 }  // namespace
 
 StepsTaken take_steps(const Invocation& invocation, Surroundings& surroundings,
                       const std::vector<MoveTogetherRequest>& steps, std::int64_t at_most,
                       const std::function<void(const std::string&)>& say) {
-  StepTaker taker(invocation, surroundings, say);
-  const StepsTaken& taken = taker.taken();
+  StepsTaken taken;
   for (const MoveTogetherRequest& step : steps) {
     if (taken.clients + static_cast<std::int64_t>(step.moves.size()) > at_most) {
       say(fmt::format("stopping here: {} clients have moved, and at most {} may", taken.clients,
                       at_most));
       break;
     }
-    taker.take(step);
+    take_step(step, invocation, surroundings, say, taken);
     if (taken.refusal || taken.interrupted) {
       break;
     }
