@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/advise/apply.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "balancer/host/advise_xml.h"
 #include "placement/model/text.h"
 #include "stats/files/file.h"
+#include "stats/formats/fields.h"
 #include "stats/text/json.h"
 #include "stats/text/shell_word.h"
 #include "tools/vmnuma/advise/kept_definitions.h"
@@ -29,10 +29,8 @@ namespace {
 /// Makes a diff printable, line by line: it is for humans, not for patch(1).
 std::string printable_lines(std::string_view diff) {
   std::string lines;
-  while (!diff.empty()) {
-    const std::string_view line = diff.substr(0, diff.find('\n'));
-    lines += printable(line) + "\n";
-    diff.remove_prefix(std::min(line.size() + 1, diff.size()));
+  while (const auto line = stats::take_line(diff)) {
+    lines += printable(*line) + "\n";
   }
   return lines;
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "stats/formats/fields.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -20,10 +21,8 @@ constexpr std::size_t kMostCells = 16'000'000;
 
 Lines lines_of(std::string_view text) {
   Lines lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
-    lines.push_back(text.substr(0, text[end] == '\n' ? end : end + 1));
-    text.remove_prefix(end + 1);
+  while (const auto line = stats::take_line(text)) {
+    lines.push_back(*line);
   }
   return lines;
 }
@@ -36,10 +35,7 @@ struct Edit {
 
 /// Returns the edits, by the longest common subsequence of the differing part.
 std::vector<Edit> edits_between(const Lines& a, const Lines& b) {
-  std::size_t head = 0;
-  while (head < a.size() && head < b.size() && a[head] == b[head]) {
-    ++head;
-  }
+  const auto head = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
   std::size_t tail = 0;
   while (tail < a.size() - head && tail < b.size() - head &&
          a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/advise/virsh.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "stats/files/file_descriptor.h"
+#include "stats/formats/fields.h"
 
 namespace vmnuma::tools {
 
@@ -137,9 +137,7 @@ Result<std::vector<std::string>> Virsh::all() const {
     // Many VMs per virsh, but not so many that its output exceeds the limit.
     std::string commands;
     for (std::size_t i = 0; i < kVmsAtOnce && !vms.empty(); ++i) {
-      const std::string_view vm = vms.substr(0, vms.find('\n'));
-      vms.remove_prefix(std::min(vm.size() + 1, vms.size()));
-      if (!vm.empty()) {
+      if (const std::string_view vm = *stats::take_line(vms); !vm.empty()) {
         commands += fmt::format("dumpxml --inactive {0}; dumpxml {0}; ", vm);
       }
     }

@@ -2,12 +2,14 @@
 #include "tools/vmnuma/top/top_frame.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stats/formats/fields.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
 #include "tools/vmnuma/text/view_text.h"
@@ -89,8 +91,7 @@ std::vector<Line> node_rows(const TopHost& host, const TopGrid& grid, std::size_
 }
 
 void append_lines(std::vector<Line>& lines, std::vector<Line> more) {
-  lines.insert(lines.end(), std::make_move_iterator(more.begin()),
-               std::make_move_iterator(more.end()));
+  std::ranges::move(more, std::back_inserter(lines));
 }
 
 std::string clients_header(const TopGrid& grid, const TopState& state) {
@@ -132,9 +133,10 @@ std::vector<Line> client_rows(const TopHost& host, const TopGrid& grid, const To
 /// Returns the footer. On a narrow screen the least needed keys are left out; the help lists all.
 std::string footer_text(const TopHost& host, const TopState& state, std::size_t rows,
                         std::size_t columns) {
-  const std::size_t count = ordered_clients(host, state).size();
-  const std::size_t pages = rows == 0 ? 1 : std::max<std::size_t>((count + rows - 1) / rows, 1);
-  const std::size_t row = selected_row(ordered_clients(host, state), state);
+  const std::vector<TopClient> clients = ordered_clients(host, state);
+  const std::size_t pages =
+      rows == 0 ? 1 : std::max<std::size_t>((clients.size() + rows - 1) / rows, 1);
+  const std::size_t row = selected_row(clients, state);
   std::vector<std::string> keys{
       fmt::format("{}page {}/{}", state.filter.empty() ? "" : "/" + state.filter + "  Esc all  ",
                   rows == 0 ? 1 : row / rows + 1, pages),
@@ -195,12 +197,10 @@ std::vector<Line> host_page(const TopData& data, const TopState& state, ScreenSi
   return lines;
 }
 
-std::vector<Line> frame_lines(const std::string& text) {
+std::vector<Line> frame_lines(std::string_view text) {
   std::vector<Line> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(plain(text.substr(begin, end - begin)));
-    begin = end + 1;
+  while (const auto line = stats::take_line(text)) {
+    lines.push_back(plain(std::string(*line)));
   }
   return lines;
 }
