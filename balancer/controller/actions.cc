@@ -317,7 +317,7 @@ DoneView restore_vm(ControllerState& state, const VmRecord& vm, Effects& effects
     }
     done.action = give_order(state, std::move(order), std::move(change), effects);
   }
-  effects.log.push_back({Severity::kNotice, done.message, {{"VM", vm.description.name}}});
+  effects.say_of_vm(vm.description.name, Severity::kNotice, done.message);
   return done;
 }
 

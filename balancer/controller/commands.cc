@@ -326,7 +326,7 @@ Result<DoneView> carry_out(ControllerState& state, const PauseRequest& /*request
                            Effects& effects) {
   effects.pause_transfers = true;
   state.health.set_paused(true);
-  effects.log.push_back({Severity::kNotice, "paused by command", {}});
+  effects.say(Severity::kNotice, "paused by command");
   return DoneView{"paused: VMs stay where they are until 'resume'", {}};
 }
 
@@ -334,7 +334,7 @@ Result<DoneView> carry_out(ControllerState& state, const ResumeRequest& /*reques
                            Effects& effects) {
   effects.pause_transfers = state.setup.mode != Mode::kActive;
   state.health.set_paused(false);
-  effects.log.push_back({Severity::kNotice, "resumed by command", {}});
+  effects.say(Severity::kNotice, "resumed by command");
   return DoneView{fmt::format("resumed, mode is {}", name_of(state.mode())), {}};
 }
 
@@ -351,10 +351,9 @@ Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& requ
   state.options_changed();
   record_regrouped(before, state.ledger, state.last.snapshot.epoch, state.vms);
   effects.options = options;
-  effects.log.push_back({Severity::kNotice,
-                         fmt::format("{} set to {} by command{}", request.name, request.value,
-                                     request.persist ? ", also after the next start" : ""),
-                         {}});
+  effects.say(Severity::kNotice,
+              fmt::format("{} set to {} by command{}", request.name, request.value,
+                          request.persist ? ", also after the next start" : ""));
   return DoneView{fmt::format("{} = {}", request.name, request.value), {}};
 }
 

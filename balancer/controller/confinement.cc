@@ -65,18 +65,17 @@ void record_confined(const Sample& sample, const Ledger& ledger, ManagedVms& vms
     if (reach.is_whole) {
       if (vms.of(reading.id).confined) {
         vms[reading.id].confined.reset();
-        effects.log.push_back(
-            {Severity::kNotice,
-             fmt::format("the cgroup of VM '{}' no longer restricts its CPUs, managing it again",
-                         name),
-             {{"VM", name}}});
+        effects.say_of_vm(
+            name, Severity::kNotice,
+            fmt::format("the cgroup of VM '{}' no longer restricts its CPUs, managing it again",
+                        name));
       }
       continue;
     }
     std::string why = fmt::format("its cgroup lets it run on CPUs {} only", to_list(*reading.cpus));
     if (vms.of(reading.id).confined != why) {
-      effects.log.push_back(
-          {Severity::kNotice, fmt::format("VM '{}' is left alone: {}", name, why), {{"VM", name}}});
+      effects.say_of_vm(name, Severity::kNotice,
+                        fmt::format("VM '{}' is left alone: {}", name, why));
     }
     const bool is_moving = std::any_of(vm->clients.begin(), vm->clients.end(),
                                        [](const ClientRecord& client) { return client.moving; });

@@ -116,11 +116,10 @@ void widen_memory_sets(ControllerState& state, Effects& effects) {
     if (!change) {
       continue;
     }
-    effects.log.push_back(
-        {Severity::kNotice,
-         fmt::format("VM '{}' no longer has memory mode mask, its memory may use nodes {}",
-                     vm.description.name, to_list(change->memory.allowed_after)),
-         {{"VM", vm.description.name}}});
+    effects.say_of_vm(
+        vm.description.name, Severity::kNotice,
+        fmt::format("VM '{}' no longer has memory mode mask, its memory may use nodes {}",
+                    vm.description.name, to_list(change->memory.allowed_after)));
     give_order(state, UnderWay{.action = {Reason::kAdministrator, {}, {}}}, std::move(*change),
                effects);
   }
@@ -279,9 +278,8 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   if (acted != (event.mode == Mode::kActive)) {
     effects.pause_transfers = acted || state_.health.is_paused();
   }
-  effects.log.push_back({Severity::kNotice,
-                         fmt::format("configuration read again, mode is {}", name_of(mode())),
-                         {}});
+  effects.say(Severity::kNotice,
+              fmt::format("configuration read again, mode is {}", name_of(mode())));
 }
 
 void Controller::handle(const TopologyChanged& event, Effects& effects) {
@@ -297,18 +295,14 @@ void Controller::handle(const TopologyChanged& event, Effects& effects) {
   state_.ledger.set_topology(setup.topology);
   state_.options_changed();
   if (has_same_nodes) {  // only distances changed: all other knowledge remains valid
-    effects.log.push_back(
-        {Severity::kInfo,
-         "between nodes " + far_memory_text(setup.measured_memory, setup, /*counted=*/std::nullopt),
-         {}});
+    effects.say(Severity::kInfo, "between nodes " + far_memory_text(setup.measured_memory, setup,
+                                                                    /*counted=*/std::nullopt));
     return;
   }
   apply_domains(state_, effects);
   state_.last.last_placed_on = kNoNode;
-  effects.log.push_back(
-      {Severity::kNotice,
-       fmt::format("the host's topology changed, it has {} nodes now", event.topology.nodes.size()),
-       {}});
+  effects.say(Severity::kNotice, fmt::format("the host's topology changed, it has {} nodes now",
+                                             event.topology.nodes.size()));
   record_other_cpus(state_.ledger, state_.last.snapshot.epoch, state_.vms);
   if (had_only_home && !event.topology.only_home()) {
     Homes(state_.ledger, state_.vms, effects).find_again();
@@ -444,14 +438,14 @@ void Controller::plan_and_act(Effects& effects) {
   const bool breaker_open = state_.outcomes.breaker_open(last.snapshot.epoch);
   if (breaker_open != last.breaker_was_open) {
     last.breaker_was_open = breaker_open;
-    effects.log.push_back(
-        breaker_open
-            ? LogLine{Severity::kWarning,
-                      fmt::format("moves failed or did harm {} times in a row, moving nothing "
-                                  "until epoch {}",
-                                  options.breaker_failures, state_.outcomes.rests_until()),
-                      {}}
-            : LogLine{Severity::kNotice, "moving again after a rest", {}});
+    if (breaker_open) {
+      effects.say(
+          Severity::kWarning,
+          fmt::format("moves failed or did harm {} times in a row, moving nothing until epoch {}",
+                      options.breaker_failures, state_.outcomes.rests_until()));
+    } else {
+      effects.say(Severity::kNotice, "moving again after a rest");
+    }
   }
   const Circumstances circumstances{last.last_placed_on, breaker_open};
   last.plan = state_.setup.make_plan(last.snapshot, options, circumstances);
@@ -475,8 +469,7 @@ void Controller::plan_and_act(Effects& effects) {
     }
     if (state_.setup.mode != Mode::kObserve &&
         is_new(state_.figures.proposals, action, last.snapshot.epoch)) {
-      effects.log.push_back(
-          {Severity::kInfo, "would do " + action_text(last.snapshot, action), {}});
+      effects.say(Severity::kInfo, "would do " + action_text(last.snapshot, action));
     }
     if (is_placement && state_.setup.mode != Mode::kActive) {
       assume_homes(action, last.snapshot, homes);

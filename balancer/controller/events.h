@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -249,6 +250,14 @@ struct Effects {
   std::optional<MemoryOriginals> memory_originals;
   std::vector<MemoryChange> memory;  ///< each is answered with MemoryLimitsSet
   std::vector<LogLine> log;
+
+  void say(Severity severity, std::string message) {
+    log.push_back({severity, std::move(message), {}});
+  }
+  /// Logs a message about the VM of this name.
+  void say_of_vm(const std::string& vm, Severity severity, std::string message) {
+    log.push_back({severity, std::move(message), {{"VM", vm}}});
+  }
 };
 
 }  // namespace vmnuma::balancer

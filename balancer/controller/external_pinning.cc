@@ -32,10 +32,6 @@ std::map<std::int32_t, std::size_t> clients_of_vcpus(const VmRecord& vm) {
   return clients;
 }
 
-LogLine about_vm(const VmRecord& vm, Severity severity, std::string message) {
-  return {severity, std::move(message), {{"VM", vm.description.name}}};
-}
-
 /// One VM in one epoch.
 class Reconciliation {
  public:
@@ -43,6 +39,7 @@ class Reconciliation {
                  ManagedVm& managed, Homes& homes, Effects& effects)
       : rules_(rules),
         vm_(vm),
+        name_(vm.description.name),
         found_(found),
         managed_(managed),
         homes_(homes),
@@ -81,10 +78,9 @@ class Reconciliation {
     if (lost && found_.external.empty() && rules_.acts) {
       count_repair();
       managed_.cpu_subset.reset();  // its CPUs are assigned again
-      effects_.log.push_back(about_vm(
-          vm_, Severity::kNotice,
+      say(Severity::kNotice,
           fmt::format("VM '{}' is not pinned to the CPUs that it was given, pinning it again",
-                      vm_.description.name)));
+                      name_));
       return;
     }
     respect_insistence();
@@ -112,52 +108,49 @@ class Reconciliation {
   }
 
  private:
+  void say(Severity severity, std::string message) {
+    effects_.say_of_vm(name_, severity, std::move(message));
+  }
   std::int64_t count_repair() { return managed_.count_repair(rules_.epoch); }
 
   /// Pins new vCPUs home. A VM that must not move keeps its homes, whatever room they have, and
   /// gets its pins by the next assignment of CPUs.
   void pin_plugged() {
-    std::string because =
-        fmt::format("VM '{}' has new vCPUs, pinning them to its home", vm_.description.name);
+    std::string because = fmt::format("VM '{}' has new vCPUs, pinning them to its home", name_);
     if (!vm_.description.policy.do_not_move) {
       homes_.place_again(vm_, std::move(because));
       return;
     }
     managed_.outdated_since = rules_.epoch;
-    effects_.log.push_back(about_vm(vm_, Severity::kNotice, std::move(because)));
+    say(Severity::kNotice, std::move(because));
   }
 
   /// Pins the VM home again. False if that was done too often.
   bool repair() {
-    const std::string& name = vm_.description.name;
     if (const std::int64_t repairs = count_repair(); repairs > kMostRepairs) {
       if (repairs == kMostRepairs + 1) {
-        effects_.log.push_back(about_vm(
-            vm_, Severity::kWarning,
+        say(Severity::kWarning,
             fmt::format("VM '{}' was pinned elsewhere externally {} times, leaving it pinned there",
-                        name, repairs)));
+                        name_, repairs));
       }
       return false;
     }
     homes_.place_again(
-        vm_,
-        fmt::format("VM '{}' was pinned elsewhere externally, pinning it to its home again", name));
+        vm_, fmt::format("VM '{}' was pinned elsewhere externally, pinning it to its home again",
+                         name_));
     return true;
   }
 
   /// Makes the node that a client is pinned to its home; a client without pins is placed again.
   void take(const ClientId& client, const PinState& pins) {
-    const std::string& name = vm_.description.name;
     if (pins.kind == Kind::kOneNode) {
-      effects_.log.push_back(
-          about_vm(vm_, Severity::kNotice,
-                   fmt::format("VM '{}' was pinned to node {} externally, taking that as its home",
-                               name, pins.node.value)));
+      say(Severity::kNotice,
+          fmt::format("VM '{}' was pinned to node {} externally, taking that as its home", name_,
+                      pins.node.value));
       homes_.adopt(client, pins.node, "it was pinned to this node externally");
     } else {
-      effects_.log.push_back(about_vm(
-          vm_, Severity::kNotice,
-          fmt::format("the pins of VM '{}' were removed externally, placing it anew", name)));
+      say(Severity::kNotice,
+          fmt::format("the pins of VM '{}' were removed externally, placing it anew", name_));
       homes_.give_up(client);
     }
     homes_.remember_homes_of(client.vm);
@@ -169,15 +162,14 @@ class Reconciliation {
       homes_.leave_to_others(vm_, found_.external);
     } else if (found_.external.empty() && managed_.pinned_by_others) {
       managed_.pinned_by_others.reset();
-      effects_.log.push_back(
-          about_vm(vm_, Severity::kNotice,
-                   fmt::format("VM '{}' is no longer pinned externally, managing it again",
-                               vm_.description.name)));
+      say(Severity::kNotice,
+          fmt::format("VM '{}' is no longer pinned externally, managing it again", name_));
     }
   }
 
   const PinRules& rules_;
   const VmRecord& vm_;
+  const std::string& name_;
   const PinDifference& found_;
   ManagedVm& managed_;
   Homes& homes_;

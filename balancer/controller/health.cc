@@ -29,8 +29,7 @@ bool Health::reaches_vms(Mode configured) const {
 void Health::source_changed(const SourceChanged& change, Effects& effects) {
   if (change.reason.empty()) {
     if (missing_.erase(change.source) > 0) {
-      effects.log.push_back(
-          {Severity::kNotice, fmt::format("'{}' works again", change.source), {}});
+      effects.say(Severity::kNotice, fmt::format("'{}' works again", change.source));
     }
     return;
   }
@@ -38,10 +37,8 @@ void Health::source_changed(const SourceChanged& change, Effects& effects) {
       missing_.try_emplace(change.source, Missing{change.reason, change.wall_unix_s});
   known->second.reason = change.reason;
   if (is_new) {
-    effects.log.push_back(
-        {Severity::kWarning,
-         fmt::format("'{}' is missing: {}, continuing without it", change.source, change.reason),
-         {}});
+    effects.say(Severity::kWarning, fmt::format("'{}' is missing: {}, continuing without it",
+                                                change.source, change.reason));
   }
 }
 
@@ -69,7 +66,7 @@ void Health::planned(std::int64_t epoch, const std::string& violation, std::int6
                      Effects& effects) {
   if (violation.empty()) {
     if (missing_.erase(kPlanner) > 0) {
-      effects.log.push_back({Severity::kNotice, "plans are sound again", {}});
+      effects.say(Severity::kNotice, "plans are sound again");
     }
     return;
   }
@@ -79,10 +76,8 @@ void Health::planned(std::int64_t epoch, const std::string& violation, std::int6
   const auto [known, is_new] = missing_.try_emplace(kPlanner, Missing{reason, now_unix_s});
   known->second.reason = reason;
   if (is_new) {
-    effects.log.push_back(
-        {Severity::kError,
-         fmt::format("{}; no part of the plan is carried out, please report this", reason),
-         {}});
+    effects.say(Severity::kError,
+                reason + "; no part of the plan is carried out, please report this");
   }
 }
 

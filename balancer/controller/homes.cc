@@ -99,10 +99,10 @@ void Homes::adopt(const ClientId& client, NodeId node, std::string why) {
 }
 
 void Homes::leave_to_others(const VmRecord& vm, std::string because) {
-  effects_.log.push_back({Severity::kNotice,
-                          fmt::format("VM '{}' is pinned externally ({}), leaving it alone",
-                                      vm.description.name, because),
-                          {{"VM", vm.description.name}}});
+  const std::string& name = vm.description.name;
+  effects_.say_of_vm(
+      name, Severity::kNotice,
+      fmt::format("VM '{}' is pinned externally ({}), leaving it alone", name, because));
   vms_[vm.description.id].pinned_by_others = std::move(because);
 }
 
@@ -131,7 +131,7 @@ void Homes::place_again(const VmRecord& vm, std::string because) {
   give_up_homes_of(vm);
   ledger_.set_suggested(id, homes);
   remember_homes_of(id);
-  effects_.log.push_back({Severity::kNotice, std::move(because), {{"VM", vm.description.name}}});
+  effects_.say_of_vm(vm.description.name, Severity::kNotice, std::move(because));
 }
 
 void Homes::end_spills(const VmRecord& vm) {

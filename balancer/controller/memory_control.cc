@@ -12,7 +12,7 @@ namespace vmnuma::balancer {
 
 void MemoryControl::take(MemorySteering::Steps steps, Effects& effects) {
   for (std::string& notice : steps.notices) {
-    effects.log.push_back({Severity::kWarning, std::move(notice), {}});
+    effects.say(Severity::kWarning, std::move(notice));
   }
   effects.memory.insert(effects.memory.end(), steps.changes.begin(), steps.changes.end());
   if (steps.originals_changed) {
@@ -76,13 +76,12 @@ void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
       nodes.push_back(ledger.topology().nodes[node].id);
     }
     std::sort(nodes.begin(), nodes.end());
-    effects.log.push_back(
-        {Severity::kWarning,
-         fmt::format("VM '{}' cannot be guaranteed {} MiB: nodes {} have {} MiB left after what is "
-                     "guaranteed to others, so its memory is protected as that of a burstable VM",
-                     wish.name, memory.value / kMiB.value, to_list(nodes),
-                     kept.most(group).value / kMiB.value),
-         {{"VM", wish.name}}});
+    effects.say_of_vm(
+        wish.name, Severity::kWarning,
+        fmt::format("VM '{}' cannot be guaranteed {} MiB: nodes {} have {} MiB left after what is "
+                    "guaranteed to others, so its memory is protected as that of a burstable VM",
+                    wish.name, memory.value / kMiB.value, to_list(nodes),
+                    kept.most(group).value / kMiB.value));
   }
 }
 

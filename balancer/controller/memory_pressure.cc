@@ -41,7 +41,7 @@ void MemoryPressure::sampled(const Sample& sample, const Options& options, Effec
         "(Numa.PageMigReclaimMax is {})",
         reclaims, options.page_mig_reclaim_max);
   }
-  effects.log.push_back({Severity::kNotice, std::move(message), {}});
+  effects.say(Severity::kNotice, std::move(message));
 }
 
 }  // namespace vmnuma::balancer

@@ -103,7 +103,7 @@ Result<DoneView> carry_out(ControllerState& state, const ManageRequest& request,
   effects.released = state.vms.each(&ManagedVm::released);
   const std::string message = request.vm ? fmt::format("VM '{}' is managed again", *request.vm)
                                          : fmt::format("{} VMs are managed again", taken.size());
-  effects.log.push_back({Severity::kNotice, message, {}});
+  effects.say(Severity::kNotice, message);
   return DoneView{message, std::nullopt};
 }
 

@@ -35,8 +35,7 @@ std::string reservation_name(const VmId& vm) {
 }
 
 void say(const RoomWait& wait, std::string_view what, Effects& effects) {
-  effects.log.push_back(
-      {Severity::kNotice, fmt::format("VM '{}' {}", wait.name, what), {{"VM", wait.name}}});
+  effects.say_of_vm(wait.name, Severity::kNotice, fmt::format("VM '{}' {}", wait.name, what));
 }
 
 void give_up_reservation(ControllerState& state, const RoomWait& wait, Effects& effects) {

@@ -152,11 +152,6 @@ NodeResource own_cores(const Arrangement& now, const VmDescription& vm, NodeInde
   return cores;
 }
 
-LogLine about_start(const VmDescription& vm, Severity severity, std::string_view what,
-                    std::string_view why) {
-  return {severity, fmt::format("VM '{}' {}: {}", vm.name, what, why), {{"VM", vm.name}}};
-}
-
 /// Why a VM that wants cores of its own cannot have them on this host; nothing if it can.
 std::optional<std::string> check_cores(const HostNow& now, const VmDescription& vm,
                                        Snapshot snapshot) {
@@ -316,8 +311,9 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
                   [&](const NotAdmittedView& past) { return past.vm_uuid == to_text(vm.id); });
   }
   if (admission.unmet) {
-    effects.log.push_back(about_start(
-        vm, Severity::kInfo, "starts although its policy cannot be met", *admission.unmet));
+    effects.say_of_vm(vm.name, Severity::kInfo,
+                      fmt::format("VM '{}' starts although its policy cannot be met: {}", vm.name,
+                                  *admission.unmet));
   }
   StartingVm& starting = starting_.announce(vm, request.asks, now.snapshot.epoch);
   for (const MemoryOnNode& memory : admission.memory) {
@@ -328,9 +324,10 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   if (is_guaranteed && !is_aligned) {
     const std::vector<NodeIndex> homes = indices_of(starting.homes, now.ledger.topology());
     if (const auto unkept = guarantees(now).refusal(with_policy, homes)) {
-      effects.log.push_back(about_start(vm, Severity::kNotice,
-                                        "starts without the memory that it should be guaranteed",
-                                        *unkept));
+      effects.say_of_vm(
+          vm.name, Severity::kNotice,
+          fmt::format("VM '{}' starts without the memory that it should be guaranteed: {}", vm.name,
+                      *unkept));
     }
   }
   const std::string nodes = to_list(starting.nodes);
@@ -352,10 +349,11 @@ void Starts::record_not_admitted(const HostNow& now, const VmDescription& vm,
   const std::string because = now.settings.mode == Mode::kActive
                                   ? std::string("admission is 'advise'")
                                   : fmt::format("the mode is {}", name_of(now.settings.mode));
-  effects.log.push_back(about_start(
-      vm, Severity::kNotice,
-      refused ? "is not admitted" : "would not be admitted, but may start because " + because,
-      why));
+  effects.say_of_vm(vm.name, Severity::kNotice,
+                    fmt::format("VM '{}' {}: {}", vm.name,
+                                refused ? "is not admitted"
+                                        : "would not be admitted, but may start because " + because,
+                                why));
   const std::string uuid = to_text(vm.id);
   std::erase_if(not_admitted_, [&](const NotAdmittedView& past) { return past.vm_uuid == uuid; });
   if (not_admitted_.size() == kMostNotAdmitted) {
@@ -453,10 +451,9 @@ Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request,
   if (vm.homes.empty()) {
     return failure(ErrorCode::kUnsupported, fmt::format("no node can be the home of {}", name));
   }
-  effects.log.push_back({Severity::kInfo,
-                         fmt::format("{} asked where to start; the answer is node{} {}", name,
-                                     vm.nodes.size() == 1 ? "" : "s", to_list(vm.nodes)),
-                         {{"VM", vm.description.name}}});
+  effects.say_of_vm(vm.description.name, Severity::kInfo,
+                    fmt::format("{} asked where to start; the answer is node{} {}", name,
+                                vm.nodes.size() == 1 ? "" : "s", to_list(vm.nodes)));
   SuggestView view;
   view.vm = vm.description.name;
   view.vm_uuid = view.vm.empty() ? "" : to_text(vm.description.id);

@@ -99,11 +99,10 @@ void record_refused_masks(const Settings& settings, const std::vector<VmDescript
     }
     refused[vm.id] = true;
     if (!vms.of(vm.id).mask_refused) {
-      effects.log.push_back(
-          {Severity::kWarning,
-           fmt::format("memory_mode mask of VM '{}' is refused: {}; its memory mode is soft",
-                       vm.name, kNoMask),
-           {{"VM", vm.name}}});
+      effects.say_of_vm(
+          vm.name, Severity::kWarning,
+          fmt::format("memory_mode mask of VM '{}' is refused: {}; its memory mode is soft",
+                      vm.name, kNoMask));
     }
   }
   vms.set_each(&ManagedVm::mask_refused, std::move(refused));
@@ -124,18 +123,15 @@ void record_refused_policies(const Settings& settings, const std::vector<VmDescr
         !policy) {
       refused[vm.id] = policy.error().message;
       if (known != policy.error().message) {
-        effects.log.push_back(
-            {Severity::kWarning,
-             fmt::format("the policy in the metadata of VM '{}' is refused: {}; the VM keeps the "
-                         "policy that the configuration gives it, and is left where it is",
-                         vm.name, policy.error().message),
-             {{"VM", vm.name}}});
+        effects.say_of_vm(
+            vm.name, Severity::kWarning,
+            fmt::format("the policy in the metadata of VM '{}' is refused: {}; the VM keeps the "
+                        "policy that the configuration gives it, and is left where it is",
+                        vm.name, policy.error().message));
       }
     } else if (known) {
-      effects.log.push_back(
-          {Severity::kNotice,
-           fmt::format("the policy in the metadata of VM '{}' is valid now", vm.name),
-           {{"VM", vm.name}}});
+      effects.say_of_vm(vm.name, Severity::kNotice,
+                        fmt::format("the policy in the metadata of VM '{}' is valid now", vm.name));
     }
   }
   vms.set_each(&ManagedVm::refused_policy, std::move(refused));
@@ -155,8 +151,7 @@ void record_unkept_limits(const Snapshot& snapshot, ManagedVms& vms, Effects& ef
     const std::string text = unkept_limit_text(snapshot, vm);
     const bool known = vms.of(vm.id).limit_unkept;
     if (!text.empty() && !known) {
-      effects.log.push_back(
-          {Severity::kWarning, fmt::format("VM '{}': {}", vm.name, text), {{"VM", vm.name}}});
+      effects.say_of_vm(vm.name, Severity::kWarning, fmt::format("VM '{}': {}", vm.name, text));
     }
     if (text.empty() == known) {
       vms[vm.id].limit_unkept = !known;
