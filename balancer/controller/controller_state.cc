@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "balancer/controller/cpu_control.h"
 #include "balancer/controller/far_memory.h"
 #include "balancer/core/what_if.h"
 #include "placement/model/text.h"
@@ -66,7 +65,7 @@ void ControllerState::options_changed() {
 }
 
 CpuPins ControllerState::cpu_pins(const std::vector<Relocation>& relocations) const {
-  return balancer::cpu_pins(ledger, vms, relocations);
+  return find_cpu_pins(ledger, relocations, vms.each(&ManagedVm::cpu_subset), vms.left_alone());
 }
 
 Snapshot ControllerState::since_the_plan() const {

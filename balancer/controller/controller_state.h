@@ -108,6 +108,7 @@ struct ControllerState {
   [[nodiscard]] Circumstances circumstances() const {
     return {last.last_placed_on, outcomes.breaker_open(last.snapshot.epoch + 1)};
   }
+  /// The pins of the host after these relocations.
   [[nodiscard]] CpuPins cpu_pins(const std::vector<Relocation>& relocations) const;
   /// The last epoch, updated with what has been decided since: homes and second nodes by orders of
   /// the plan and by commands, and VMs that are left alone.

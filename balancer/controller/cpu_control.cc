@@ -36,11 +36,6 @@ NodeId with_most_memory(const VmRecord& vm, const Topology& topology,
 
 }  // namespace
 
-CpuPins cpu_pins(const Ledger& ledger, const ManagedVms& vms,
-                 const std::vector<Relocation>& relocations) {
-  return find_cpu_pins(ledger, relocations, vms.each(&ManagedVm::cpu_subset), vms.left_alone());
-}
-
 bool may_be_pinned(const VmRecord& vm, const ManagedVm& managed, std::int64_t epoch) {
   return vm.last && !managed.rests_in(epoch) && !managed.refused_policy && !managed.is_left_alone();
 }
@@ -112,7 +107,7 @@ std::vector<Action> cpu_assignments(const Snapshot& snapshot, const Ledger& ledg
     for (std::size_t index = 0; index < vm->clients.size(); ++index) {
       const ClientRecord& client = vm->clients[index];
       const auto home = ledger.topology().index_of(client.home);
-      if (client.moving || client.home.value < 0 || !home) {
+      if (client.moving || !home) {
         action.relocations.clear();
         break;
       }

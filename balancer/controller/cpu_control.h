@@ -23,10 +23,6 @@
 
 namespace vmnuma::balancer {
 
-/// The pins of the host after these relocations.
-[[nodiscard]] CpuPins cpu_pins(const Ledger& ledger, const ManagedVms& vms,
-                               const std::vector<Relocation>& relocations);
-
 /// True if the VM's pins may be changed in this epoch, provided that orders are given at all.
 [[nodiscard]] bool may_be_pinned(const VmRecord& vm, const ManagedVm& managed, std::int64_t epoch);
 

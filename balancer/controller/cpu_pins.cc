@@ -2,7 +2,6 @@
 #include "balancer/controller/cpu_pins.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "placement/cpu_assignment.h"
@@ -22,20 +21,28 @@ std::vector<CpuId> sorted(std::vector<CpuId> cpus) {
   return cpus;
 }
 
-/// Homes once the relocations are made.
-using HomeOf = std::map<ClientId, NodeIndex>;
+using NodeOfClient = std::map<ClientId, NodeIndex>;
 
-HomeOf home_of_each_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
+/// Homes, or second nodes of spilling clients, as they are now.
+NodeOfClient nodes_before(const Ledger& ledger, NodeId ClientRecord::*which,
                           const std::set<VmId>& left_alone) {
-  HomeOf homes;
+  NodeOfClient nodes;
   for (const auto& [id, vm] : ledger.vms()) {
     for (std::size_t index = 0; index < vm.clients.size() && !left_alone.contains(id); ++index) {
-      const NodeId home = vm.clients[index].home;
-      if (const auto node = ledger.topology().index_of(home); home.value >= 0 && node) {
-        homes[{id, static_cast<std::int32_t>(index)}] = *node;
+      const ClientRecord& client = vm.clients[index];
+      const auto node = ledger.topology().index_of(client.*which);
+      if (client.home.value >= 0 && node) {
+        nodes[{id, static_cast<std::int32_t>(index)}] = *node;
       }
     }
   }
+  return nodes;
+}
+
+/// Homes once the relocations are made.
+NodeOfClient client_homes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
+                                const std::set<VmId>& left_alone) {
+  NodeOfClient homes = nodes_before(ledger, &ClientRecord::home, left_alone);
   for (const Relocation& relocation : relocations) {
     if (ledger.find(relocation.client.vm) != nullptr &&
         !left_alone.contains(relocation.client.vm)) {
@@ -46,20 +53,9 @@ HomeOf home_of_each_after(const Ledger& ledger, const std::vector<Relocation>& r
 }
 
 /// The second nodes of spilling clients, once the relocations are made.
-using SecondNodes = std::map<ClientId, NodeIndex>;
-
-SecondNodes second_nodes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
-                               const std::set<VmId>& left_alone) {
-  SecondNodes nodes;
-  for (const auto& [id, vm] : ledger.vms()) {
-    for (std::size_t index = 0; index < vm.clients.size() && !left_alone.contains(id); ++index) {
-      const ClientRecord& client = vm.clients[index];
-      const auto node = ledger.topology().index_of(client.spills_to);
-      if (client.spills_to.value >= 0 && client.home.value >= 0 && node) {
-        nodes[{id, static_cast<std::int32_t>(index)}] = *node;
-      }
-    }
-  }
+NodeOfClient second_nodes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
+                                const std::set<VmId>& left_alone) {
+  NodeOfClient nodes = nodes_before(ledger, &ClientRecord::spills_to, left_alone);
   for (const Relocation& relocation : relocations) {
     nodes.erase(relocation.client);
     if (relocation.spills_to != kNoNode && !left_alone.contains(relocation.client.vm)) {
@@ -81,7 +77,7 @@ Former former_of(const VmCpus& vm, std::size_t client, const Node& node) {
   return {vm.clients[client], reach != vm.clients[client]};
 }
 
-std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node, const HomeOf& homes,
+std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node, const NodeOfClient& homes,
                                 const std::map<VmId, VmCpus>& former) {
   std::vector<CpuRequest> requests;
   FormerCpus had;
@@ -150,24 +146,32 @@ std::vector<CpuId> cpus_of(const Node& node) {
   return cpus;
 }
 
-VmCpus whole_homes(const VmRecord& vm, const Topology& topology) {
+VmCpus whole_nodes(const std::vector<NodeIndex>& homes, const Topology& topology) {
   VmCpus whole;
-  whole.clients.resize(vm.clients.size());
-  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
-    const NodeId home = vm.clients[index].home;
-    if (const auto node = topology.index_of(home); home.value >= 0 && node) {
-      const std::vector<CpuId> all = cpus_of(topology.nodes[*node]);
-      give(whole, index, all, all);
+  whole.clients.resize(homes.size());
+  for (std::size_t client = 0; client < homes.size(); ++client) {
+    if (homes[client] != kNoNode) {
+      const std::vector<CpuId> all = cpus_of(topology.nodes[homes[client]]);
+      give(whole, client, all, all);
     }
   }
   return whole;
+}
+
+VmCpus whole_homes(const VmRecord& vm, const Topology& topology) {
+  std::vector<NodeIndex> homes;
+  homes.reserve(vm.clients.size());
+  for (const ClientRecord& client : vm.clients) {
+    homes.push_back(topology.index_of(client.home).value_or(kNoNode));
+  }
+  return whole_nodes(homes, topology);
 }
 
 namespace {
 
 /// Returns the pins when no VM asks for CPUs: all VMs have the whole of their homes and of their
 /// second nodes.
-std::map<VmId, VmCpus> spread_over(const SecondNodes& second_nodes, const HomeOf& homes,
+std::map<VmId, VmCpus> spread_over(const NodeOfClient& second_nodes, const NodeOfClient& homes,
                                    const Ledger& ledger) {
   const Topology& topology = ledger.topology();
   std::map<VmId, VmCpus> subsets;
@@ -194,17 +198,17 @@ std::map<VmId, VmCpus> spread_over(const SecondNodes& second_nodes, const HomeOf
 CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& relocations,
                       const std::map<VmId, VmCpus>& former, const std::set<VmId>& left_alone) {
   CpuPins pins;
-  const SecondNodes second_nodes = second_nodes_after(ledger, relocations, left_alone);
+  const NodeOfClient second_nodes = second_nodes_after(ledger, relocations, left_alone);
   if (std::none_of(ledger.vms().begin(), ledger.vms().end(), [](const auto& entry) {
         return asks_for_cpus(entry.second.description.policy);
       })) {
     if (!second_nodes.empty()) {
       pins.subsets =
-          spread_over(second_nodes, home_of_each_after(ledger, relocations, left_alone), ledger);
+          spread_over(second_nodes, client_homes_after(ledger, relocations, left_alone), ledger);
     }
     return pins;
   }
-  const HomeOf homes = home_of_each_after(ledger, relocations, left_alone);
+  const NodeOfClient homes = client_homes_after(ledger, relocations, left_alone);
   const Topology& topology = ledger.topology();
   std::map<VmId, VmCpus> given;
   std::map<VmId, VmCpus> whole;

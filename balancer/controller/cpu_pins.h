@@ -45,7 +45,9 @@ struct CpuPins {
 /// The usable CPUs of a node.
 [[nodiscard]] std::vector<CpuId> cpus_of(const Node& node);
 
-/// The pins of a VM's threads to the whole of its current homes.
+/// The pins of a VM's threads to the whole of these homes, one for each client.
+[[nodiscard]] VmCpus whole_nodes(const std::vector<NodeIndex>& homes, const Topology& topology);
+/// The same for a VM's current homes.
 [[nodiscard]] VmCpus whole_homes(const VmRecord& vm, const Topology& topology);
 
 /// Computes the pins of the host after these relocations. `former`: current pins of VMs that do not

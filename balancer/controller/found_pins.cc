@@ -17,14 +17,6 @@ namespace {
 
 using Kind = PinState::Kind;
 
-/// The pin of the vCPU; null if it has none.
-const std::vector<CpuId>* pin_of(const VmRecord& vm, std::int32_t vcpu) {
-  const std::vector<Pin>& pins = vm.description.vcpu_pins;
-  const auto pin = std::find_if(pins.begin(), pins.end(),
-                                [vcpu](const Pin& entry) { return entry.number == vcpu; });
-  return pin == pins.end() || pin->cpus.empty() ? nullptr : &pin->cpus;
-}
-
 /// The node with exactly these usable CPUs, or nothing.
 std::optional<NodeIndex> whole_node(const Topology& topology, const std::vector<CpuId>& cpus) {
   for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
@@ -66,10 +58,11 @@ PinReader::Pins PinReader::pins_of(const VmRecord& vm, const ClientRecord& clien
   std::set<std::vector<CpuId>> found;  // usually one
   Pins pins;
   for (const std::int32_t vcpu : client.shape.vcpus) {
-    if (const std::vector<CpuId>* pin = pin_of(vm, vcpu); pin != nullptr) {
-      found.insert(*pin);
-    } else {
+    std::vector<CpuId> pin = pinned_cpus(vm.description.vcpu_pins, vcpu);
+    if (pin.empty()) {
       pins.unpinned = true;
+    } else {
+      found.insert(std::move(pin));
     }
   }
   const bool by_default = found.erase(vm.description.default_pin) > 0;
@@ -126,11 +119,11 @@ PinState PinReader::state_of(const VmRecord& vm, const ClientRecord& client,
 std::vector<CpuId> common_pin(const VmRecord& vm, const ClientRecord& client) {
   std::vector<CpuId> common;
   for (const std::int32_t vcpu : client.shape.vcpus) {
-    const std::vector<CpuId>* pin = pin_of(vm, vcpu);
-    if (pin == nullptr || (!common.empty() && common != *pin)) {
+    std::vector<CpuId> pin = pinned_cpus(vm.description.vcpu_pins, vcpu);
+    if (pin.empty() || (!common.empty() && common != pin)) {
       return {};
     }
-    common = *pin;
+    common = std::move(pin);
   }
   return common;
 }

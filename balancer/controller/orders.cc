@@ -16,39 +16,18 @@ using migration::VmChange;
 
 namespace {
 
-/// The VM's clients with their future homes.
-std::map<std::int32_t, NodeIndex> homes_after(const Snapshot& snapshot, const VmState& vm,
-                                              const std::vector<Relocation>& relocations) {
-  std::map<std::int32_t, NodeIndex> homes;
+/// The future homes of the VM's clients.
+std::vector<NodeIndex> homes_after(const Snapshot& snapshot, const VmState& vm,
+                                   const std::vector<Relocation>& relocations) {
+  std::vector<NodeIndex> homes;
+  homes.reserve(vm.client_count);
   for (std::size_t i = 0; i < vm.client_count; ++i) {
-    const ClientState& client = snapshot.clients[vm.first_client + i];
-    homes[client.id.index] = client.home;
+    homes.push_back(snapshot.clients[vm.first_client + i].home);
   }
   for (const Relocation& relocation : relocations) {
-    homes[relocation.client.index] = relocation.to;
+    homes[static_cast<std::size_t>(relocation.client.index)] = relocation.to;
   }
   return homes;
-}
-
-/// The CPUs that the threads of a VM with these homes are pinned to.
-VmCpus cpus_after(const Snapshot& snapshot, const VmRecord& vm,
-                  const std::map<std::int32_t, NodeIndex>& homes,
-                  const std::map<VmId, VmCpus>& cpu_subsets) {
-  if (const auto found = cpu_subsets.find(vm.description.id); found != cpu_subsets.end()) {
-    return found->second;
-  }
-  VmCpus whole;
-  whole.clients.resize(vm.clients.size());
-  for (const auto& [client, home] : homes) {
-    if (home != kNoNode) {
-      std::vector<CpuId>& cpus = whole.clients[static_cast<std::size_t>(client)];
-      cpus = cpus_of(snapshot.topology.nodes[home]);
-      whole.reach.insert(whole.reach.end(), cpus.begin(), cpus.end());
-    }
-  }
-  std::sort(whole.reach.begin(), whole.reach.end());
-  whole.reach.erase(std::unique(whole.reach.begin(), whole.reach.end()), whole.reach.end());
-  return whole;
 }
 
 void add_pins(const VmRecord& vm, const std::vector<Relocation>& relocations, const VmCpus& cpus,
@@ -84,15 +63,15 @@ void add_pins(const VmRecord& vm, const std::vector<Relocation>& relocations, co
 /// The homes of the VM's cells; empty unless every cell belongs to one client, and the homes
 /// differ.
 std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRecord& vm,
-                                            const std::map<std::int32_t, NodeIndex>& homes) {
+                                            const std::vector<NodeIndex>& homes) {
   std::vector<migration::CellHome> cells;
   for (const GuestCell& cell : vm.description.cells) {
     NodeId node;
     std::size_t owners = 0;
-    for (const auto& [index, home] : homes) {
-      const auto& owned = vm.clients[static_cast<std::size_t>(index)].shape.cells;
+    for (std::size_t index = 0; index < homes.size(); ++index) {
+      const auto& owned = vm.clients[index].shape.cells;
       if (std::find(owned.begin(), owned.end(), cell.id) != owned.end()) {
-        node = id_of(snapshot.topology, home);
+        node = id_of(snapshot.topology, homes[index]);
         ++owners;
       }
     }
@@ -120,14 +99,14 @@ Bytes quota_of(const Snapshot& snapshot, const ClientState& client, NodeIndex ho
 }
 
 void add_memory(const Snapshot& snapshot, const VmState& state, const VmRecord& vm,
-                const std::map<std::int32_t, NodeIndex>& homes, VmChange& change) {
+                const std::vector<NodeIndex>& homes, VmChange& change) {
   if (!state.memory_stays_because.empty()) {
     return;
   }
   std::map<NodeId, Bytes> quotas;
   for (std::size_t i = 0; i < state.client_count; ++i) {
     const ClientState& client = snapshot.clients[state.first_client + i];
-    const NodeIndex home = homes.at(client.id.index);
+    const NodeIndex home = homes[i];
     if (home == kNoNode || !client.memory_known) {
       return;
     }
@@ -159,13 +138,7 @@ Order make_order(std::int64_t number, const Action& action, const Snapshot& snap
                  const Ledger& ledger, const std::map<VmId, VmCpus>& cpu_subsets) {
   const bool stays_home = changes_cpus_only(action.reason);
   Order order{number, snapshot.epoch, action.reason, {}, action.predicted};
-  std::vector<VmId> vms;
-  for (const Relocation& relocation : action.relocations) {
-    if (std::find(vms.begin(), vms.end(), relocation.client.vm) == vms.end()) {
-      vms.push_back(relocation.client.vm);
-    }
-  }
-  for (const VmId& id : vms) {
+  for (const VmId& id : vms_of(action)) {
     const VmRecord* vm = ledger.find(id);
     const VmState* state = find_vm(snapshot, id);
     if (vm == nullptr || !vm->last || state == nullptr) {
@@ -177,12 +150,7 @@ Order make_order(std::int64_t number, const Action& action, const Snapshot& snap
         relocations.push_back(relocation);
       }
     }
-    VmChange change;
-    change.vm = id;
-    change.vm_name = vm->description.name;
-    change.process = vm->last->process;
-    change.domain_id = vm->description.domain_id;
-    change.memory_mode = vm->description.policy.memory_mode;
+    VmChange change = empty_change(vm->description, vm->last->process);
     for (const Relocation& relocation : relocations) {
       if (relocation.from != relocation.to || stays_home) {
         change.homes.push_back({relocation.client.index, id_of(snapshot.topology, relocation.from),
@@ -190,8 +158,11 @@ Order make_order(std::int64_t number, const Action& action, const Snapshot& snap
                                 id_of(snapshot.topology, relocation.spills_to)});
       }
     }
-    const std::map<std::int32_t, NodeIndex> homes = homes_after(snapshot, *state, relocations);
-    add_pins(*vm, relocations, cpus_after(snapshot, *vm, homes, cpu_subsets), stays_home, change);
+    const std::vector<NodeIndex> homes = homes_after(snapshot, *state, relocations);
+    const auto subset = cpu_subsets.find(id);
+    const VmCpus cpus =
+        subset == cpu_subsets.end() ? whole_nodes(homes, snapshot.topology) : subset->second;
+    add_pins(*vm, relocations, cpus, stays_home, change);
     // An order without memory leaves the transfers of the previous one running.
     if (!stays_home) {
       add_memory(snapshot, *state, *vm, homes, change);

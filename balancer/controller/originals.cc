@@ -168,14 +168,19 @@ migration::MemoryChange widened_as_found(const VmDescription& vm, const Original
   return memory;
 }
 
-VmChange change_to_original(const VmDescription& vm, const VmSample& now, const Original* original,
-                            const Topology& topology, bool is_under_way) {
+VmChange empty_change(const VmDescription& vm, const VmProcess& process) {
   VmChange change;
   change.vm = vm.id;
   change.vm_name = vm.name;
-  change.process = now.process;
+  change.process = process;
   change.domain_id = vm.domain_id;
   change.memory_mode = vm.policy.memory_mode;
+  return change;
+}
+
+VmChange change_to_original(const VmDescription& vm, const VmSample& now, const Original* original,
+                            const Topology& topology, bool is_under_way) {
+  VmChange change = empty_change(vm, now.process);
   for (const auto& [thread, pin] : threads_of(vm)) {
     if (original == nullptr) {
       if (!pin.empty()) {

@@ -56,6 +56,9 @@ void record_order(Originals& originals, const migration::Order& order);
 /// The nodes that a VM's memory may use if nothing limits it, as passed to libvirt. Ascending.
 [[nodiscard]] std::vector<NodeId> nodes_with_memory(const Topology& topology);
 
+/// A change of this process of the VM, without anything to change.
+[[nodiscard]] migration::VmChange empty_change(const VmDescription& vm, const VmProcess& process);
+
 /// Returns the change that restores a VM: its process, pins and memory; without pins or memory
 /// nodes if these are as they were found. `now` is the VM's newest reading. If `original` is null,
 /// it is not known what was found, and every thread may run anywhere again. `is_under_way`: an

@@ -30,13 +30,8 @@ std::optional<migration::VmChange> widen_memory_set(const VmRecord& vm, const To
   }
   ++widening.tries;
   widening.last_try = epoch;
-  migration::VmChange change;
-  change.vm = vm.description.id;
-  change.vm_name = vm.description.name;
-  change.process = vm.last->process;
-  change.domain_id = vm.description.domain_id;
+  migration::VmChange change = empty_change(vm.description, vm.last->process);
   change.memory = wider;
-  change.memory_mode = vm.description.policy.memory_mode;
   return change;
 }
 
