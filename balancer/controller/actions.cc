@@ -8,6 +8,7 @@
 
 #include "balancer/controller/cpu_control.h"
 #include "balancer/controller/homes.h"
+#include "balancer/controller/node_lists.h"
 #include "balancer/controller/orders.h"
 #include "balancer/controller/views.h"
 #include "placement/model/text.h"
@@ -27,8 +28,9 @@ bool is_placement(Reason reason) {
 }
 
 /// A log line with the action's number and those of its VMs that are known.
-LogLine about_order(std::int64_t number, const Action& action, const Ledger& ledger) {
-  LogLine line;
+LogLine about_order(std::int64_t number, const Action& action, const Ledger& ledger,
+                    Severity severity, std::string message) {
+  LogLine line{severity, std::move(message), {}};
   line.fields.emplace("ACTION", std::to_string(number));
   for (const VmId& id : vms_of(action)) {
     if (const VmRecord* vm = ledger.find(id); vm != nullptr) {
@@ -64,9 +66,7 @@ UnderWay record_given_order(ControllerState& state, const Action& action,
           fmt::format("{} in epoch {}", text, snapshot.epoch);
     }
     if (changes_spill) {
-      state.ledger.set_spill(client, relocation.spills_to == kNoNode
-                                         ? NodeId{}
-                                         : snapshot.topology.nodes[relocation.spills_to].id);
+      state.ledger.set_spill(client, id_of(snapshot.topology, relocation.spills_to));
     }
   }
   for (const migration::VmChange& change : order.changes) {
@@ -185,11 +185,10 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   }
   state.outcomes.ended(event.action, done, event.state == migration::ActionState::kUndone,
                        state.setup.options, state.last.snapshot.epoch);
-  LogLine line = about_order(event.action, order.action, state.ledger);
-  line.severity = done && !event.set_failed ? Severity::kInfo : Severity::kWarning;
-  line.message =
-      fmt::format("action {} is {}: {}", event.action, name_of(event.state), event.detail);
-  effects.log.push_back(std::move(line));
+  effects.log.push_back(about_order(
+      event.action, order.action, state.ledger,
+      done && !event.set_failed ? Severity::kInfo : Severity::kWarning,
+      fmt::format("action {} is {}: {}", event.action, name_of(event.state), event.detail)));
 }
 
 /// If pins that an earlier run of the daemon had half made were taken back, the homes that were
@@ -227,9 +226,8 @@ void give_order(ControllerState& state, const Action& action, const CpuPins& pin
   if (!is_placement(action.reason)) {
     state.outcomes.began(order.action, action, snapshot, state.setup.options);
   }
-  LogLine line = about_order(order.action, action, state.ledger);
-  line.severity = Severity::kInfo;
-  line.message = action_text(snapshot, action);
+  LogLine line = about_order(order.action, action, state.ledger, Severity::kInfo,
+                             action_text(snapshot, action));
   line.fields.emplace("REASON", name_of(action.reason));
   effects.log.push_back(std::move(line));
   (void)state.orders.begin(std::move(under_way));  // the number that the order already has

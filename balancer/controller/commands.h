@@ -6,9 +6,17 @@
 /// has the data, and completes `set`.
 #pragma once
 
+#include <string>
+#include <utility>
+
 #include "balancer/controller/controller_state.h"
 
 namespace vmnuma::balancer {
+
+/// Refuses a command because of its arguments.
+[[nodiscard]] inline tl::unexpected<Error> refused(std::string because) {
+  return failure(ErrorCode::kInvalidArgument, std::move(because));
+}
 
 /// Answers a command that changes nothing. Error: unsupported if the controller does not answer
 /// this command.

@@ -10,6 +10,7 @@
 
 #include "balancer/controller/far_memory.h"
 #include "balancer/core/what_if.h"
+#include "placement/model/suggest.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -114,10 +115,8 @@ Result<const VmRecord*> ControllerState::find_vm(const std::string& name_or_uuid
     }
     names.push_back(vm.description.name);
   }
-  const std::string_view nearest = nearest_name(name_or_uuid, names);
-  return failure(ErrorCode::kNotFound,
-                 fmt::format("there is no running VM '{}'{}", name_or_uuid,
-                             nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+  return failure(ErrorCode::kNotFound, fmt::format("there is no running VM '{}'{}", name_or_uuid,
+                                                   did_you_mean(name_or_uuid, names)));
 }
 
 void ControllerState::steer_memory(Effects& effects) {

@@ -119,10 +119,7 @@ std::optional<std::string> Guarantees::refusal(const VmDescription& vm,
     if (kept.keep(group, need)) {
       continue;
     }
-    std::vector<NodeId> ids;
-    for (const NodeIndex node : group) {
-      ids.push_back(ledger_.topology().nodes[node].id);
-    }
+    std::vector<NodeId> ids = ids_of(group, ledger_.topology());
     std::sort(ids.begin(), ids.end());
     return fmt::format(
         "memory_class is 'guaranteed', but the VM needs {} MiB of {}, and nodes {} have only {} "

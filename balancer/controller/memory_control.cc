@@ -71,10 +71,7 @@ void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
   burstable.policy.memory_class = MemoryClass::kBurstable;
   wish.protection = *protection_of(burstable, host_.swap.value_or(Bytes{}), settings.options);
   if (not_reserved_.insert(wish.vm).second) {
-    std::vector<NodeId> nodes;
-    for (const NodeIndex node : group) {
-      nodes.push_back(ledger.topology().nodes[node].id);
-    }
+    std::vector<NodeId> nodes = ids_of(group, ledger.topology());
     std::sort(nodes.begin(), nodes.end());
     effects.say_of_vm(
         wish.name, Severity::kWarning,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "balancer/controller/node_lists.h"
 #include "placement/memory_qos.h"
 #include "placement/memory_victims.h"
 #include "placement/model/text.h"
@@ -146,9 +147,7 @@ MemoryView memory_view(const Ledger& ledger, const HostMemory& host) {
   view.memory_bytes = host.total.value;
   view.swap_bytes = bytes_of(host.swap);
   view.protection_inherited = host.protection_inherited;
-  for (const Node& node : ledger.topology().nodes) {
-    view.nodes.push_back(node.id);
-  }
+  view.nodes = all_ids(ledger.topology());
   std::vector<const VmRecord*> vms;
   for (const auto& [id, vm] : ledger.vms()) {
     vms.push_back(&vm);

@@ -20,10 +20,6 @@ namespace vmnuma::balancer {
 
 namespace {
 
-Error refused_move(std::string because) {
-  return {ErrorCode::kInvalidArgument, 0, std::move(because)};
-}
-
 Result<Rehoming> rehoming_of(const ControllerState& state, const Snapshot& snapshot,
                              const std::string& vm_name, std::optional<std::int32_t> client_index,
                              NodeId node) {
@@ -33,20 +29,17 @@ Result<Rehoming> rehoming_of(const ControllerState& state, const Snapshot& snaps
   }
   const std::size_t clients = (*vm)->clients.size();
   if (!client_index && clients > 1) {
-    return tl::unexpected(
-        refused_move(fmt::format("VM '{}' has {} clients, say which one", vm_name, clients)));
+    return refused(fmt::format("VM '{}' has {} clients, say which one", vm_name, clients));
   }
   const ClientId id{(*vm)->description.id, client_index.value_or(0)};
-  const auto client = std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
-                                   [&](const ClientState& entry) { return entry.id == id; });
-  if (client == snapshot.clients.end()) {
+  const ClientState* client = find_client(snapshot, id);
+  if (client == nullptr) {
     return failure(ErrorCode::kNotFound,
                    fmt::format("VM '{}' has no client {}", vm_name, id.index));
   }
   const std::optional<NodeIndex> to = snapshot.topology.index_of(node);
   if (!to || !snapshot.topology.can_be_home(*to)) {
-    return tl::unexpected(
-        refused_move(fmt::format("node {} cannot be a home on this host", node.value)));
+    return refused(fmt::format("node {} cannot be a home on this host", node.value));
   }
   const VmState& vm_state = snapshot.vms[client->vm];
   if (!vm_state.fresh || client->moving) {
@@ -55,10 +48,9 @@ Result<Rehoming> rehoming_of(const ControllerState& state, const Snapshot& snaps
                                client->moving ? "it is being moved" : vm_state.stale_because));
   }
   if (client->home == *to) {
-    return tl::unexpected(
-        refused_move(fmt::format("VM '{}' lives on node {} already", vm_name, node.value)));
+    return refused(fmt::format("VM '{}' lives on node {} already", vm_name, node.value));
   }
-  return Rehoming{static_cast<ClientIndex>(client - snapshot.clients.begin()), *to};
+  return Rehoming{static_cast<ClientIndex>(client - snapshot.clients.data()), *to};
 }
 
 /// "VM 'a' to node 1, VM 'b' to node 0"
@@ -117,9 +109,8 @@ Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
             ? std::optional(Guard::kAntiAffinity)
             : std::nullopt;
     if (guard) {
-      return tl::unexpected(
-          refused_move(fmt::format("VM '{}' may not live on node {}: {}", name(moves[i]),
-                                   node(moves[i]), guard_text(*guard, options))));
+      return refused(fmt::format("VM '{}' may not live on node {}: {}", name(moves[i]),
+                                 node(moves[i]), guard_text(*guard, options)));
     }
   }
   const Effect effect =
@@ -163,9 +154,8 @@ Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& re
                            Effects& effects) {
   const Snapshot snapshot = state.since_the_plan();
   if (request.moves.empty() || request.moves.size() > Arrangement::kMostTogether) {
-    return tl::unexpected(
-        refused_move(fmt::format("1 to {} clients may move together, not {}",
-                                 Arrangement::kMostTogether, request.moves.size())));
+    return refused(fmt::format("1 to {} clients may move together, not {}",
+                               Arrangement::kMostTogether, request.moves.size()));
   }
   std::vector<Rehoming> moves;
   std::set<ClientIndex> clients;
@@ -180,8 +170,7 @@ Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& re
                                                    asked.vm, asked.from.value));
     }
     if (!clients.insert(move->client).second) {
-      return tl::unexpected(
-          refused_move(fmt::format("VM '{}' cannot go to two nodes at once", asked.vm)));
+      return refused(fmt::format("VM '{}' cannot go to two nodes at once", asked.vm));
     }
     moves.push_back(*move);
   }

@@ -13,6 +13,12 @@ namespace vmnuma::balancer {
 /// The kernel's number of the node; -1 for no node.
 [[nodiscard]] NodeId id_of(const Topology& topology, NodeIndex node);
 
+/// The kernel's numbers of these nodes, in their order.
+[[nodiscard]] std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes,
+                                         const Topology& topology);
+/// The kernel's numbers of all nodes, ascending.
+[[nodiscard]] std::vector<NodeId> all_ids(const Topology& topology);
+
 /// The nodes that still exist, in the order of `nodes`.
 [[nodiscard]] std::vector<NodeIndex> indices_of(const std::vector<NodeId>& nodes,
                                                 const Topology& topology);

@@ -25,10 +25,6 @@ constexpr std::int64_t kLongestReservation_s = std::int64_t{100'000} * 86'400;
 /// Smaller differences are due to rounding, or to a sample that takes long.
 constexpr std::int64_t kClockWasSet_s = 5;
 
-tl::unexpected<Error> not_reserved(std::string because) {
-  return failure(ErrorCode::kInvalidArgument, std::move(because));
-}
-
 std::string holder_text(const ReserveRequest& request) {
   const std::string vm = request.vm.value_or("");
   const std::string group = request.group.value_or("");
@@ -60,40 +56,40 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
   if (std::max({request.name.size(), request.vm.value_or("").size(),
                 request.group.value_or("").size(), request.owner.value_or("").size()}) >
       kLongestName) {
-    return not_reserved(
+    return refused(
         fmt::format("the name of a reservation, and that of the VM, group or owner it is for, must "
                     "have at most {} bytes",
                     kLongestName));
   }
   if (state.reservations.find(request.name) != nullptr) {
-    return not_reserved(fmt::format("there is a reservation '{}' already", request.name));
+    return refused(fmt::format("there is a reservation '{}' already", request.name));
   }
   if (state.reservations.all().size() >= Reservations::kMost) {
-    return not_reserved(
+    return refused(
         fmt::format("there are {} reservations already, which is the limit", Reservations::kMost));
   }
   if (request.vcpus < 1 || request.vcpus > kMostVcpus) {
-    return not_reserved(fmt::format("a VM has 1 to {} vCPUs, not {}", kMostVcpus, request.vcpus));
+    return refused(fmt::format("a VM has 1 to {} vCPUs, not {}", kMostVcpus, request.vcpus));
   }
   if (request.memory_bytes < 1 || request.memory_bytes > (kMostMemoryMib << 20U)) {
-    return not_reserved(fmt::format("a VM has 1 to {} bytes of memory, not {}",
-                                    kMostMemoryMib << 20U, request.memory_bytes));
+    return refused(fmt::format("a VM has 1 to {} bytes of memory, not {}", kMostMemoryMib << 20U,
+                               request.memory_bytes));
   }
   if (request.until_unix_s && *request.until_unix_s <= state.last.wall_unix_s) {
-    return not_reserved(fmt::format("{} is in the past", time_text(*request.until_unix_s)));
+    return refused(fmt::format("{} is in the past", time_text(*request.until_unix_s)));
   }
   if (request.lasting_s && request.until_unix_s) {
-    return not_reserved("a reservation ends at a time or after a duration, not both");
+    return refused("a reservation ends at a time or after a duration, not both");
   }
   if (request.lasting_s && (*request.lasting_s < 1 || *request.lasting_s > kLongestReservation_s)) {
-    return not_reserved(fmt::format("a reservation lasts 1 to {} s, not {}", kLongestReservation_s,
-                                    *request.lasting_s));
+    return refused(fmt::format("a reservation lasts 1 to {} s, not {}", kLongestReservation_s,
+                               *request.lasting_s));
   }
   const Topology& topology = state.last.snapshot.topology;
   for (const NodeId node : request.nodes) {
     const auto index = topology.index_of(node);
     if (!index || !topology.can_be_home(*index)) {
-      return not_reserved(fmt::format("node {} cannot be a home on this host", node.value));
+      return refused(fmt::format("node {} cannot be a home on this host", node.value));
     }
   }
   const bool has_pool =
@@ -104,7 +100,7 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
                            });
       });
   if (request.huge_page_bytes && !has_pool) {
-    return not_reserved(
+    return refused(
         fmt::format("this host has no huge pages of {} KiB", *request.huge_page_bytes / 1024));
   }
   return {};

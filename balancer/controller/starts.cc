@@ -57,15 +57,6 @@ Result<void> check_cells(const std::vector<AnnounceRequest::Cell>& cells) {
   return {};
 }
 
-std::vector<NodeId> ids_of(const std::vector<NodeIndex>& nodes, const Topology& topology) {
-  std::vector<NodeId> ids;
-  ids.reserve(nodes.size());
-  for (const NodeIndex node : nodes) {
-    ids.push_back(topology.nodes[node].id);
-  }
-  return ids;
-}
-
 /// True if the VM starts only where everything it needs is together.
 bool must_fit(const VmPolicy& policy) {
   return policy.topology_policy == TopologyPolicy::kRestricted ||

@@ -39,11 +39,8 @@ std::string talk_text(const Snapshot& snapshot, const Relocation& relocation) {
   WakeupRate most;
   for (const Chat& chat : snapshot.chats) {
     const VmState* partner = partner_in(snapshot, chat, relocation.client.vm);
-    if (partner == nullptr || chat.rate <= most) {
-      continue;
-    }
-    for (std::size_t i = 0; i < partner->client_count; ++i) {
-      if (snapshot.clients[partner->first_client + i].home == relocation.to) {
+    for (std::size_t i = 0; partner != nullptr && i < partner->client_count; ++i) {
+      if (chat.rate > most && snapshot.clients[partner->first_client + i].home == relocation.to) {
         most = chat.rate;
         text = fmt::format(" (talks to '{}' there: {} wake-ups a second)", partner->name,
                            chat.rate.value);
@@ -84,6 +81,21 @@ std::vector<TalkView> talk_views(const Snapshot& snapshot, const VmState& vm) {
   });
   views.resize(std::min(views.size(), kMost));
   return views;
+}
+
+/// guard_text(), extended by what is known of the VM and the host.
+std::string stop_text(const Snapshot& snapshot, const VmState* vm, Guard guard,
+                      const Options& options) {
+  if (guard == Guard::kStaleData && vm != nullptr && !vm->fresh) {
+    return vm->stale_because;
+  }
+  if (guard == Guard::kDoesNotLast && !something_is_forecast(snapshot)) {
+    return fmt::format(
+        "it would pay with the loads of this epoch, but not with those of recent epochs "
+        "(Numa.ShortageHalfLife, {} s)",
+        options.shortage_half_life);
+  }
+  return guard_text(guard, options);
 }
 
 }  // namespace
@@ -282,25 +294,6 @@ std::string guard_text(Guard guard, const Options& options) {
   return "unknown";
 }
 
-namespace {
-
-/// guard_text(), extended by what is known of the VM and the host.
-std::string stop_text(const Snapshot& snapshot, const VmState* vm, Guard guard,
-                      const Options& options) {
-  if (guard == Guard::kStaleData && vm != nullptr && !vm->fresh) {
-    return vm->stale_because;
-  }
-  if (guard == Guard::kDoesNotLast && !something_is_forecast(snapshot)) {
-    return fmt::format(
-        "it would pay with the loads of this epoch, but not with those of recent epochs "
-        "(Numa.ShortageHalfLife, {} s)",
-        options.shortage_half_life);
-  }
-  return guard_text(guard, options);
-}
-
-}  // namespace
-
 PlanView plan_view(const Snapshot& snapshot, const Plan& plan, const Options& options, Mode mode) {
   PlanView view;
   view.epoch = plan.epoch;
@@ -367,12 +360,8 @@ std::string topology_text(const Snapshot& snapshot, std::size_t vm,
     return text + ", but it has no home, or needs more than this host has";
   }
   const auto named = [&snapshot](const std::vector<NodeIndex>& nodes) {
-    std::vector<NodeId> list;
-    list.reserve(nodes.size());
-    for (const NodeIndex node : nodes) {
-      list.push_back(id_of(snapshot.topology, node));
-    }
-    return fmt::format("node{} {}", list.size() == 1 ? "" : "s", to_list(list));
+    return fmt::format("node{} {}", nodes.size() == 1 ? "" : "s",
+                       to_list(ids_of(nodes, snapshot.topology)));
   };
   if (alignment->is_aligned()) {
     return text + fmt::format(" and met: all it needs is on {}", named(alignment->homes));
@@ -415,9 +404,7 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
     row.index = client.id.index;
     row.vcpus = client.vcpus;
     row.home = id_of(snapshot.topology, client.home);
-    for (const NodeIndex node : client.allowed) {
-      row.allowed.push_back(id_of(snapshot.topology, node));
-    }
+    row.allowed = ids_of(client.allowed, snapshot.topology);
     row.why = i < why.size() ? why[i] : "";
     row.since_epochs = client.epochs_here;
     if (vm.cpu_measured) {

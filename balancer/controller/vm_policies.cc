@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "balancer/controller/node_lists.h"
 #include "balancer/policy/policy_keys.h"
 #include "placement/arrangement.h"
 #include "placement/model/text.h"
@@ -26,13 +27,9 @@ bool has_key(const std::vector<PolicySetting>& settings, std::string_view key) {
 Result<void> check_nodes(const VmPolicy& policy, const Topology& topology) {
   for (const NodeId node : policy.nodes) {
     if (!topology.index_of(node)) {
-      std::vector<NodeId> all;
-      for (const Node& one : topology.nodes) {
-        all.push_back(one.id);
-      }
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("'nodes' names node {}, but this host has nodes {}", node.value,
-                                 to_list(all)));
+                                 to_list(all_ids(topology))));
     }
   }
   return {};
@@ -47,16 +44,9 @@ VmPolicy with_strategy(const Settings& settings, VmPolicy policy) {
   return policy;
 }
 
+/// True for memory mode mask if the hypervisor cannot set the VM's memory nodes.
 bool is_mask_in_vain(const VmDescription& vm, const VmPolicy& policy) {
   return vm.memory_nodes_fixed && policy.memory_mode == MemoryMode::kMask;
-}
-
-/// Replaces memory mode mask if the hypervisor cannot set the VM's memory nodes.
-VmPolicy with_possible_mode(const VmDescription& vm, VmPolicy policy) {
-  if (is_mask_in_vain(vm, policy)) {
-    policy.memory_mode = MemoryMode::kSoft;
-  }
-  return policy;
 }
 
 /// The configured policy, whether or not its memory mode is possible.
@@ -78,18 +68,6 @@ VmPolicy wanted_policy(const Settings& settings, const VmDescription& vm) {
              : configured;
 }
 
-}  // namespace
-
-std::vector<VmDescription> with_policies(const Settings& settings,
-                                         std::vector<VmDescription> running) {
-  for (VmDescription& vm : running) {
-    vm.policy = with_possible_mode(vm, wanted_policy(settings, vm));
-  }
-  return running;
-}
-
-namespace {
-
 void record_refused_masks(const Settings& settings, const std::vector<VmDescription>& running,
                           ManagedVms& vms, Effects& effects) {
   std::map<VmId, bool> refused;
@@ -109,6 +87,17 @@ void record_refused_masks(const Settings& settings, const std::vector<VmDescript
 }
 
 }  // namespace
+
+std::vector<VmDescription> with_policies(const Settings& settings,
+                                         std::vector<VmDescription> running) {
+  for (VmDescription& vm : running) {
+    vm.policy = wanted_policy(settings, vm);
+    if (is_mask_in_vain(vm, vm.policy)) {
+      vm.policy.memory_mode = MemoryMode::kSoft;
+    }
+  }
+  return running;
+}
 
 void record_refused_policies(const Settings& settings, const std::vector<VmDescription>& running,
                              ManagedVms& vms, Effects& effects) {

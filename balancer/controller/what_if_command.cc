@@ -21,10 +21,6 @@ namespace {
 
 constexpr std::int64_t kMostMemory = kMostMemoryMib << 20U;
 
-tl::unexpected<Error> refused(std::string message) {
-  return failure(ErrorCode::kInvalidArgument, std::move(message));
-}
-
 Result<Options> supposed_options(const Options& now, const WhatIfRequest& request) {
   Options options = now;
   for (const WhatIfRequest::OptionValue& option : request.options) {
@@ -92,9 +88,8 @@ Result<ClientMove> supposed_move(const MoveRequest& request, const VmRecord& vm,
         fmt::format("VM '{}' has {} clients, say which one", request.vm, vm.clients.size()));
   }
   const ClientId id{vm.description.id, request.client.value_or(0)};
-  const auto client = std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
-                                   [&](const ClientState& entry) { return entry.id == id; });
-  if (client == snapshot.clients.end()) {
+  const ClientState* client = find_client(snapshot, id);
+  if (client == nullptr) {
     return failure(ErrorCode::kNotFound,
                    fmt::format("VM '{}' has no client {}", request.vm, id.index));
   }
@@ -175,8 +170,7 @@ std::vector<std::string> notes_on_room(const WhatIf& answer, const Supposition& 
           "no single node has room for all memory of VM '{}', but the nodes together do; "
           "'vmnuma make-room --vcpus {} --memory {}MiB' shows whether moves would make "
           "room on one node",
-          vm.description.name, vm.description.vcpus.size(),
-          (memory.value + kMiB.value - 1) / kMiB.value));
+          vm.description.name, vm.description.vcpus.size(), whole_mib(memory)));
     }
   }
   return notes;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "balancer/controller/node_lists.h"
 #include "balancer/controller/views.h"
 #include "migration/order_text.h"
 #include "placement/model/suggest.h"
@@ -212,12 +213,8 @@ Result<void> check_node_is_known(NodeId node, const Topology& topology) {
   if (topology.index_of(node)) {
     return {};
   }
-  std::vector<NodeId> nodes;
-  for (const Node& known : topology.nodes) {
-    nodes.push_back(known.id);
-  }
   return failure(ErrorCode::kNotFound, fmt::format("there is no node {}, this host has nodes {}",
-                                                   node.value, to_list(nodes)));
+                                                   node.value, to_list(all_ids(topology))));
 }
 
 }  // namespace vmnuma::balancer
