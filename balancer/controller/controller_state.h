@@ -31,8 +31,18 @@
 
 namespace vmnuma::balancer {
 
+/// What a controller needs to know of the time before the daemon's start.
+struct Remembered {
+  std::map<ClientId, NodeId> remembered_homes;  ///< from the history
+  Originals originals;                          ///< collected from all past orders
+  bool originals_known = true;                  ///< none of those orders is missing
+  std::map<VmId, VmProcess> released;
+  std::vector<Reservation> reservations;
+  MemoryOriginals memory_originals;
+};
+
 /// The initial data of a controller.
-struct ControllerSetup : Settings {
+struct ControllerSetup : Settings, Remembered {
   std::string version;
   std::string uri;
   std::string host_name;
@@ -42,13 +52,7 @@ struct ControllerSetup : Settings {
   std::optional<MeasuredMemory> measured_memory;  ///< absent: distances are from the firmware
   /// VMs that were told where to start before this run of the daemon.
   std::vector<StartingVm> expected;
-  std::int64_t last_action = 0;                 ///< the highest number in the history
-  std::map<ClientId, NodeId> remembered_homes;  ///< from the history
-  Originals originals;                          ///< collected from all past orders
-  bool originals_known = true;                  ///< none of those orders is missing
-  std::map<VmId, VmProcess> released;
-  std::vector<Reservation> reservations;
-  MemoryOriginals memory_originals;
+  std::int64_t last_action = 0;  ///< the highest number in the history
   /// Makes the plans; replaced only by tests of how broken plans are handled.
   Plan (*make_plan)(const Snapshot&, const Options&, const Circumstances&) = balancer::make_plan;
 };

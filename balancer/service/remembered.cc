@@ -31,6 +31,25 @@ constexpr std::string_view kHadSettings = "had-settings";
 constexpr std::string_view kHadNone = "had-none";
 constexpr std::string_view kNoLimit = "max";
 
+/// Removes the first part, which ends before `end` or at the end of the text.
+std::string_view take_until(char end, std::string_view& text) {
+  const std::string_view part = text.substr(0, text.find(end));
+  text.remove_prefix(std::min(part.size() + 1, text.size()));
+  return part;
+}
+std::string_view take_line(std::string_view& text) {
+  return take_until('\n', text);
+}
+std::string_view take_word(std::string_view& line) {
+  return take_until(' ', line);
+}
+
+/// What is stored under this key; empty if nothing is, or if it cannot be read.
+std::string kept_text(stats::History& history, std::string_view key) {
+  const Result<std::optional<std::string>> kept = history.meta(key);
+  return kept ? kept->value_or("") : "";
+}
+
 /// Returns orders as texts: first those that sum up earlier ones, which the history may have
 /// deleted since, then all that were carried out, oldest first. Noting an order twice changes
 /// nothing.
@@ -42,9 +61,7 @@ Result<std::vector<std::string>> orders_of(stats::History& history) {
   std::vector<std::string> texts;
   std::string_view rest = *kept ? std::string_view(**kept) : std::string_view{};
   while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    texts.emplace_back(line);
+    texts.emplace_back(take_line(rest));
   }
   return history.orders_carried_out().map([&](std::vector<std::string>&& carried_out) {
     std::move(carried_out.begin(), carried_out.end(), std::back_inserter(texts));
@@ -116,17 +133,11 @@ bool read_number(std::string_view text, Integer& number) {
 Released read_released(std::string_view text) {
   Released released;
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const std::size_t first = line.find(' ');
-    const std::size_t second = line.find(' ', first + 1);
-    if (first == std::string_view::npos || second == std::string_view::npos) {
-      continue;
-    }
-    const Result<VmId> vm = parse_vm_id(line.substr(0, first));
+    std::string_view line = take_line(text);
+    const Result<VmId> vm = parse_vm_id(take_word(line));
     VmProcess process;
-    if (vm && read_number(line.substr(first + 1, second - first - 1), process.pid) &&
-        read_number(line.substr(second + 1), process.start_time_ticks)) {
+    if (vm && read_number(take_word(line), process.pid) &&
+        read_number(line, process.start_time_ticks)) {
       released[*vm] = process;
     }
   }
@@ -141,13 +152,6 @@ std::vector<Reservation> read_reservations(std::string_view text) {
   }
   const Result<ReservationsView> view = decode_view<ReservationsView>(*response->result);
   return view ? reservations_in(*view) : std::vector<Reservation>{};
-}
-
-/// Removes the first word, which ends at a blank or at the end.
-std::string_view take_word(std::string_view& line) {
-  const std::string_view word = line.substr(0, line.find(' '));
-  line.remove_prefix(std::min(word.size() + 1, line.size()));
-  return word;
 }
 
 std::string to_text(const std::optional<Bytes>& limit) {
@@ -179,8 +183,7 @@ bool take_limits(std::string_view& line, MemoryLimits& limits) {
 MemoryOriginals read_memory_originals(std::string_view text) {
   MemoryOriginals originals;
   while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    std::string_view line = take_line(text);
     const std::string path(take_word(line));
     const Result<VmId> vm = parse_vm_id(take_word(line));
     MemoryOriginal original;
@@ -210,22 +213,13 @@ Remembered remember(stats::History& history) {
   Remembered remembered;
   // Homes that cannot be read are chosen again.
   for (const stats::HomeRow& home : history.load_homes().value_or(std::vector<stats::HomeRow>{})) {
-    remembered.homes[{home.vm, home.client}] = home.node;
+    remembered.remembered_homes[{home.vm, home.client}] = home.node;
   }
   remembered.originals_known =
       record_orders(history, remembered.originals) && history.notice().empty();
-  const Result<std::optional<std::string>> released = history.meta(kReleased);
-  if (released && *released) {
-    remembered.released = read_released(**released);
-  }
-  const Result<std::optional<std::string>> reservations = history.meta(kReservations);
-  if (reservations && *reservations) {
-    remembered.reservations = read_reservations(**reservations);
-  }
-  const Result<std::optional<std::string>> memory = history.meta(kMemoryOriginals);
-  if (memory && *memory) {
-    remembered.memory_originals = read_memory_originals(**memory);
-  }
+  remembered.released = read_released(kept_text(history, kReleased));
+  remembered.reservations = read_reservations(kept_text(history, kReservations));
+  remembered.memory_originals = read_memory_originals(kept_text(history, kMemoryOriginals));
   return remembered;
 }
 
@@ -248,8 +242,7 @@ Result<TouchedUnits> remember_touched_units(stats::History& history) {
   }
   std::string_view text = *kept ? std::string_view(**kept) : std::string_view{};
   while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    std::string_view line = take_line(text);
     const std::string unit(take_word(line));
     if (!unit.empty() && (line == kHadSettings || line == kHadNone)) {
       units[unit] = line == kHadSettings;
@@ -289,7 +282,7 @@ Result<void> keep_originals(stats::History& history, const Originals& originals)
   return history.set_meta(kOriginals, text);
 }
 
-Result<void> keep_known(stats::History& history, const ControllerSetup& known) {
+Result<void> keep_known(stats::History& history, const Remembered& known) {
   for (const auto& [client, home] : known.remembered_homes) {
     if (auto saved = history.save_home(client.vm, client.index, home); !saved) {
       return saved;

@@ -25,15 +25,6 @@ namespace vmnuma::balancer {
 
 using Released = std::map<VmId, VmProcess>;
 
-struct Remembered {
-  std::map<ClientId, NodeId> homes;
-  Originals originals;
-  bool originals_known = false;  ///< the history has all orders of these VMs
-  Released released;
-  std::vector<Reservation> reservations;
-  MemoryOriginals memory_originals;
-};
-
 /// The history's file, and how long each kind of data is kept.
 [[nodiscard]] stats::HistoryOptions history_options(const Config& config);
 
@@ -56,7 +47,7 @@ struct Remembered {
                                                  const MemoryOriginals& originals);
 
 /// Stores everything that a controller knew in a new history. Errors: as above.
-[[nodiscard]] Result<void> keep_known(stats::History& history, const ControllerSetup& known);
+[[nodiscard]] Result<void> keep_known(stats::History& history, const Remembered& known);
 
 /// Units with changed memory limits, by name, and whether systemd kept such settings for them
 /// before.

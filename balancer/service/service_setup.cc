@@ -69,24 +69,13 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.history_path = setup.history->path();
   controller.history_notice = setup.history->notice();
   controller.last_action = setup.last_action;
+  Remembered& remembered = controller;
   if (setup.resumed) {
-    const ControllerSetup& before = *setup.resumed;
-    controller.last_action = std::max(controller.last_action, before.last_action);
-    controller.remembered_homes = before.remembered_homes;
-    controller.originals = before.originals;
-    controller.originals_known = before.originals_known;
-    controller.released = before.released;
-    controller.reservations = before.reservations;
-    controller.memory_originals = before.memory_originals;
-    return controller;
+    remembered = *setup.resumed;
+    controller.last_action = std::max(setup.last_action, setup.resumed->last_action);
+  } else {
+    remembered = remember(*setup.history);
   }
-  Remembered remembered = remember(*setup.history);
-  controller.remembered_homes = std::move(remembered.homes);
-  controller.originals = std::move(remembered.originals);
-  controller.originals_known = remembered.originals_known;
-  controller.released = std::move(remembered.released);
-  controller.reservations = std::move(remembered.reservations);
-  controller.memory_originals = std::move(remembered.memory_originals);
   return controller;
 }
 

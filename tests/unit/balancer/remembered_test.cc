@@ -75,7 +75,7 @@ TEST_F(RememberedTest, WhatWasFoundIsToldByTheFirstOrder) {
   carried_out(2, {CpuId{5}}, {CpuId{0}});
   carried_out(3, {CpuId{0}}, {CpuId{1}});
   const Remembered remembered = remember(*history_);
-  EXPECT_EQ(remembered.homes.at({vm_, 0}), NodeId{1});
+  EXPECT_EQ(remembered.remembered_homes.at({vm_, 0}), NodeId{1});
   EXPECT_TRUE(remembered.originals_known);
   const balancer::Original& original = remembered.originals.at(vm_);
   EXPECT_EQ(original.process, kProcess);
@@ -130,7 +130,7 @@ TEST_F(RememberedTest, OrdersThatAreKeptAsWellChangeNothing) {
 
 TEST_F(RememberedTest, AnEmptyHistoryKnowsThatNothingWasDone) {
   const Remembered remembered = remember(*history_);
-  EXPECT_THAT(remembered.homes, IsEmpty());
+  EXPECT_THAT(remembered.remembered_homes, IsEmpty());
   EXPECT_THAT(remembered.released, IsEmpty());
   EXPECT_TRUE(remembered.originals_known);
 }
@@ -168,7 +168,7 @@ TEST_F(RememberedTest, ReservationsAreKeptWhateverTheirNames) {
 }
 
 TEST_F(RememberedTest, WhatAControllerKnewIsKeptInANewHistory) {
-  balancer::ControllerSetup known;
+  Remembered known;
   known.remembered_homes = {{{vm_, 0}, NodeId{1}}, {{vm_, 1}, NodeId{3}}};
   known.released = {{vm_, kProcess}};
   known.reservations.emplace_back();
@@ -178,7 +178,7 @@ TEST_F(RememberedTest, WhatAControllerKnewIsKeptInANewHistory) {
   known.originals[vm_].process = kProcess;
   ASSERT_TRUE(balancer::keep_known(*history_, known));
   const Remembered kept = remember(*history_);
-  EXPECT_EQ(kept.homes, known.remembered_homes);
+  EXPECT_EQ(kept.remembered_homes, known.remembered_homes);
   EXPECT_EQ(kept.released, known.released);
   EXPECT_EQ(kept.reservations, known.reservations);
   EXPECT_EQ(kept.memory_originals, known.memory_originals);
