@@ -107,33 +107,28 @@ Result<void> Hypervisors::with_control_of(const VmId& vm, const Call& call) {
 
 Result<void> Hypervisors::pin(const DomainRun& run, ThreadId thread,
                               const std::vector<CpuId>& cpus) {
-  return with_control_of(
-      run.vm, [&](migration::DomainControl& control) { return control.pin(run, thread, cpus); });
+  return with_control_of(run.vm, [&](auto& control) { return control.pin(run, thread, cpus); });
 }
 
 Result<void> Hypervisors::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
-  return with_control_of(run.vm, [&](migration::DomainControl& control) {
-    return control.set_memory_nodes(run, nodes);
-  });
+  return with_control_of(run.vm,
+                         [&](auto& control) { return control.set_memory_nodes(run, nodes); });
 }
 
 Result<void> Hypervisors::widen_memory_nodes(const DomainRun& run,
                                              const std::vector<NodeId>& nodes) {
-  return with_control_of(run.vm, [&](migration::DomainControl& control) {
-    return control.widen_memory_nodes(run, nodes);
-  });
+  return with_control_of(run.vm,
+                         [&](auto& control) { return control.widen_memory_nodes(run, nodes); });
 }
 
 Result<void> Hypervisors::check_free(const DomainRun& run) {
-  return with_control_of(
-      run.vm, [&](migration::DomainControl& control) { return control.check_free(run); });
+  return with_control_of(run.vm, [&](auto& control) { return control.check_free(run); });
 }
 
 Result<void> Hypervisors::set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                      bool persistent) {
-  return with_control_of(vm, [&](migration::DomainControl& control) {
-    return control.set_policy(vm, settings, persistent);
-  });
+  return with_control_of(
+      vm, [&](auto& control) { return control.set_policy(vm, settings, persistent); });
 }
 
 }  // namespace vmnuma::balancer

@@ -38,8 +38,9 @@ std::optional<Peer> peer_of(int fd) {
   return Peer{credentials.uid, credentials.uid == 0 || credentials.uid == geteuid()};
 }
 
-Error refusal(const std::string& path, ErrorCode code, std::string_view why, int errno_value) {
-  return {code, errno_value, fmt::format("cannot listen at '{}': {}", path, why)};
+tl::unexpected<Error> refusal(const std::string& path, ErrorCode code, std::string_view why,
+                              int errno_value) {
+  return failure(code, fmt::format("cannot listen at '{}': {}", path, why), errno_value);
 }
 
 }  // namespace
@@ -197,20 +198,19 @@ Result<void> ControlSocket::check_place(const std::string& path, const std::stri
   std::error_code unreadable;
   if (!directory.empty() && std::filesystem::status(directory, unreadable).type() ==
                                 std::filesystem::file_type::not_found) {
-    return tl::unexpected(refusal(
+    return refusal(
         path, ErrorCode::kNotFound,
         fmt::format("there is no directory '{}'; vmnumad.service creates the default one; if you "
                     "start vmnumad yourself, create it or choose another path (--socket)",
                     directory.string()),
-        ENOENT));
+        ENOENT);
   }
   if (!group.empty() && getgrnam(group.c_str()) == nullptr) {
-    return tl::unexpected(
-        refusal(path, ErrorCode::kInvalidArgument,
-                fmt::format("there is no group '{}' (socket_group); 'systemd-sysusers' makes "
-                            "vmnuma's, and with socket_group = \"\" the socket has none",
-                            group),
-                0));
+    return refusal(path, ErrorCode::kInvalidArgument,
+                   fmt::format("there is no group '{}' (socket_group); 'systemd-sysusers' makes "
+                               "vmnuma's, and with socket_group = \"\" the socket has none",
+                               group),
+                   0);
   }
   return {};
 }
@@ -220,7 +220,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(boost::asio::io_con
                                                              const std::string& group,
                                                              OnRequest on_request) {
   const auto refuse = [&](ErrorCode code, std::string_view why, int errno_value) {
-    return tl::unexpected(refusal(path, code, why, errno_value));
+    return refusal(path, code, why, errno_value);
   };
   if (path.size() >= sizeof(sockaddr_un::sun_path)) {
     return refuse(ErrorCode::kInvalidArgument, "the path is longer than 107 bytes", 0);
@@ -299,9 +299,6 @@ void ControlSocket::accept() {
     if (error == boost::asio::error::operation_aborted) {
       return;
     }
-    if (!error) {
-      admit(std::move(socket));
-    }
     if (error) {
       // Most likely there are no descriptors left: retrying at once would only waste CPU time.
       retry_.expires_after(std::chrono::seconds(1));
@@ -312,6 +309,7 @@ void ControlSocket::accept() {
       });
       return;
     }
+    admit(std::move(socket));
     accept();
   });
 }

@@ -83,17 +83,13 @@ void ExecutorWorker::submit(std::vector<migration::Order> orders) {
   (void)worker_.post(kDoing, [this, orders = std::move(orders)]() mutable {
     if (recovery_tries_ > 0) {
       std::move(orders.begin(), orders.end(), std::back_inserter(held_));
-    } else {
-      submit_now(std::move(orders));
+      return;
     }
+    for (migration::Order& order : orders) {
+      executor_.submit(std::move(order));
+    }
+    pump();
   });
-}
-
-void ExecutorWorker::submit_now(std::vector<migration::Order> orders) {
-  for (migration::Order& order : orders) {
-    executor_.submit(std::move(order));
-  }
-  pump();
 }
 
 void ExecutorWorker::cancel(std::vector<VmId> vms) {

@@ -54,7 +54,6 @@ class ExecutorWorker {
  private:
   void try_to_recover();
   void cancel_now(const std::vector<VmId>& vms);
-  void submit_now(std::vector<migration::Order> orders);
   void pump();
   void pump_at(Microseconds when);
   void report(std::vector<migration::ActionEvent> events);
