@@ -49,9 +49,10 @@ class Words {
     std::vector<NodeId> nodes;
     std::string_view list = word();
     while (good_ && list != kNone && !list.empty()) {
-      const std::string_view one = list.substr(0, list.find(','));
-      list.remove_prefix(std::min(one.size() + 1, list.size()));
-      nodes.push_back(Words(one).node_checked(good_));
+      Words one(list.substr(0, list.find(',')));
+      list.remove_prefix(std::min(one.rest_.size() + 1, list.size()));
+      nodes.push_back(one.node());
+      good_ = good_ && one.good_;
     }
     return nodes;
   }
@@ -67,11 +68,6 @@ class Words {
 
  private:
   static constexpr std::int32_t kMostNodeNumber = 1 << 20;
-  NodeId node_checked(bool& good) {
-    const NodeId id = node();
-    good = good && good_;
-    return id;
-  }
 
   std::string_view rest_;
   bool good_ = true;
@@ -136,22 +132,22 @@ std::string reservation_text(const Reservation& reservation) {
   return text;
 }
 
-/// Reads a line that belongs to a reservation; false if it does not.
-bool read_reservation(std::string_view kind, Words& words, std::vector<Reservation>& all) {
+/// Reads a line that belongs to a reservation; does nothing if it does not.
+void read_reservation(std::string_view kind, Words& words, std::vector<Reservation>& all) {
   if (kind == "reservation") {
     all.emplace_back();
     words.must_be(all.size() <= Reservations::kMost);
     if (Words copy = words; copy.word() != kNone) {
       all.back().vm_id = words.vm();
     }
-    return true;
+    return;
   }
   if (kind != "for-vm" && kind != "for-group" && kind != "for-owner" && kind != "reserved") {
-    return false;
+    return;
   }
   words.must_be(!all.empty());
   if (!words.good()) {
-    return true;
+    return;
   }
   if (kind == "for-vm") {
     all.back().vm = words.rest();
@@ -164,7 +160,6 @@ bool read_reservation(std::string_view kind, Words& words, std::vector<Reservati
     const Bytes page_size = words.bytes();
     all.back().memory.push_back({node, page_size, words.bytes()});
   }
-  return true;
 }
 
 }  // namespace
@@ -247,7 +242,7 @@ Result<StampedAdmission> parse_admission(std::string_view text) {
         read.state.expected.back().memory.push_back({node, page_size, memory});
       }
     } else {
-      (void)read_reservation(kind, words, read.state.reservations);  // else a newer daemon's
+      read_reservation(kind, words, read.state.reservations);  // or a newer daemon's line
     }
     if (!words.good()) {
       return failure(ErrorCode::kCorrupt, fmt::format("line {} of the admission state, '{}', is "

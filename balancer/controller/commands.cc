@@ -39,15 +39,6 @@ OptionView option_view(const OptionRow& info, const Settings& settings) {
   return view;
 }
 
-Result<OptionView> one_option(const std::string& name, const Settings& settings) {
-  if (const OptionRow* info = find_option(name); info != nullptr) {
-    return option_view(*info, settings);
-  }
-  Options scratch = settings.options;
-  // This fails because of the name alone; the error names the closest match.
-  return tl::unexpected(set_option(scratch, name, 0).error());
-}
-
 /// Shows assumed homes: while nothing is ordered, a home that no pins show is an assumption.
 void show_assumed_homes(const ControllerState& state, HostView& view) {
   if (state.setup.mode == Mode::kActive || state.ledger.topology().only_home()) {
@@ -172,7 +163,12 @@ Result<OptionsView> reply_to(const ControllerState& state, const OptionsListRequ
 }
 
 Result<OptionView> reply_to(const ControllerState& state, const OptionsGetRequest& request) {
-  return one_option(request.name, state.setup);
+  if (const OptionRow* info = find_option(request.name); info != nullptr) {
+    return option_view(*info, state.setup);
+  }
+  Options scratch = state.setup.options;
+  // This fails because of the name alone; the error names the closest match.
+  return tl::unexpected(set_option(scratch, request.name, 0).error());
 }
 
 Result<PolicyView> reply_to(const ControllerState& state, const PolicyRequest& request) {

@@ -176,10 +176,6 @@ class Reconciliation {
   Effects& effects_;
 };
 
-}  // namespace
-
-namespace {
-
 /// True if a spilling client is pinned to its home only, which was done externally, and this ends
 /// the spill: that is so the first three times; after that its pins count as external.
 bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader& reader,

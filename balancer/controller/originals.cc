@@ -15,26 +15,6 @@ bool is_ours(const Original::Pins& pins, const std::vector<CpuId>& cpus) {
   return std::find(pins.ours.begin(), pins.ours.end(), cpus) != pins.ours.end();
 }
 
-/// Notes a change of the same process.
-void note(Original& original, const VmChange& change) {
-  for (const PinChange& pin : change.pins) {
-    const auto [entry, is_new] =
-        original.threads.try_emplace({pin.thread, pin.number}, Original::Pins{pin.before, {}});
-    Original::Pins& pins = entry->second;
-    if (!is_new && pin.before != pins.found && !is_ours(pins, pin.before)) {
-      pins = {pin.before, {}};  // changed externally since
-    }
-    if (!is_ours(pins, pin.after)) {
-      pins.ours.push_back(pin.after);
-    }
-  }
-  const bool sets_nodes =
-      change.memory_mode == MemoryMode::kMask || !change.memory.allowed_after.empty();
-  if (sets_nodes && !change.memory.quotas.empty() && !original.memory_nodes) {
-    original.memory_nodes = change.memory.allowed_before;
-  }
-}
-
 /// Every thread of the VM with its current pin, in the order in which pins are made.
 std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads_of(const VmDescription& vm) {
   std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads;
@@ -48,33 +28,6 @@ std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads_of(const VmDescript
   }
   return threads;
 }
-
-}  // namespace
-
-std::vector<NodeId> nodes_with_memory(const Topology& topology) {
-  std::vector<NodeId> nodes;
-  for (const Node& node : topology.nodes) {
-    if (node.memory > Bytes{}) {
-      nodes.push_back(node.id);
-    }
-  }
-  return nodes;
-}
-
-void record_change(Original& original, const VmChange& change) {
-  if (original.process != change.process) {
-    original = {change.process, {}, {}};
-  }
-  note(original, change);
-}
-
-void record_order(Originals& originals, const migration::Order& order) {
-  for (const VmChange& change : order.changes) {
-    record_change(originals[change.vm], change);
-  }
-}
-
-namespace {
 
 bool has_node(const std::vector<NodeId>& nodes, NodeId node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
@@ -152,6 +105,44 @@ migration::MemoryChange memory_change_to_original(const VmDescription& vm, const
 }
 
 }  // namespace
+
+std::vector<NodeId> nodes_with_memory(const Topology& topology) {
+  std::vector<NodeId> nodes;
+  for (const Node& node : topology.nodes) {
+    if (node.memory > Bytes{}) {
+      nodes.push_back(node.id);
+    }
+  }
+  return nodes;
+}
+
+void record_change(Original& original, const VmChange& change) {
+  if (original.process != change.process) {
+    original = {change.process, {}, {}};
+  }
+  for (const PinChange& pin : change.pins) {
+    const auto [entry, is_new] =
+        original.threads.try_emplace({pin.thread, pin.number}, Original::Pins{pin.before, {}});
+    Original::Pins& pins = entry->second;
+    if (!is_new && pin.before != pins.found && !is_ours(pins, pin.before)) {
+      pins = {pin.before, {}};  // changed externally since
+    }
+    if (!is_ours(pins, pin.after)) {
+      pins.ours.push_back(pin.after);
+    }
+  }
+  const bool sets_nodes =
+      change.memory_mode == MemoryMode::kMask || !change.memory.allowed_after.empty();
+  if (sets_nodes && !change.memory.quotas.empty() && !original.memory_nodes) {
+    original.memory_nodes = change.memory.allowed_before;
+  }
+}
+
+void record_order(Originals& originals, const migration::Order& order) {
+  for (const VmChange& change : order.changes) {
+    record_change(originals[change.vm], change);
+  }
+}
 
 migration::MemoryChange widened_as_found(const VmDescription& vm, const Original& original,
                                          const Topology& topology) {

@@ -126,6 +126,30 @@ VmDescription reserved_vm(const ReserveRequest& request) {
   return vm;
 }
 
+std::vector<ReservedMemoryView> reserved_memory_view(const std::vector<PromisedMemory>& memory) {
+  std::vector<ReservedMemoryView> rows;
+  for (const PromisedMemory& part : memory) {
+    rows.push_back({part.node, part.page_size.value, part.memory.value});
+  }
+  return rows;
+}
+
+std::vector<PromisedMemory> memory_in(const std::vector<ReservedMemoryView>& rows) {
+  std::vector<PromisedMemory> memory;
+  for (const ReservedMemoryView& part : rows) {
+    const bool can_be = part.page_bytes >= 0 && part.memory_bytes > 0 &&
+                        part.memory_bytes <= (kMostMemoryMib << 20U);
+    if (can_be) {
+      memory.push_back({part.node, Bytes{part.page_bytes}, Bytes{part.memory_bytes}});
+    }
+  }
+  return memory;
+}
+
+std::int32_t vcpus_in(std::int64_t vcpus) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(vcpus, 0, kMostVcpus));
+}
+
 }  // namespace
 
 void report_reservations(ControllerState& state, ReservationChanged change, Effects& effects) {
@@ -308,34 +332,6 @@ std::vector<NodeId> take_up_reservations(ControllerState& state, const VmDescrip
 }
 
 // ---- shown and kept ----
-
-namespace {
-
-std::vector<ReservedMemoryView> reserved_memory_view(const std::vector<PromisedMemory>& memory) {
-  std::vector<ReservedMemoryView> rows;
-  for (const PromisedMemory& part : memory) {
-    rows.push_back({part.node, part.page_size.value, part.memory.value});
-  }
-  return rows;
-}
-
-std::vector<PromisedMemory> memory_in(const std::vector<ReservedMemoryView>& rows) {
-  std::vector<PromisedMemory> memory;
-  for (const ReservedMemoryView& part : rows) {
-    const bool can_be = part.page_bytes >= 0 && part.memory_bytes > 0 &&
-                        part.memory_bytes <= (kMostMemoryMib << 20U);
-    if (can_be) {
-      memory.push_back({part.node, Bytes{part.page_bytes}, Bytes{part.memory_bytes}});
-    }
-  }
-  return memory;
-}
-
-std::int32_t vcpus_in(std::int64_t vcpus) {
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(vcpus, 0, kMostVcpus));
-}
-
-}  // namespace
 
 ReservationsView reservations_view(const std::vector<Reservation>& reservations) {
   ReservationsView view;
