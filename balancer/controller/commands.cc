@@ -6,7 +6,6 @@
 #include "balancer/controller/external_pinning.h"
 #include "balancer/controller/far_memory.h"
 #include "balancer/controller/found_pins.h"
-#include "balancer/controller/host_view.h"
 #include "balancer/controller/reports.h"
 #include "balancer/controller/room_making.h"
 #include "balancer/controller/views.h"

@@ -96,10 +96,7 @@ void measure_outcomes(ControllerState& state, Effects& effects) {
   for (const MeasuredOutcome& outcome :
        state.outcomes.settle(state.last.snapshot, state.setup.options)) {
     if (const auto finished = state.orders.take_finished(outcome.action)) {
-      effects.outcomes.push_back({outcome.action, outcome.before.lost, outcome.after.lost,
-                                  outcome.before.imbalance, outcome.after.imbalance,
-                                  outcome.locality_before, outcome.locality_after, finished->moved,
-                                  finished->took});
+      effects.outcomes.push_back({outcome, finished->moved, finished->took});
     }
   }
   state.orders.keep_finished(

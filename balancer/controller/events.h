@@ -14,6 +14,7 @@
 #include "balancer/controller/admission_state.h"
 #include "balancer/controller/memory_steering.h"
 #include "balancer/controller/room_needed.h"
+#include "balancer/core/outcomes.h"
 #include "balancer/core/reservations.h"
 #include "balancer/model/admission_mode.h"
 #include "balancer/model/mode.h"
@@ -162,14 +163,7 @@ struct HomeDecided {
 };
 
 /// The measured effect of an action, as opposed to its prediction.
-struct OutcomeMeasured {
-  std::int64_t action = 0;
-  CpuTime lost_before;
-  CpuTime lost_after;
-  Permille imbalance_before;
-  Permille imbalance_after;
-  std::optional<Permille> locality_before;
-  std::optional<Permille> locality_after;
+struct OutcomeMeasured : MeasuredOutcome {
   Bytes moved;
   Microseconds took;
 };

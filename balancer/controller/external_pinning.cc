@@ -275,7 +275,7 @@ void record_regrouped(const ClientGroups& before, const Ledger& ledger, std::int
     for (const auto& [vcpu, client] : clients_of_vcpus(vm)) {
       const auto known = former->second.find(vcpu);
       if (known != former->second.end() && known->second != client) {
-        vms[id].outdated_since = vms.of(id).outdated_since.value_or(epoch);
+        vms[id].outdate(epoch);
       }
     }
   }
@@ -284,7 +284,7 @@ void record_regrouped(const ClientGroups& before, const Ledger& ledger, std::int
 void record_other_cpus(const Ledger& ledger, std::int64_t epoch, ManagedVms& vms) {
   for (const auto& [id, vm] : ledger.vms()) {
     if (!vms.of(id).is_left_alone()) {
-      vms[id].outdated_since = vms.of(id).outdated_since.value_or(epoch);
+      vms[id].outdate(epoch);
     }
   }
 }

@@ -60,7 +60,7 @@ void Homes::adopt_found(const VmId& id, std::int64_t epoch) {
                !is_given_isolated_cpus(vm, vm.clients[index], remembered->second,
                                        ledger_.topology())) {
       // The CPUs of its home went offline while the daemon was not running.
-      managed.outdated_since = managed.outdated_since.value_or(epoch);
+      managed.outdate(epoch);
     } else if (const auto home = find_cpu_subset(vm, index, ledger_.topology(), managed)) {
       found.emplace_back(client, *home);
       managed.why_here[client.index] = "it was placed here before the daemon was last started";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/controller/host_view.h"
-
+// The part of views.h about the whole host.
 #include <array>
 #include <optional>
 #include <utility>

@@ -75,6 +75,8 @@ struct ManagedVm {
   [[nodiscard]] bool rests_in(std::int64_t epoch) const {
     return rest && rest->until_epoch > epoch;
   }
+  /// Marks its pins as outdated, if they are not already.
+  void outdate(std::int64_t epoch) { outdated_since = outdated_since.value_or(epoch); }
   /// Counts one more repair of its pins. Returns how many are remembered.
   std::int64_t count_repair(std::int64_t epoch);
   /// Forgets half of the repairs after every kRepairsFade epochs without another one.

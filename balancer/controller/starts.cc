@@ -2,7 +2,6 @@
 #include "balancer/controller/starts.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "balancer/controller/totals.h"
+#include "balancer/core/ledger.h"
 #include "balancer/core/planner.h"
 #include "balancer/core/search.h"
 #include "balancer/model/view.h"
@@ -27,6 +29,11 @@ namespace vmnuma::balancer {
 /// Why a guard stopped a candidate, with the option's value if it has one.
 [[nodiscard]] std::string guard_text(Guard guard, const Options& options);
 
+/// The whole host in one answer: nodes, clients and counters. Nodes and VMs are in the order of the
+/// snapshot. Those that were not measured in its epoch have no figures. What only the controller
+/// knows is left out: promises, advice, and the last three fields.
+[[nodiscard]] HostView host_view(const Snapshot& snapshot, const Ledger& ledger,
+                                 const Totals& totals);
 [[nodiscard]] PlanView plan_view(const Snapshot& snapshot, const Plan& plan, const Options& options,
                                  Mode mode);
 /// Everything that can be said about one VM. `why` has a sentence per client.

@@ -72,10 +72,10 @@ stats::ActionRow action_row(const migration::Order& order, stats::WallTime now) 
 }
 
 stats::ActionOutcome outcome_row(const OutcomeMeasured& outcome) {
-  return {outcome.lost_before,
-          outcome.lost_after,
-          outcome.imbalance_before,
-          outcome.imbalance_after,
+  return {outcome.before.lost,
+          outcome.after.lost,
+          outcome.before.imbalance,
+          outcome.after.imbalance,
           outcome.locality_before,
           outcome.locality_after,
           outcome.moved,

@@ -218,7 +218,7 @@ void Simulation::listen() {
   for (const balancer::OutcomeMeasured& outcome : report.outcomes) {
     PredictedAction& action = predicted_.at(outcome.action);
     action.ended = epoch_;
-    action.measured = outcome.lost_before - outcome.lost_after;
+    action.measured = outcome.before.lost - outcome.after.lost;
     result_.predictions.push_back(action);
     predicted_.erase(outcome.action);
   }

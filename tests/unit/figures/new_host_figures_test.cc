@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/controller/host_view.h"
 #include "balancer/controller/reports.h"
+#include "balancer/controller/views.h"
 #include "stats/history/epoch_rows.h"
 #include "tests/support/time_zone.h"
 #include "tests/unit/balancer/host_story.h"
