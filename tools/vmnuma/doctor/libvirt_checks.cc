@@ -46,6 +46,24 @@ std::string_view unit_of(const Directory& root) {
   return exists(root, "/usr/lib/systemd/system/virtqemud.socket") ? kModular : kWhole;
 }
 
+/// Returns whether a process listens on the socket (proc(5), /proc/net/unix).
+bool is_listened_on(const Directory& root, std::string_view socket) {
+  // "ffff888102e64c00: 00000002 00000000 00010000 0001 01 21413 /run/libvirt/libvirt-sock", where
+  // 00010000 is __SO_ACCEPTCON (Linux 6.1, net/unix/af_unix.c, unix_seq_show).
+  std::istringstream lines(root.read("proc/net/unix").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string flags;
+    std::string path;
+    std::string passed;
+    words >> passed >> passed >> passed >> flags >> passed >> passed >> passed >> path;
+    if (flags == "00010000" && (path == socket || path == fmt::format("/var{}", socket))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Finding unreachable(const Directory& root, const LibvirtDaemon& daemon,
                     const balancer::StatusView& status, std::string_view reason) {
   std::string what = fmt::format("the daemon does not reach {}: {}", status.uri, reason);
@@ -87,23 +105,6 @@ LibvirtDaemon libvirt_daemon_of(const Directory& root, std::string_view uri) {
     return modular();
   }
   return whole();
-}
-
-bool is_listened_on(const Directory& root, std::string_view socket) {
-  // "ffff888102e64c00: 00000002 00000000 00010000 0001 01 21413 /run/libvirt/libvirt-sock", where
-  // 00010000 is __SO_ACCEPTCON (Linux 6.1, net/unix/af_unix.c, unix_seq_show).
-  std::istringstream lines(root.read("proc/net/unix").value_or(""));
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string flags;
-    std::string path;
-    std::string passed;
-    words >> passed >> passed >> passed >> flags >> passed >> passed >> passed >> path;
-    if (flags == "00010000" && (path == socket || path == fmt::format("/var{}", socket))) {
-      return true;
-    }
-  }
-  return false;
 }
 
 Finding check_libvirt(const Directory& root, const balancer::StatusView& status) {

@@ -28,9 +28,6 @@ struct LibvirtDaemon {
 /// remoteGetUNIXSocket).
 [[nodiscard]] LibvirtDaemon libvirt_daemon_of(const files::Directory& root, std::string_view uri);
 
-/// Returns whether a process listens on the socket (proc(5), /proc/net/unix).
-[[nodiscard]] bool is_listened_on(const files::Directory& root, std::string_view socket);
-
 /// `status` is the answer of the daemon that balances this host.
 [[nodiscard]] Finding check_libvirt(const files::Directory& root,
                                     const balancer::StatusView& status);
