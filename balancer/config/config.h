@@ -119,6 +119,9 @@ struct Config {
   bool operator==(const Config&) const = default;
 
   [[nodiscard]] Origin origin_of(std::string_view key) const;
+  /// The policy that the file contains for this VM; an entry by UUID takes precedence over one by
+  /// name. Null if there is none.
+  [[nodiscard]] const VmPolicy* policy_of(const VmId& vm, std::string_view name) const;
 };
 
 /// What is displayed for VMs that no libvirt manages.

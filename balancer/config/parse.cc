@@ -220,6 +220,14 @@ Origin Config::origin_of(std::string_view key) const {
   return found == origins.end() ? Origin::kDefault : found->second;
 }
 
+const VmPolicy* Config::policy_of(const VmId& vm, std::string_view name) const {
+  auto found = vms.find(to_text(vm));
+  if (found == vms.end()) {
+    found = vms.find(name);
+  }
+  return found == vms.end() ? nullptr : &found->second;
+}
+
 void apply_options(Config& config, const OptionValues& values, Origin origin) {
   for (const auto& [name, value] : values) {
     VMNUMA_CHECK(set_option(config.options, name, value));

@@ -264,6 +264,10 @@ class Writer {
   void write_start() {
     pugi::xml_node vcpu = domain_.child("vcpu");
     if (advice_.binding == AdvisedBinding::kAuto) {
+      if (!vcpu) {
+        vcpu = add_after({"currentMemory", "memory"}, "vcpu");
+        vcpu.text().set(1);
+      }
       set(vcpu, "placement", "auto");
     } else if (advice_.binding == AdvisedBinding::kCells &&
                is(vcpu.attribute("placement"), "auto")) {
@@ -329,9 +333,9 @@ class Writer {
 
   void write_io_threads() {
     if (advice_.io_threads > 0 && !domain_.child("iothreads") && !domain_.child("iothreadids")) {
-      const pugi::xml_node vcpus = domain_.child("vcpus");
-      pugi::xml_node threads = add_line_after(vcpus ? vcpus : domain_.child("vcpu"), "iothreads");
-      threads.text().set(advice_.io_threads);
+      add_after({"vcpus", "vcpu", "currentMemory", "memory"}, "iothreads")
+          .text()
+          .set(advice_.io_threads);
       std::int32_t next = 0;
       for (const pugi::xml_node disk : domain_.child("devices").children("disk")) {
         if (!is_virtio_disk(disk)) {

@@ -210,6 +210,20 @@ TEST_F(TopFrameTest, SelectedClientIsAlwaysShown) {
   }
 }
 
+TEST_F(TopFrameTest, AClickOnARowChoosesTheClientOfThatRowOnScreensOfEveryHeight) {
+  TopData data = many(8, 30);
+  data.host.status.transfers.assign(9, tests::status_view().transfers[0]);
+  for (std::size_t rows = 1; rows <= 40; ++rows) {
+    const auto lines = top_frame(data, {}, {rows, 80});
+    for (std::size_t row = 0; row < lines.size(); ++row) {
+      const auto client = client_at(data, {}, {rows, 80}, row);
+      const std::string text = plain_text({lines[row]});
+      EXPECT_EQ(client ? client->vm : "", text.starts_with("vm") ? text.substr(0, 5) : "")
+          << "row " << row << " of " << rows << ": " << text;
+    }
+  }
+}
+
 TEST_F(TopFrameTest, WhatDoesNotFitIsCounted) {
   TopData data = many(20, 100);
   data.host.status.transfers.assign(9, tests::status_view().transfers[0]);

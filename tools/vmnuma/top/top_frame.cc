@@ -63,12 +63,15 @@ std::vector<Line> head(const TopData& data) {
   return lines;
 }
 
-/// Returns a line per entry; if they are more than `most`, the last one counts the others.
+/// Returns a line per entry, `most` at most; if there are more, the last line counts them.
 template <class Entry, class LineOf>
 std::vector<Line> limited_rows(const std::vector<Entry>& entries, std::string_view what,
                                std::size_t most, LineOf line_of) {
   std::vector<Line> lines;
   for (const Entry& entry : entries) {
+    if (lines.size() == most) {
+      break;
+    }
     if (lines.size() + 1 == most && entries.size() > most) {
       lines.push_back(
           plain(fmt::format("and {} more {}", entries.size() - lines.size(), what), Style::kDim));
