@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "placement/model/held_memory.h"
-
 namespace vmnuma {
 
 namespace {

@@ -8,7 +8,6 @@
 #include "placement/advice/sizing.h"
 #include "placement/advice/words.h"
 #include "placement/clients.h"
-#include "placement/model/held_memory.h"
 #include "placement/model/text.h"
 
 namespace vmnuma {

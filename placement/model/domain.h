@@ -295,6 +295,11 @@ struct PagesOfSize {
 [[nodiscard]] std::vector<NodeId> bound_nodes(const VmDescription& vm,
                                               const std::vector<std::int32_t>& cells);
 
+/// Returns why none of the VM's memory may be touched, because the kernel can neither move nor
+/// reclaim it; nothing if it may: its memory mode is hands-off, a device or something else pins it,
+/// or it is locked.
+[[nodiscard]] std::optional<std::string> why_memory_is_held(const VmDescription& vm);
+
 /// Returns why this VM's memory cannot be moved, as a sentence for people, or nothing if it can.
 /// VFIO and the like pin it, <locked/> forbids it, a strict, preferred or interleave numatune binds
 /// it, and hands-off is the administrator's choice.
