@@ -267,7 +267,7 @@ NodeResource huge_pages(const Topology& topology, const VmDescription& vm, const
                         const std::vector<FreeHugePages>& free) {
   const Bytes size = asked.page_size;
   NodeResource pages{"huge pages of " + std::to_string(size.value / 1024) + " KiB",
-                     (asked.memory.value + size.value - 1) / size.value,
+                     divided_up(asked.memory.value, size.value),
                      {},
                      {}};
   for (const Node& node : topology.nodes) {

@@ -8,20 +8,16 @@ namespace {
 
 using Vcpus = std::vector<std::int32_t>;
 
-std::int64_t divided_up(std::int64_t amount, std::int64_t by) {
-  return (amount + by - 1) / by;
-}
-
 /// For a VM that fits one of its homes, the size of the largest; else that of the smallest, so that
 /// each of its clients can live on any of them.
 std::size_t client_size(const VmDescription& vm, const Topology& topology,
-                        const std::vector<NodeIndex>& homes, bool prefer_ht) {
+                        const std::vector<NodeIndex>& homes, bool by_threads) {
   const VmPolicy& policy = vm.policy;
   std::int32_t smallest = 0;
   std::int32_t largest = 0;
   for (const NodeIndex home : homes) {
     const Node& node = topology.nodes[home];
-    const std::int32_t places = prefer_ht ? node.cpu_count() : node.core_count();
+    const std::int32_t places = by_threads ? node.cpu_count() : node.core_count();
     smallest = smallest == 0 ? places : std::min(smallest, places);
     largest = std::max(largest, places);
   }
@@ -123,12 +119,6 @@ std::vector<Vcpus> split_by_sockets(const VmDescription& vm, std::size_t size, s
   return cut_evenly(units_of(vm.vcpus, 1), groups);
 }
 
-struct CellGroup {
-  Vcpus vcpus;
-  std::vector<std::int32_t> cells;
-  Bytes memory;
-};
-
 Vcpus online_in(const GuestCell& cell, const VmDescription& vm) {
   Vcpus online;
   std::set_intersection(cell.vcpus.begin(), cell.vcpus.end(), vm.vcpus.begin(), vm.vcpus.end(),
@@ -137,10 +127,10 @@ Vcpus online_in(const GuestCell& cell, const VmDescription& vm) {
 }
 
 /// Returns how many runs of whole neighbouring cells are needed if each holds at most `most` vCPUs.
-std::size_t groups_needed(const std::vector<CellGroup>& cells, std::size_t most) {
+std::size_t groups_needed(const std::vector<ClientShape>& cells, std::size_t most) {
   std::size_t groups = 0;
   std::size_t filled = most + 1;
-  for (const CellGroup& cell : cells) {
+  for (const ClientShape& cell : cells) {
     if (filled + cell.vcpus.size() > most) {
       ++groups;
       filled = 0;
@@ -152,19 +142,19 @@ std::size_t groups_needed(const std::vector<CellGroup>& cells, std::size_t most)
 
 /// Joins neighbouring cells into as few groups as `size` allows, and as evenly as possible among
 /// the ways to do so.
-std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size_t size,
-                                  std::size_t count) {
+std::vector<ClientShape> join_cells(const std::vector<ClientShape>& cells, std::size_t size,
+                                    std::size_t count) {
   const std::size_t fewest = std::max(count, groups_needed(cells, size));
   std::size_t even = 1;
-  for (const CellGroup& cell : cells) {
+  for (const ClientShape& cell : cells) {
     even = std::max(even, cell.vcpus.size());
   }
   while (groups_needed(cells, even) > fewest) {
     ++even;
   }
-  std::vector<CellGroup> groups;
+  std::vector<ClientShape> groups;
   std::size_t left = cells.size();
-  for (const CellGroup& cell : cells) {
+  for (const ClientShape& cell : cells) {
     const bool must_open = groups.empty() || groups.back().vcpus.size() + cell.vcpus.size() > even;
     // If more than the fewest groups were requested, the remaining cells must make enough of them.
     const bool should_open =
@@ -172,13 +162,13 @@ std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size
     if (must_open || should_open) {
       groups.emplace_back();
     }
-    CellGroup& group = groups.back();
+    ClientShape& group = groups.back();
     group.vcpus.insert(group.vcpus.end(), cell.vcpus.begin(), cell.vcpus.end());
     group.cells.insert(group.cells.end(), cell.cells.begin(), cell.cells.end());
     group.memory += cell.memory;
     --left;
   }
-  for (CellGroup& group : groups) {
+  for (ClientShape& group : groups) {
     std::sort(group.vcpus.begin(), group.vcpus.end());  // cells may interleave
   }
   return groups;
@@ -186,31 +176,29 @@ std::vector<CellGroup> join_cells(const std::vector<CellGroup>& cells, std::size
 
 std::vector<ClientShape> split_by_cells(const VmDescription& vm, std::size_t size,
                                         std::size_t count) {
-  std::vector<CellGroup> cells;
+  std::vector<ClientShape> cells;
   bool all_fit = true;
   for (const GuestCell& cell : vm.cells) {
     Vcpus online = online_in(cell, vm);
     all_fit = all_fit && online.size() <= size;
     cells.push_back({std::move(online), {cell.id}, cell.memory});
   }
+  if (all_fit) {
+    return join_cells(cells, size, count);
+  }
+  // A cell is larger than a node: such cells are cut one by one, the others stay whole.
   std::vector<ClientShape> shapes;
-  if (!all_fit) {
-    // A cell is larger than a node: such cells are cut one by one, the others stay whole.
-    for (const CellGroup& cell : cells) {
-      const auto parts = static_cast<std::size_t>(
-          std::max<std::int64_t>(1, divided_up(static_cast<std::int64_t>(cell.vcpus.size()),
-                                               static_cast<std::int64_t>(size))));
-      for (Vcpus& part : cut_evenly(units_of(cell.vcpus, 1), parts)) {
-        const auto share = static_cast<std::int64_t>(part.size());
-        const auto whole = static_cast<std::int64_t>(cell.vcpus.size());
-        const Bytes memory = parts == 1 ? cell.memory : scaled(cell.memory, share, whole);
-        shapes.push_back(
-            {std::move(part), parts == 1 ? cell.cells : std::vector<std::int32_t>{}, memory});
-      }
+  for (ClientShape& cell : cells) {
+    const auto whole = static_cast<std::int64_t>(cell.vcpus.size());
+    const auto parts = static_cast<std::size_t>(
+        std::max<std::int64_t>(1, divided_up(whole, static_cast<std::int64_t>(size))));
+    if (parts == 1) {
+      shapes.push_back(std::move(cell));
+      continue;
     }
-  } else {
-    for (CellGroup& group : join_cells(cells, size, count)) {
-      shapes.push_back({std::move(group.vcpus), std::move(group.cells), group.memory});
+    for (Vcpus& part : cut_evenly(units_of(cell.vcpus, 1), parts)) {
+      const auto share = static_cast<std::int64_t>(part.size());
+      shapes.push_back({std::move(part), {}, scaled(cell.memory, share, whole)});
     }
   }
   return shapes;
@@ -354,19 +342,21 @@ std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmDescripti
   return homes;
 }
 
+bool counts_threads(const VmPolicy& policy, bool prefer_ht) {
+  return prefer_ht || policy.prefer_ht || policy.topology_policy == TopologyPolicy::kRestricted ||
+         policy.topology_policy == TopologyPolicy::kBestEffort;
+}
+
 std::vector<ClientShape> split_into_clients(const VmDescription& vm, const Topology& topology,
                                             bool prefer_ht) {
   const std::vector<NodeIndex> homes = allowed_homes(topology, vm);
   if (vm.vcpus.empty() || homes.empty()) {
     return {};
   }
-  const TopologyPolicy together = vm.policy.topology_policy;
   const bool one = must_be_whole(vm.policy) && holds_whole(topology.nodes[homes.front()], vm);
-  const std::size_t size = one ? vm.vcpus.size()
-                               : client_size(vm, topology, homes,
-                                             prefer_ht || vm.policy.prefer_ht ||
-                                                 together == TopologyPolicy::kRestricted ||
-                                                 together == TopologyPolicy::kBestEffort);
+  const std::size_t size =
+      one ? vm.vcpus.size()
+          : client_size(vm, topology, homes, counts_threads(vm.policy, prefer_ht));
 
   // Memory that does not fit a node calls for more clients only if the administrator wants it
   // spread.

@@ -82,6 +82,10 @@ void keep_its_sockets(const Topology& topology, const VmDescription& vm,
 [[nodiscard]] std::vector<NodeIndex> wished_nodes(const Topology& topology,
                                                   const VmDescription& vm);
 
+/// Returns true if hardware threads, not only cores, count as places for the VM's vCPUs.
+/// `prefer_ht` is the host's option.
+[[nodiscard]] bool counts_threads(const VmPolicy& policy, bool prefer_ht);
+
 /// Returns the clients of `vm` on this host. `prefer_ht` counts threads (the VM's policy or the
 /// host's option). Empty if the VM has no online vCPU or the host has no node to live on.
 [[nodiscard]] std::vector<ClientShape> split_into_clients(const VmDescription& vm,

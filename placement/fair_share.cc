@@ -6,18 +6,16 @@
 namespace vmnuma {
 namespace {
 
-/// Products of times and weights: floors that are weights of themselves (confined_shares.cc), in
-/// epochs of a minute on thousands of CPUs, exceed 64 bits.
-__extension__ using WideProduct = __int128;
-
-/// A level as a fraction: `weight` units of weight get `amount`.
+/// A level as a fraction: `weight` units of weight get `amount`. Products of times and weights
+/// exceed 64 bits: floors that are weights of themselves (confined_shares.cc), in epochs of a
+/// minute on thousands of CPUs.
 struct Level {
   std::int64_t amount = 0;
   std::int64_t weight = 1;
 };
 
 bool below(const Level& a, const Level& b) {
-  return WideProduct{a.amount} * b.weight < WideProduct{b.amount} * a.weight;
+  return WideInt{a.amount} * b.weight < WideInt{b.amount} * a.weight;
 }
 
 /// An end of a linear piece: from this level on the total grows faster or slower.
@@ -51,9 +49,8 @@ Level find_level(std::int64_t supply, std::span<const Claim> claims) {
   std::int64_t slope = 0;
   std::int64_t base = total;
   for (const Bend& bend : bends) {
-    if (slope > 0 &&
-        WideProduct{base} * bend.level.weight + WideProduct{slope} * bend.level.amount >
-            WideProduct{supply} * bend.level.weight) {
+    if (slope > 0 && WideInt{base} * bend.level.weight + WideInt{slope} * bend.level.amount >
+                         WideInt{supply} * bend.level.weight) {
       break;
     }
     // A claim that starts to grow takes its floor out of the base; one that stops adds its ceiling.
@@ -127,7 +124,7 @@ std::vector<CpuTime> fair_shares(CpuTime supply, std::span<const Claim> claims) 
   std::vector<std::int64_t> remainders(claims.size());
   std::int64_t rest = supply.value;
   for (std::size_t i = 0; i < claims.size(); ++i) {
-    const WideProduct exact = WideProduct{claims[i].weight} * level.amount;
+    const WideInt exact = WideInt{claims[i].weight} * level.amount;
     const CpuTime share{static_cast<std::int64_t>(exact / level.weight)};
     shares[i] = std::clamp(share, floor_of(claims[i]), std::max(claims[i].ceiling, CpuTime{}));
     remainders[i] = shares[i] == share ? static_cast<std::int64_t>(exact % level.weight) : 0;

@@ -19,14 +19,13 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
 
 /// The same where the result is in range but the product may not be.
 std::int64_t times_wide(std::int64_t a, std::int64_t b) {
-  __extension__ using Wide = __int128;
-  return static_cast<std::int64_t>((static_cast<Wide>(a) * b) >> Pace::kBits);
+  return static_cast<std::int64_t>((WideInt{a} * b) >> Pace::kBits);
 }
 
 /// amount / by in units of 2^-24, rounded up, so that multiplying by `by` yields at least the
 /// amount.
 std::int64_t rounded_up_part(CpuTime amount, std::int64_t by) {
-  return ((amount.value << Pace::kBits) + by - 1) / by;
+  return divided_up(amount.value << Pace::kBits, by);
 }
 
 /// Thread time that a load runs at a level.

@@ -82,7 +82,7 @@ std::vector<PromisedMemory> take(Reservation& reservation, std::vector<PagesOfSi
   for (PagesOfSize& pages : wanted) {
     const Bytes page = std::max(pages.page_size, kKiB);
     const auto parts = static_cast<std::int64_t>(std::max<std::size_t>(nodes.size(), 1));
-    const Bytes share = page * ((pages.memory.value / page.value + parts - 1) / parts);
+    const Bytes share = page * divided_up(pages.memory.value / page.value, parts);
     const auto take_here = [&](Bytes at_most, std::optional<NodeId> node) {
       for (const PromisedMemory& part :
            take(reservation, pages.page_size, std::min(at_most, pages.memory), node)) {

@@ -8,7 +8,6 @@
 #include "placement/advice/cache_groups.h"
 #include "placement/advice/near_nodes.h"
 #include "placement/advice/pool_devices.h"
-#include "placement/advice/sizing.h"
 #include "placement/advice/words.h"
 #include "placement/clients.h"
 #include "placement/model/text.h"
@@ -21,10 +20,6 @@ namespace {
 constexpr Bytes kCellAlignment = kMiB;
 /// Size of transparent huge pages on x86.
 constexpr Bytes kHugePage = kMiB * 2;
-
-std::int64_t divided_up(std::int64_t amount, std::int64_t by) {
-  return (amount + by - 1) / by;
-}
 
 std::string node_list_text(const std::vector<NodeId>& nodes) {
   return (nodes.size() == 1 ? "node " : "nodes ") + to_list(nodes);
@@ -284,7 +279,9 @@ class Advisor {
     }
     return ": " + counted(fewest, counts_threads() ? "thread" : "core");
   }
-  [[nodiscard]] bool counts_threads() const { return vmnuma::counts_threads(vm_, host_); }
+  [[nodiscard]] bool counts_threads() const {
+    return vmnuma::counts_threads(vm_.policy, host_.prefer_ht);
+  }
   [[nodiscard]] std::int64_t places_on(NodeIndex node) const {
     return counts_threads() ? host_.topology.nodes[node].cpu_count()
                             : host_.topology.nodes[node].core_count();

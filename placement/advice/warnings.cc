@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 
-#include "placement/advice/sizing.h"
 #include "placement/advice/words.h"
 #include "placement/clients.h"
 #include "placement/model/text.h"
@@ -20,7 +19,7 @@ class Warner {
     for (const NodeIndex home : homes_) {
       const Node& node = host.topology.nodes[home];
       const std::int32_t cores = node.core_count();
-      places_.push_back(counts_threads(vm, host) ? node.cpu_count() : cores);
+      places_.push_back(counts_threads(vm.policy, host.prefer_ht) ? node.cpu_count() : cores);
       largest_memory_ = std::max(largest_memory_, memory_of(node));
       most_vcpus_ = std::max(most_vcpus_, places_.back());
       has_smt_ = has_smt_ || node.cpu_count() > cores;

@@ -49,6 +49,14 @@ inline constexpr Bytes kKiB{1024};
 inline constexpr Bytes kMiB{1024 * 1024};
 inline constexpr Bytes kGiB{1024 * 1024 * 1024};
 
+/// For products that may exceed 64 bits.
+__extension__ using WideInt = __int128;
+
+/// amount / by, rounded up; for positive `by` and amounts that are not negative.
+[[nodiscard]] constexpr std::int64_t divided_up(std::int64_t amount, std::int64_t by) {
+  return (amount + by - 1) / by;
+}
+
 /// part / whole in thousandths, rounded towards zero; `when_empty` if whole is not positive.
 [[nodiscard]] constexpr Permille permille_of(std::int64_t part, std::int64_t whole,
                                              Permille when_empty) {
@@ -60,9 +68,7 @@ inline constexpr Bytes kGiB{1024 * 1024 * 1024};
 template <class Unit>
 [[nodiscard]] constexpr Amount<Unit> scaled(Amount<Unit> amount, std::int64_t part,
                                             std::int64_t whole) {
-  __extension__ using Wide = __int128;
-  return whole > 0 ? Amount<Unit>{static_cast<std::int64_t>(static_cast<Wide>(amount.value) * part /
-                                                            whole)}
+  return whole > 0 ? Amount<Unit>{static_cast<std::int64_t>(WideInt{amount.value} * part / whole)}
                    : Amount<Unit>{};
 }
 

@@ -54,8 +54,7 @@ std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm, Bytes part
   for (PagesOfSize& pages : pages_of_vm) {
     pages.memory = scaled(part, pages.memory.value, all.value);
     if (pages.page_size > Bytes{}) {
-      pages.memory = pages.page_size *
-                     ((pages.memory.value + pages.page_size.value - 1) / pages.page_size.value);
+      pages.memory = pages.page_size * divided_up(pages.memory.value, pages.page_size.value);
     }
   }
   return pages_of_vm;
