@@ -274,12 +274,8 @@ NodeResource huge_pages(const Topology& topology, const VmDescription& vm, const
     const auto told = std::find_if(free.begin(), free.end(), [&](const FreeHugePages& one) {
       return one.node == node.id && size_of(one, vm) == size;
     });
-    const auto pool =
-        std::find_if(node.huge_pages.begin(), node.huge_pages.end(),
-                     [size](const HugePagePool& one) { return one.page_size == size; });
-    const std::int64_t known = pool == node.huge_pages.end() ? 0 : pool->pages;
     pages.available.push_back(told == free.end() ? 0 : told->free);
-    pages.capacity.push_back(told == free.end() ? known : told->total);
+    pages.capacity.push_back(told == free.end() ? pages_of(node.huge_pages, size) : told->total);
   }
   return pages;
 }

@@ -49,9 +49,7 @@ MemoryProfile memory_profile(const Snapshot& snapshot, const ClientState& client
     of_its_kind = memory_by_node(snapshot, client);
   }
   const std::vector<Bytes>& memory = of_its_kind.empty() ? client.memory : of_its_kind;
-  for (const Bytes bytes : memory) {
-    profile.resident += bytes;
-  }
+  profile.resident = sum_of(memory);
   for (NodeIndex node = 0; node < memory.size(); ++node) {
     if (const Bytes bytes = memory[node]; bytes.value > 0) {
       profile.parts.push_back(

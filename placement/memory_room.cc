@@ -5,28 +5,13 @@
 #include <map>
 
 namespace vmnuma {
-namespace {
-
-Bytes pool_of(const Node& node, Bytes page_size) {
-  for (const HugePagePool& pool : node.huge_pages) {
-    if (pool.page_size == page_size) {
-      return page_size * pool.pages;
-    }
-  }
-  return Bytes{};
-}
-
-}  // namespace
 
 std::vector<Bytes> memory_by_node(const Snapshot& snapshot, const ClientState& client) {
   std::vector<Bytes> memory = client.memory;
   if (page_size_of(snapshot, client) == Bytes{}) {
     return memory;
   }
-  Bytes beyond = -client.memory_size;
-  for (const Bytes bytes : memory) {
-    beyond += bytes;
-  }
+  Bytes beyond = sum_of(memory) - client.memory_size;
   // It is not known which memory is not from the pool; we assume that it lies where most memory
   // lies.
   while (beyond > Bytes{}) {
@@ -43,11 +28,7 @@ Bytes promised_beside(const Snapshot& snapshot, const ClientState& client) {
   if (snapshot.vms[client.vm].policy.memory_class != MemoryClass::kGuaranteed || all_is_held) {
     return Bytes{};
   }
-  Bytes untouched = client.memory_size;
-  for (const Bytes bytes : memory_by_node(snapshot, client)) {
-    untouched -= bytes;
-  }
-  return std::max(untouched, Bytes{});
+  return std::max(client.memory_size - sum_of(memory_by_node(snapshot, client)), Bytes{});
 }
 
 Bytes outside_pools(const Node& node) {
@@ -94,8 +75,9 @@ MemoryRoom::MemoryRoom(const Snapshot& snapshot) : MemoryRoom(none(snapshot)) {
     for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
       if (!is_filled[kind]) {
         const Bytes page_size = page_size_of(snapshot, client);
-        amounts_[kind][node] += pool_of(snapshot.topology.nodes[node], page_size) -
-                                reservations_of(snapshot.nodes[node], page_size);
+        amounts_[kind][node] +=
+            page_size * pages_of(snapshot.topology.nodes[node].huge_pages, page_size) -
+            reservations_of(snapshot.nodes[node], page_size);
       }
       amounts_[kind][node] -= node < held.size() ? held[node] : Bytes{};
     }

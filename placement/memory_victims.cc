@@ -55,10 +55,7 @@ std::vector<KillPlace> kill_order(const std::vector<MemoryUser>& users, Bytes ho
 }
 
 std::vector<Bytes> effective_protection(std::vector<Bytes> claimed, Bytes available) {
-  Bytes sum;
-  for (const Bytes claim : claimed) {
-    sum += claim;
-  }
+  const Bytes sum = sum_of(claimed);
   if (sum > available) {
     for (Bytes& claim : claimed) {
       claim = scaled(claim, available.value, sum.value);

@@ -431,12 +431,8 @@ void Ledger::remember(const Sample& sample, const Snapshot& snapshot) {
     record.owed_before.resize(std::min(record.owed_before.size(), most));
     ++record.age_epochs;
     if (client.home != kNoNode && client.memory_known) {
-      Bytes all;
-      for (const Bytes bytes : client.memory) {
-        all += bytes;
-      }
       record.local_mib_epochs += client.memory[client.home].value >> 20U;
-      record.all_mib_epochs += all.value >> 20U;
+      record.all_mib_epochs += sum_of(client.memory).value >> 20U;
     }
   }
   last_sample_ = sample;

@@ -20,10 +20,7 @@ std::optional<Permille> owed_lately(const Arrangement& arrangement, const VmStat
     if (arrangement.home(i) == kNoNode) {
       continue;
     }
-    owed += client.owed;
-    for (const CpuTime before : client.owed_before) {
-      owed += before;
-    }
+    owed += client.owed + sum_of(client.owed_before);
     entitled += client.entitled * (static_cast<std::int64_t>(client.owed_before.size()) + 1);
   }
   if (entitled <= CpuTime{}) {

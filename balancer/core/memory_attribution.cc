@@ -40,11 +40,7 @@ std::vector<std::vector<Bytes>> attribute_memory(const std::vector<Bytes>& on_no
       unclaimed[node] -= own;
     }
   }
-  Bytes rest;
-  for (const Bytes bytes : unclaimed) {
-    rest += bytes;
-  }
-  std::vector<Bytes> open = quotas(rest, owners);
+  std::vector<Bytes> open = quotas(sum_of(unclaimed), owners);
   const auto claim = [&](std::size_t owner, NodeIndex node) {
     const Bytes taken = std::min(open[owner], unclaimed[node]);
     parts[owner][node] += taken;

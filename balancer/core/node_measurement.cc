@@ -9,6 +9,7 @@
 #include "balancer/core/averages.h"
 #include "balancer/core/node_usage.h"
 #include "balancer/core/ran_on.h"
+#include "placement/base/sorted.h"
 #include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
@@ -83,10 +84,8 @@ std::vector<CpuTime> set_aside_on_nodes(const Snapshot& snapshot) {
 }
 
 void read_memory(NodeId node, const EpochReading& reading, NodeState& state) {
-  const auto found =
-      std::lower_bound(reading.now.nodes.begin(), reading.now.nodes.end(), node,
-                       [](const NodeSample& entry, NodeId key) { return entry.id < key; });
-  state.memory_read = found != reading.now.nodes.end() && found->id == node;
+  const NodeSample* found = find_sorted(reading.now.nodes, node, &NodeSample::id);
+  state.memory_read = found != nullptr;
   if (state.memory_read) {
     state.free = found->free;
     state.total = found->total;

@@ -3,33 +3,21 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
+
+#include "placement/base/sorted.h"
 
 namespace vmnuma::balancer {
 
 namespace {
 
-std::optional<std::int64_t> busy_at(const Sample& sample, CpuId cpu) {
-  const auto found =
-      std::lower_bound(sample.cpus.begin(), sample.cpus.end(), cpu,
-                       [](const CpuSample& entry, CpuId key) { return entry.id < key; });
-  return found != sample.cpus.end() && found->id == cpu ? std::optional(found->busy_us)
-                                                        : std::nullopt;
-}
-
-std::optional<std::int64_t> copying_at(const Sample& sample, NodeId node) {
-  const auto found =
-      std::lower_bound(sample.nodes.begin(), sample.nodes.end(), node,
-                       [](const NodeSample& entry, NodeId key) { return entry.id < key; });
-  return found != sample.nodes.end() && found->id == node ? std::optional(found->copying_us)
-                                                          : std::nullopt;
-}
-
 CpuTime copied_between(const Sample* before, const Sample& now, NodeId node) {
-  const std::optional<std::int64_t> last = copying_at(now, node);
-  const std::optional<std::int64_t> first = before != nullptr ? copying_at(*before, node) : last;
-  return last && first ? std::max(CpuTime{*last - *first}, CpuTime{}) : CpuTime{};
+  const NodeSample* last = find_sorted(now.nodes, node, &NodeSample::id);
+  const NodeSample* first =
+      before == nullptr ? last : find_sorted(before->nodes, node, &NodeSample::id);
+  return last != nullptr && first != nullptr
+             ? std::max(CpuTime{last->copying_us - first->copying_us}, CpuTime{})
+             : CpuTime{};
 }
 
 }  // namespace
@@ -40,12 +28,13 @@ std::vector<NodeBusy> busy_between(const Topology& topology, const Sample* befor
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
     nodes[node].threads = epoch * topology.nodes[node].cpu_count();
     for (const Cpu& cpu : topology.nodes[node].cpus) {
-      const std::optional<std::int64_t> last = busy_at(now, cpu.id);
-      const std::optional<std::int64_t> first = before != nullptr ? busy_at(*before, cpu.id) : last;
-      if (!last || !first || *last < *first) {
+      const CpuSample* last = find_sorted(now.cpus, cpu.id, &CpuSample::id);
+      const CpuSample* first =
+          before == nullptr ? last : find_sorted(before->cpus, cpu.id, &CpuSample::id);
+      if (last == nullptr || first == nullptr || last->busy_us < first->busy_us) {
         nodes[node].known = false;
       } else {
-        nodes[node].busy += std::min(CpuTime{*last - *first}, epoch);
+        nodes[node].busy += std::min(CpuTime{last->busy_us - first->busy_us}, epoch);
       }
     }
     nodes[node].copying =
@@ -93,10 +82,7 @@ CpuTime take_away(CpuTime amount, const std::vector<NodeIndex>& nodes, const Tim
 
 /// Subtracts what a client ran where it was seen, and returns what must have run elsewhere.
 CpuTime take_where_seen(const ClientUse& use, Times& left) {
-  CpuTime all;
-  for (const CpuTime seen : use.seen) {
-    all += seen;
-  }
+  const CpuTime all = sum_of(use.seen);
   CpuTime rest = use.used;
   for (std::size_t i = 0; i < use.seen.size(); ++i) {
     CpuTime& there = left[use.nodes[i]];

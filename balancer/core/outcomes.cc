@@ -168,9 +168,7 @@ std::optional<Permille> locality_of(const Snapshot& snapshot,
     if (client == nullptr || !client->memory_known || client->home == kNoNode) {
       return std::nullopt;
     }
-    for (const Bytes bytes : client->memory) {
-      all += bytes;
-    }
+    all += sum_of(client->memory);
     local += client->memory[client->home];
   }
   return permille_of(local.value, all.value, Permille{1000});

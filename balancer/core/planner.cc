@@ -9,6 +9,7 @@
 #include "balancer/core/memory_pulls.h"
 #include "balancer/core/search.h"
 #include "balancer/core/spill.h"
+#include "placement/base/sorted.h"
 #include "placement/initial.h"
 
 namespace vmnuma::balancer {
@@ -317,11 +318,8 @@ class Planner {
       if (client.spills_to != kNoNode && is_kept_unread(snapshot_, client)) {
         continue;
       }
-      const auto found = std::lower_bound(
-          plan_.spills.begin(), plan_.spills.end(), client.id,
-          [](const Spill& spill, const ClientId& id) { return spill.client < id; });
-      const bool spills = found != plan_.spills.end() && found->client == client.id;
-      const NodeIndex to = spills ? found->to : kNoNode;
+      const Spill* found = find_sorted(plan_.spills, client.id, &Spill::client);
+      const NodeIndex to = found != nullptr ? found->to : kNoNode;
       if (to != client.spills_to) {
         action.relocations.push_back({client.id, client.home, client.home, Bytes{}, to});
         saves += to == kNoNode ? CpuTime{} : found->saves;

@@ -151,14 +151,8 @@ CpuTime Reckoning::lost_to_devices() const {
 }
 
 CpuTime Reckoning::lost() const {
-  CpuTime lost = lost_to_groups() + lost_to_talks() + lost_to_devices();
-  for (const CpuTime owed : owed()) {
-    lost += owed;
-  }
-  for (const CpuTime memory : lost_to_memory_) {
-    lost += memory;
-  }
-  return lost;
+  return lost_to_groups() + lost_to_talks() + lost_to_devices() + sum_of(owed()) +
+         sum_of(lost_to_memory_);
 }
 
 std::vector<Permille> Reckoning::owed_shares() const {

@@ -284,9 +284,7 @@ class Validator {
     CpuTime at_least = now_.lost();
     CpuTime at_most = now_.lost();
     if (options_.spill_enable != 0) {
-      for (const CpuTime owed : now_.owed()) {
-        at_least -= owed;
-      }
+      at_least -= sum_of(now_.owed());
       for (const NodeState& node : snapshot_.nodes) {
         at_most += std::max(node.non_vm_now - node.non_vm, CpuTime{}) * 2;
       }

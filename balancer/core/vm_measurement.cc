@@ -10,6 +10,7 @@
 #include "balancer/core/memory_attribution.h"
 #include "balancer/core/ran_on.h"
 #include "balancer/core/vm_usage.h"
+#include "placement/base/sorted.h"
 #include "placement/clients.h"
 #include "placement/memory_cost.h"
 
@@ -182,10 +183,8 @@ void VmMeasurement::take_in() {
 /// `state`.
 std::optional<VmUsage> VmMeasurement::read(VmState& state) {
   const VmId& id = vm_.description.id;
-  const auto found =
-      std::lower_bound(reading_.now.vms.begin(), reading_.now.vms.end(), id,
-                       [](const VmSample& entry, const VmId& key) { return entry.id < key; });
-  if (found == reading_.now.vms.end() || found->id != id) {
+  const VmSample* found = find_sorted(reading_.now.vms, id, &VmSample::id);
+  if (found == nullptr) {
     const std::string why = first_missing_for(reading_.now, id);
     make_stale(state, why.empty() ? "it was not read in this epoch" : why);
     return std::nullopt;

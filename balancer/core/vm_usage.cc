@@ -4,24 +4,19 @@
 #include <algorithm>
 #include <optional>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma::balancer {
 
 namespace {
 
 constexpr std::int64_t kNsPerUs = 1000;
 
-const VcpuSample* find(const VmSample& sample, std::int32_t vcpu) {
-  const auto found =
-      std::lower_bound(sample.vcpus.begin(), sample.vcpus.end(), vcpu,
-                       [](const VcpuSample& entry, std::int32_t key) { return entry.vcpu < key; });
-  return found != sample.vcpus.end() && found->vcpu == vcpu ? &*found : nullptr;
-}
-
 }  // namespace
 
 std::optional<CpuUse> use_of(std::int32_t vcpu, const VmSample& before, const VmSample& now) {
-  const VcpuSample* first = find(before, vcpu);
-  const VcpuSample* second = find(now, vcpu);
+  const VcpuSample* first = find_sorted(before.vcpus, vcpu, &VcpuSample::vcpu);
+  const VcpuSample* second = find_sorted(now.vcpus, vcpu, &VcpuSample::vcpu);
   if (first == nullptr || second == nullptr || first->tid != second->tid ||
       second->run_ns < first->run_ns || second->wait_ns < first->wait_ns) {
     return std::nullopt;

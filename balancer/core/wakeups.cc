@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "balancer/core/averages.h"
+#include "placement/base/sorted.h"
 
 namespace vmnuma::balancer {
 
@@ -20,10 +21,8 @@ std::pair<VmId, VmId> key_of(const WakeupSample& sample) {
 
 /// Returns the VM's process, or an empty one if it was not read.
 VmProcess process_of(const Sample& sample, const VmId& id) {
-  const auto found =
-      std::lower_bound(sample.vms.begin(), sample.vms.end(), id,
-                       [](const VmSample& vm, const VmId& key) { return vm.id < key; });
-  return found != sample.vms.end() && found->id == id ? found->process : VmProcess{};
+  const VmSample* found = find_sorted(sample.vms, id, &VmSample::id);
+  return found != nullptr ? found->process : VmProcess{};
 }
 
 bool are_same_process(const VmProcess& known, const VmProcess& now) {

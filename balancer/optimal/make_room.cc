@@ -106,15 +106,10 @@ class RoomMaker {
   }
   /// Returns all memory of the VM's kind on the node that VMs may have.
   [[nodiscard]] Bytes size_of(NodeIndex node) const {
-    if (wanted_.page_size == Bytes{}) {
-      return ordinary_for_vms(snapshot_, node);
-    }
-    for (const HugePagePool& pool : snapshot_.topology.nodes[node].huge_pages) {
-      if (pool.page_size == wanted_.page_size) {
-        return pool.page_size * pool.pages - reservations_of(snapshot_.nodes[node], pool.page_size);
-      }
-    }
-    return {};
+    const Bytes size = wanted_.page_size;
+    return size == Bytes{} ? ordinary_for_vms(snapshot_, node)
+                           : size * pages_of(snapshot_.topology.nodes[node].huge_pages, size) -
+                                 reservations_of(snapshot_.nodes[node], size);
   }
 
   // ---- priorities ----

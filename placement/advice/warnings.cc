@@ -44,15 +44,8 @@ class Warner {
 
   /// Returns how much memory a node has in pages of the VM's size.
   [[nodiscard]] Bytes memory_of(const Node& node) const {
-    if (vm_.huge_page_size == Bytes{}) {
-      return node.memory;
-    }
-    for (const HugePagePool& pool : node.huge_pages) {
-      if (pool.page_size == vm_.huge_page_size) {
-        return pool.page_size * pool.pages;
-      }
-    }
-    return {};
+    const Bytes size = vm_.huge_page_size;
+    return size == Bytes{} ? node.memory : size * pages_of(node.huge_pages, size);
   }
 
   /// At most as many as there are homes.
@@ -294,22 +287,13 @@ class Warner {
 
   /// For memory made of such pages; zero: ordinary ones.
   [[nodiscard]] Bytes room_on(NodeIndex node, Bytes page_size) const {
+    const Node& known = host_.topology.nodes[node];
     if (page_size > Bytes{}) {
-      return page_size * free_pages(node, page_size);
+      return page_size * pages_of(host_.free_huge_pages.empty() ? known.huge_pages
+                                                                : host_.free_huge_pages[node],
+                                  page_size);
     }
-    return host_.free.empty() ? host_.topology.nodes[node].memory : host_.free[node];
-  }
-
-  [[nodiscard]] std::int64_t free_pages(NodeIndex node, Bytes page_size) const {
-    const std::vector<HugePagePool>& pools = host_.free_huge_pages.empty()
-                                                 ? host_.topology.nodes[node].huge_pages
-                                                 : host_.free_huge_pages[node];
-    for (const HugePagePool& pool : pools) {
-      if (pool.page_size == page_size) {
-        return pool.pages;
-      }
-    }
-    return 0;
+    return host_.free.empty() ? known.memory : host_.free[node];
   }
 
   /// Each cell needs a node that has its pages; together they need as many as the host has.

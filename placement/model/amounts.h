@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <vector>
 
 namespace vmnuma {
 
@@ -55,6 +56,15 @@ __extension__ using WideInt = __int128;
 /// amount / by, rounded up; for positive `by` and amounts that are not negative.
 [[nodiscard]] constexpr std::int64_t divided_up(std::int64_t amount, std::int64_t by) {
   return (amount + by - 1) / by;
+}
+
+template <class Unit>
+[[nodiscard]] constexpr Amount<Unit> sum_of(const std::vector<Amount<Unit>>& amounts) {
+  Amount<Unit> sum;
+  for (const Amount<Unit> amount : amounts) {
+    sum += amount;
+  }
+  return sum;
 }
 
 /// part / whole in thousandths, rounded towards zero; `when_empty` if whole is not positive.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma {
 
 Bytes reservations_of(const NodeState& node, Bytes page_size) {
@@ -24,24 +26,16 @@ bool is_measured(const Snapshot& snapshot) {
 }
 
 const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {
-  const auto found =
-      std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), id,
-                       [](const VmState& vm, const VmId& key) { return vm.id < key; });
-  return found != snapshot.vms.end() && found->id == id ? &*found : nullptr;
+  return find_sorted(snapshot.vms, id, &VmState::id);
 }
 
 ClientIndex index_of(const Snapshot& snapshot, const ClientId& id) {
-  const auto found = std::lower_bound(
-      snapshot.clients.begin(), snapshot.clients.end(), id,
-      [](const ClientState& client, const ClientId& key) { return client.id < key; });
-  return found != snapshot.clients.end() && found->id == id
-             ? static_cast<ClientIndex>(found - snapshot.clients.begin())
-             : kNoClient;
+  const ClientState* found = find_client(snapshot, id);
+  return found == nullptr ? kNoClient : static_cast<ClientIndex>(found - snapshot.clients.data());
 }
 
 const ClientState* find_client(const Snapshot& snapshot, const ClientId& id) {
-  const ClientIndex index = index_of(snapshot, id);
-  return index == kNoClient ? nullptr : &snapshot.clients[index];
+  return find_sorted(snapshot.clients, id, &ClientState::id);
 }
 
 }  // namespace vmnuma

@@ -3,7 +3,14 @@
 
 #include <algorithm>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma {
+
+std::int64_t pages_of(const std::vector<HugePagePool>& pools, Bytes page_size) {
+  const auto found = std::ranges::find(pools, page_size, &HugePagePool::page_size);
+  return found == pools.end() ? 0 : found->pages;
+}
 
 std::int32_t Node::core_count() const {
   std::vector<std::int32_t> cores;
@@ -16,9 +23,7 @@ std::int32_t Node::core_count() const {
 }
 
 bool Node::has(CpuId cpu) const {
-  const auto found = std::lower_bound(cpus.begin(), cpus.end(), cpu,
-                                      [](const Cpu& one, CpuId key) { return one.id < key; });
-  return found != cpus.end() && found->id == cpu;
+  return find_sorted(cpus, cpu, &Cpu::id) != nullptr;
 }
 
 std::optional<NodeIndex> Topology::node_of(CpuId cpu) const {
@@ -39,12 +44,9 @@ std::vector<NodeId> Topology::nodes_of(const std::vector<CpuId>& of) const {
 }
 
 std::optional<NodeIndex> Topology::index_of(NodeId id) const {
-  const auto found = std::lower_bound(nodes.begin(), nodes.end(), id,
-                                      [](const Node& node, NodeId key) { return node.id < key; });
-  if (found == nodes.end() || found->id != id) {
-    return std::nullopt;
-  }
-  return static_cast<NodeIndex>(found - nodes.begin());
+  const Node* found = find_sorted(nodes, id, &Node::id);
+  return found == nullptr ? std::nullopt
+                          : std::optional(static_cast<NodeIndex>(found - nodes.data()));
 }
 
 std::int64_t Topology::home_count() const {

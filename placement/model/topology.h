@@ -38,6 +38,9 @@ struct HugePagePool {
   bool operator==(const HugePagePool&) const = default;
 };
 
+/// Returns how many pages of that size there are; zero if there is no such pool.
+[[nodiscard]] std::int64_t pages_of(const std::vector<HugePagePool>& pools, Bytes page_size);
+
 struct Node {
   NodeId id;
   std::vector<Cpu> cpus;  ///< CPUs that VMs may use, by id; empty on a CPU-less node
