@@ -15,10 +15,6 @@
 namespace vmnuma {
 namespace {
 
-Supply supply_of(const NodeState& node, const Options& options) {
-  return {node.physical, node.threads, node.non_vm + node.set_aside, options.smt_gain_pct};
-}
-
 Load mean_load_of(const ClientState& client) {
   const CpuTime load = client.ahead ? client.ahead->mean : client.load;
   return {load, load, std::max<std::int64_t>(client.weight, 1)};
@@ -26,18 +22,8 @@ Load mean_load_of(const ClientState& client) {
 
 /// Returns by how much the nodes would recently have been less short after the changes.
 CpuTime relief_lately(const Arrangement& arrangement, std::span<const Rehoming> changes) {
-  std::array<NodeIndex, 2 * Arrangement::kMostTogether> nodes{};
-  std::size_t count = 0;
-  for (const auto& [client, to] : changes) {
-    for (const NodeIndex node : {arrangement.home(client), to}) {
-      if (node != kNoNode &&
-          std::find(nodes.begin(), nodes.begin() + count, node) == nodes.begin() + count) {
-        nodes[count++] = node;
-      }
-    }
-  }
   CpuTime relief;
-  for (const NodeIndex node : std::span(nodes).first(count)) {
+  for (const auto& [node, exchange] : arrangement.exchanges(changes)) {
     CpuTime before;
     for (const ClientIndex client : arrangement.residents(node)) {
       before += arrangement.snapshot().clients[client].recent;
@@ -54,30 +40,6 @@ CpuTime relief_lately(const Arrangement& arrangement, std::span<const Rehoming> 
   return relief;
 }
 
-/// The nodes that a small set of rehomings touches, each with the loads that leave and arrive.
-class Exchanges {
- public:
-  struct Entry {
-    NodeIndex node = kNoNode;
-    Exchange exchange;
-  };
-
-  Exchange& at(NodeIndex node) {
-    for (Entry& entry : entries()) {
-      if (entry.node == node) {
-        return entry.exchange;
-      }
-    }
-    entries_[count_].node = node;
-    return entries_[count_++].exchange;
-  }
-  [[nodiscard]] std::span<Entry> entries() { return {entries_.data(), count_}; }
-
- private:
-  std::array<Entry, 2 * Arrangement::kMostTogether> entries_;
-  std::size_t count_ = 0;
-};
-
 /// Returns the memory that a client was given and has not touched yet; zero if that is not known.
 /// Its guaranteed memory is subtracted from the room of its home instead.
 Bytes untouched_by(const Snapshot& snapshot, const ClientState& client,
@@ -88,6 +50,17 @@ Bytes untouched_by(const Snapshot& snapshot, const ClientState& client,
 }
 
 }  // namespace
+
+Exchange& Exchanges::at(NodeIndex node) {
+  for (Entry& entry : std::span(entries_).first(count_)) {
+    if (entry.node == node) {
+      return entry.exchange;
+    }
+  }
+  VMNUMA_CHECK(count_ < entries_.size());
+  entries_[count_].node = node;
+  return entries_[count_++].exchange;
+}
 
 Load load_of(const ClientState& client, Arrangement::Basis basis) {
   const std::int64_t weight = std::max<std::int64_t>(client.weight, 1);
@@ -435,7 +408,6 @@ MemoryCost Arrangement::memory_there(std::span<const Rehoming> changes, std::siz
 Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
   VMNUMA_CHECK(changes.size() <= kMostTogether);
   Effect effect;
-  Exchanges exchanges;
   std::array<Bytes, kMostTogether> moved;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto [client, to] = changes[i];
@@ -444,11 +416,7 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
       continue;
     }
     if (from != kNoNode) {
-      exchanges.at(from).out.add(loads_[client]);
       effect.cost += CpuTime{options_->move_cost_fixed};
-    }
-    if (to != kNoNode) {
-      exchanges.at(to).in.add(loads_[client]);
     }
     const MemoryCost there = memory_there(changes, i, moved);
     moved[i] = there.to_move;
@@ -468,10 +436,10 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
     }
   }
   CpuTime lasting;
-  for (const Exchanges::Entry& entry : exchanges.entries()) {
-    const CpuTime relief = nodes_[entry.node].owed() - nodes_[entry.node].owed(entry.exchange);
+  for (const auto& [node, exchange] : exchanges(changes)) {
+    const CpuTime relief = nodes_[node].owed() - nodes_[node].owed(exchange);
     effect.owed += relief;
-    lasting += relief > CpuTime{} ? relief * lasts_[entry.node].value / 1000 : relief;
+    lasting += relief > CpuTime{} ? relief * lasts_[node].value / 1000 : relief;
   }
   effect.gain += effect.owed + effect.talk;
   effect.gain_otherwise = effect.gain;
@@ -488,24 +456,27 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
   return effect;
 }
 
+Exchanges Arrangement::exchanges_of(const std::vector<Load>& loads,
+                                    std::span<const Rehoming> changes) const {
+  Exchanges exchanges;
+  for (const auto& [client, to] : changes) {
+    const NodeIndex from = homes_[client];
+    if (from != to && from != kNoNode) {
+      exchanges.at(from).out.add(loads[client]);
+    }
+    if (from != to && to != kNoNode) {
+      exchanges.at(to).in.add(loads[client]);
+    }
+  }
+  return exchanges;
+}
+
 /// Returns the gain on the other basis, on which only owed time differs.
 CpuTime Arrangement::gain_on_other_basis(const Effect& effect,
                                          std::span<const Rehoming> changes) const {
-  Exchanges exchanges;
-  for (const auto& [client, to] : changes) {
-    if (homes_[client] == to) {
-      continue;
-    }
-    if (homes_[client] != kNoNode) {
-      exchanges.at(homes_[client]).out.add(other_loads_[client]);
-    }
-    if (to != kNoNode) {
-      exchanges.at(to).in.add(other_loads_[client]);
-    }
-  }
   CpuTime other = effect.gain - effect.owed;
-  for (const Exchanges::Entry& entry : exchanges.entries()) {
-    other += other_nodes_[entry.node].owed() - other_nodes_[entry.node].owed(entry.exchange);
+  for (const auto& [node, exchange] : exchanges_of(other_loads_, changes)) {
+    other += other_nodes_[node].owed() - other_nodes_[node].owed(exchange);
   }
   return other;
 }

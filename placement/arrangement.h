@@ -23,6 +23,7 @@
 ///     without.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -41,6 +42,24 @@ struct Rehoming {
   ClientIndex client = kNoClient;
   NodeIndex to = kNoNode;
   bool operator==(const Rehoming&) const = default;
+};
+
+/// The nodes that a small set of rehomings touches, each once, with the loads that leave and
+/// arrive.
+class Exchanges {
+ public:
+  struct Entry {
+    NodeIndex node = kNoNode;
+    Exchange exchange;
+  };
+
+  [[nodiscard]] Exchange& at(NodeIndex node);
+  [[nodiscard]] const Entry* begin() const { return entries_.data(); }
+  [[nodiscard]] const Entry* end() const { return entries_.data() + count_; }
+
+ private:
+  std::array<Entry, 2 * FewLoads::kMost> entries_;
+  std::size_t count_ = 0;
 };
 
 struct Effect {
@@ -92,6 +111,11 @@ class Arrangement {
   /// The longest time, in epochs, for which the gain of a change counts.
   [[nodiscard]] std::int64_t longest_horizon() const { return longest_horizon_; }
 
+  /// Returns how up to kMostTogether rehomings of different clients change the loads of nodes.
+  [[nodiscard]] Exchanges exchanges(std::span<const Rehoming> changes) const {
+    return exchanges_of(loads_, changes);
+  }
+
   [[nodiscard]] CpuTime lost() const;
   /// Returns owed / capacity of a node.
   [[nodiscard]] Permille owed_share(NodeIndex node) const { return owed_shares_[node]; }
@@ -141,6 +165,8 @@ class Arrangement {
     bool hard = false;
   };
   void take_other_basis();
+  [[nodiscard]] Exchanges exchanges_of(const std::vector<Load>& loads,
+                                       std::span<const Rehoming> changes) const;
   [[nodiscard]] CpuTime gain_on_other_basis(const Effect& effect,
                                             std::span<const Rehoming> changes) const;
   [[nodiscard]] CpuTime in_all(const Effect& effect, CpuTime gain_that_lasts) const;

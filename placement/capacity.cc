@@ -5,6 +5,10 @@
 
 namespace vmnuma {
 
+Supply supply_of(const NodeState& node, const Options& options) {
+  return {node.physical, node.threads, node.non_vm + node.set_aside, options.smt_gain_pct};
+}
+
 CpuTime service(const Supply& supply, CpuTime demand) {
   if (demand <= supply.cores) {
     return std::max(demand, CpuTime{});

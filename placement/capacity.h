@@ -22,6 +22,8 @@
 #include <cstdint>
 
 #include "placement/model/amounts.h"
+#include "placement/model/options.h"
+#include "placement/model/snapshot.h"
 
 namespace vmnuma {
 
@@ -32,6 +34,9 @@ struct Supply {
   CpuTime non_vm;   ///< thread time that other work takes
   std::int64_t smt_gain_pct = 25;
 };
+
+/// Returns what the node has for clients in this epoch.
+[[nodiscard]] Supply supply_of(const NodeState& node, const Options& options);
 
 /// Returns the core time that `demand` of thread time gets from cores and threads, ignoring other
 /// work.

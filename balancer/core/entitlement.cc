@@ -14,10 +14,6 @@ namespace vmnuma::balancer {
 
 namespace {
 
-Supply supply_of(const NodeState& node, const Options& options) {
-  return {node.physical, node.threads, node.non_vm + node.set_aside, options.smt_gain_pct};
-}
-
 /// Returns the part of its CPUs' time that clients could not have in this epoch, including what
 /// does not last.
 CpuTime taken_now(const NodeState& node) {

@@ -2,7 +2,6 @@
 #include "balancer/core/guards.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "balancer/core/long_term.h"
@@ -203,34 +202,17 @@ std::pair<Permille, Permille> imbalance_of(const Arrangement& arrangement,
             arrangement.owed_share_after(to, {.out = {}, .in = {load}}) -
                 arrangement.owed_share_after(from, {.out = {load}, .in = {}})};
   }
-  std::array<NodeIndex, 2 * Arrangement::kMostTogether> nodes{};
-  std::size_t count = 0;
   Permille most_before{};
   Permille most_after{};
   Permille least_before{1'000'000};
   Permille least_after{1'000'000};
-  for (const Rehoming& one : changes) {
-    for (const NodeIndex node : {arrangement.home(one.client), one.to}) {
-      if (std::find(nodes.begin(), nodes.begin() + count, node) != nodes.begin() + count) {
-        continue;
-      }
-      nodes[count++] = node;
-      Exchange exchange;
-      for (const auto& [client, to] : changes) {
-        if (arrangement.home(client) == node) {
-          exchange.out.add(arrangement.load(client));
-        }
-        if (to == node) {
-          exchange.in.add(arrangement.load(client));
-        }
-      }
-      const Permille before = arrangement.owed_share(node);
-      const Permille after = arrangement.owed_share_after(node, exchange);
-      most_before = std::max(most_before, before);
-      most_after = std::max(most_after, after);
-      least_before = std::min(least_before, before);
-      least_after = std::min(least_after, after);
-    }
+  for (const auto& [node, exchange] : arrangement.exchanges(changes)) {
+    const Permille before = arrangement.owed_share(node);
+    const Permille after = arrangement.owed_share_after(node, exchange);
+    most_before = std::max(most_before, before);
+    most_after = std::max(most_after, after);
+    least_before = std::min(least_before, before);
+    least_after = std::min(least_after, after);
   }
   return {most_before - least_before, most_after - least_after};
 }

@@ -2,7 +2,6 @@
 #include "balancer/core/long_term.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -51,7 +50,7 @@ LongTerm::LongTerm(const Arrangement& arrangement) : arrangement_(&arrangement) 
     }
   }
   for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {
-    weighted_.push_back(weighted_after(node, {}));
+    weighted_.push_back(weighted_after(node, {}, {}));
   }
 }
 
@@ -67,16 +66,8 @@ Permille LongTerm::imbalance() const {
   return std::max(most - least, Permille{});
 }
 
-CpuTime LongTerm::weighted_after(NodeIndex node, std::span<const Rehoming> changes) const {
-  Exchange exchange;
-  for (const Rehoming& change : changes) {
-    if (arrangement_->home(change.client) == node) {
-      exchange.out.add(arrangement_->load(change.client));
-    }
-    if (change.to == node) {
-      exchange.in.add(arrangement_->load(change.client));
-    }
-  }
+CpuTime LongTerm::weighted_after(NodeIndex node, const Exchange& exchange,
+                                 std::span<const Rehoming> changes) const {
   const Pace pace = arrangement_->node(node).pace_after(exchange);
   const auto of = [&](ClientIndex client) {
     const WeighedLoad one{arrangement_->load(client), on_average_[client]};
@@ -95,18 +86,9 @@ CpuTime LongTerm::weighted_after(NodeIndex node, std::span<const Rehoming> chang
 }
 
 CpuTime LongTerm::change(std::span<const Rehoming> changes) const {
-  std::array<NodeIndex, 2 * Arrangement::kMostTogether> nodes{};
-  std::size_t count = 0;
-  for (const Rehoming& change : changes) {
-    for (const NodeIndex node : {arrangement_->home(change.client), change.to}) {
-      if (std::find(nodes.begin(), nodes.begin() + count, node) == nodes.begin() + count) {
-        nodes[count++] = node;
-      }
-    }
-  }
   CpuTime more;
-  for (const NodeIndex node : std::span(nodes).first(count)) {
-    more += weighted_after(node, changes) - weighted_[node];
+  for (const auto& [node, exchange] : arrangement_->exchanges(changes)) {
+    more += weighted_after(node, exchange, changes) - weighted_[node];
   }
   return more;
 }

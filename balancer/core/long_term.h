@@ -44,7 +44,8 @@ class LongTerm {
   [[nodiscard]] CpuTime change(std::span<const Rehoming> changes) const;
 
  private:
-  [[nodiscard]] CpuTime weighted_after(NodeIndex node, std::span<const Rehoming> changes) const;
+  [[nodiscard]] CpuTime weighted_after(NodeIndex node, const Exchange& exchange,
+                                       std::span<const Rehoming> changes) const;
 
   const Arrangement* arrangement_;
   std::vector<Permille> on_average_;               ///< per client

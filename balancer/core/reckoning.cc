@@ -60,9 +60,7 @@ void Reckoning::apply(std::span<const Rehoming> changes) {
 std::vector<CpuTime> Reckoning::owed() const {
   std::vector<CpuTime> owed(homes_.size());
   for (NodeIndex node = 0; node < snapshot_->nodes.size(); ++node) {
-    const NodeState& state = snapshot_->nodes[node];
-    const Supply supply{state.physical, state.threads, state.non_vm + state.set_aside,
-                        options_->smt_gain_pct};
+    const Supply supply = supply_of(snapshot_->nodes[node], *options_);
     std::vector<ClientIndex> residents;
     std::vector<Claim> claims;
     CpuTime demand;
