@@ -25,9 +25,8 @@ std::vector<std::vector<Talk>> unlimited_talks(const Snapshot& snapshot, std::in
     if (of_pair <= CpuTime{}) {
       continue;
     }
-    for (ClientIndex one = a->first_client; one < a->first_client + a->client_count; ++one) {
-      for (ClientIndex other = b->first_client; other < b->first_client + b->client_count;
-           ++other) {
+    for (ClientIndex one = a->first_client; one < a->end_client(); ++one) {
+      for (ClientIndex other = b->first_client; other < b->end_client(); ++other) {
         talks[one].push_back({other, of_pair});
         talks[other].push_back({one, of_pair});
       }

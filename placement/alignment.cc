@@ -41,10 +41,9 @@ std::optional<Alignment> alignment_of(const Snapshot& snapshot, std::size_t vm,
   const AdmissionRequest request = request_of(snapshot.topology, description, {});
   const std::optional<std::size_t> fewest = fewest_nodes(request);
   Alignment alignment;
-  for (std::size_t i = 0; i < state.client_count; ++i) {
-    const NodeIndex home = snapshot.clients[state.first_client + i].home;
-    if (home != kNoNode) {
-      alignment.homes.push_back(home);
+  for (const ClientState& client : clients_of(snapshot, state)) {
+    if (client.home != kNoNode) {
+      alignment.homes.push_back(client.home);
     }
   }
   if (!fewest || alignment.homes.empty()) {
@@ -59,8 +58,7 @@ std::optional<Alignment> alignment_of(const Snapshot& snapshot, std::size_t vm,
                                : *fewest;
   std::set_difference(request.devices.begin(), request.devices.end(), homes.begin(), homes.end(),
                       std::back_inserter(alignment.far_device_nodes));
-  for (std::size_t i = 0; i < state.client_count; ++i) {
-    const ClientState& client = snapshot.clients[state.first_client + i];
+  for (const ClientState& client : clients_of(snapshot, state)) {
     for (NodeIndex node = 0; client.memory_known && node < client.memory.size(); ++node) {
       const bool is_home = std::binary_search(homes.begin(), homes.end(), node);
       alignment.resident += client.memory[node];

@@ -78,9 +78,9 @@ std::optional<std::int64_t> most_per_node(const Snapshot& snapshot, const VmStat
   }
   std::int64_t largest = 1;
   std::size_t nodes = 0;
-  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-    largest = std::max<std::int64_t>(largest, snapshot.clients[i].vcpu_count());
-    nodes = std::max(nodes, snapshot.clients[i].allowed.size());
+  for (const ClientState& client : clients_of(snapshot, vm)) {
+    largest = std::max<std::int64_t>(largest, client.vcpu_count());
+    nodes = std::max(nodes, client.allowed.size());
   }
   const auto on_each = static_cast<std::size_t>(most / largest);
   return nodes * on_each >= vm.client_count ? std::optional(most) : std::nullopt;
@@ -236,7 +236,7 @@ CpuTime Arrangement::broken_pairs(ClientIndex client, NodeIndex at,
   if (at != kNoNode && has_siblings(client)) {
     const VmState& vm = snapshot_->vms[self.vm];
     const std::int64_t vcpus = vcpus_of(*snapshot_, vm);
-    for (ClientIndex other = vm.first_client; other < vm.first_client + vm.client_count; ++other) {
+    for (ClientIndex other = vm.first_client; other < vm.end_client(); ++other) {
       const NodeIndex there = home_after(other, changes);
       if (other != client && there != kNoNode && there != at && !counted_before(other, ignored)) {
         loss += lost_between(*snapshot_, {client, at, loads_[client].demand},
@@ -267,7 +267,7 @@ CpuTime Arrangement::parted_talks(ClientIndex client, NodeIndex at,
 
 bool Arrangement::has_sibling_on(ClientIndex client, NodeIndex node) const {
   const VmState& vm = snapshot_->vms[snapshot_->clients[client].vm];
-  for (ClientIndex other = vm.first_client; other < vm.first_client + vm.client_count; ++other) {
+  for (ClientIndex other = vm.first_client; other < vm.end_client(); ++other) {
     if (other != client && homes_[other] == node) {
       return is_one_memory(vm);
     }
@@ -285,7 +285,7 @@ bool Arrangement::forbidden_by_group(ClientIndex client, NodeIndex node,
   const VmState& vm = snapshot_->vms[snapshot_->clients[client].vm];
   if (const std::optional<std::int64_t> most = most_per_node(*snapshot_, vm)) {
     std::int64_t vcpus = snapshot_->clients[client].vcpu_count();
-    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+    for (ClientIndex i = vm.first_client; i < vm.end_client(); ++i) {
       if (i != client && home_after(i, changes) == node) {
         vcpus += snapshot_->clients[i].vcpu_count();
       }

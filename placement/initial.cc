@@ -85,7 +85,7 @@ class Chooser {
         has_devices_[node] = true;
       }
     }
-    for (ClientIndex own = vm.first_client; own < vm.first_client + vm.client_count; ++own) {
+    for (ClientIndex own = vm.first_client; own < vm.end_client(); ++own) {
       if (arrangement.home(own) != kNoNode) {
         count_home(arrangement.home(own));
       }

@@ -80,8 +80,8 @@ CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
 
 std::int64_t vcpus_of(const Snapshot& snapshot, const VmState& vm) {
   std::int64_t vcpus = 0;
-  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-    vcpus += snapshot.clients[i].vcpu_count();
+  for (const ClientState& client : clients_of(snapshot, vm)) {
+    vcpus += client.vcpu_count();
   }
   return vcpus;
 }

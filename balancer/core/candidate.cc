@@ -12,16 +12,6 @@ namespace {
 
 constexpr std::size_t kMostStopped = 32;
 
-std::optional<Guard> forbidding_guard(const Arrangement& arrangement, Reason reason,
-                                      std::span<const Rehoming> changes) {
-  for (const Rehoming& change : changes) {
-    if (const auto guard = check_target(arrangement, change.client, change.to, reason, changes)) {
-      return guard;
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 bool Considered::leaves_out(const Arrangement& arrangement,
@@ -181,7 +171,7 @@ Candidate judge(const Arrangement& arrangement, Reason reason, std::span<const R
                       {changes.begin(), changes.end()},
                       effect,
                       effect.benefit(),
-                      forbidding_guard(arrangement, reason, changes)};
+                      check_targets(arrangement, reason, changes)};
   if (!candidate.stopped_by) {
     candidate.stopped_by = effect_guard(arrangement, reason, changes, effect);
   }

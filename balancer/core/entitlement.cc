@@ -79,7 +79,7 @@ NodeSet usable_nodes(const Snapshot& snapshot, const VmState& vm, const NodeSet&
       return std::binary_search(client.allowed.begin(), client.allowed.end(), node) ||
              (options.spill_enable != 0 && may_run_on(snapshot, client, node));
     };
-    const auto clients = std::span(snapshot.clients).subspan(vm.first_client, vm.client_count);
+    const auto clients = clients_of(snapshot, vm);
     return std::any_of(clients.begin(), clients.end(), can_use);
   });
   return nodes;
@@ -119,7 +119,7 @@ class Confinements {
  private:
   /// True for most VMs, and quick to check.
   [[nodiscard]] bool lives_anywhere(const VmState& vm) const {
-    const auto clients = std::span(snapshot_.clients).subspan(vm.first_client, vm.client_count);
+    const auto clients = clients_of(snapshot_, vm);
     return vm.policy.nodes.empty() && vm.device_nodes.empty() &&
            vm.policy.topology_policy == TopologyPolicy::kNone &&
            std::all_of(clients.begin(), clients.end(),
@@ -140,8 +140,7 @@ void entitle(Snapshot& snapshot, const Options& options) {
   claims.reserve(snapshot.vms.size());
   for (const VmState& vm : snapshot.vms) {
     Claim claim{std::max(vm.weight, 1), CpuTime{}, CpuTime{}};
-    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-      const ClientState& client = snapshot.clients[i];
+    for (const ClientState& client : clients_of(snapshot, vm)) {
       ceilings.push_back(usable(snapshot, client, options));
       claim.ceiling += ceilings.back();
       claim.floor +=
@@ -160,7 +159,7 @@ void entitle(Snapshot& snapshot, const Options& options) {
     VmState& vm = snapshot.vms[v];
     vm.entitled = shares[v];
     parts.clear();
-    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+    for (ClientIndex i = vm.first_client; i < vm.end_client(); ++i) {
       parts.push_back({std::max(snapshot.clients[i].vcpu_count(), 1), CpuTime{}, ceilings[i]});
     }
     const std::vector<CpuTime> of_clients = fair_shares(vm.entitled, parts);

@@ -64,7 +64,7 @@ bool crowds_node(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
 bool vm_is_moved(const Arrangement& arrangement, ClientIndex index) {
   const Snapshot& snapshot = arrangement.snapshot();
   const VmState& vm = snapshot.vms[snapshot.clients[index].vm];
-  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+  for (ClientIndex i = vm.first_client; i < vm.end_client(); ++i) {
     if (arrangement.home(i) != snapshot.clients[i].home) {
       return true;
     }
@@ -136,6 +136,16 @@ std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex in
       !arrangement.snapshot().vms[client.vm].policy.affinity_group.empty() &&
       crowds_node(arrangement, to, index)) {
     return Guard::kCoreCapacity;
+  }
+  return std::nullopt;
+}
+
+std::optional<Guard> check_targets(const Arrangement& arrangement, Reason reason,
+                                   std::span<const Rehoming> changes) {
+  for (const Rehoming& change : changes) {
+    if (const auto guard = check_target(arrangement, change.client, change.to, reason, changes)) {
+      return guard;
+    }
   }
   return std::nullopt;
 }

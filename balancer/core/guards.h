@@ -42,6 +42,10 @@ namespace vmnuma::balancer {
                                                 NodeIndex to, Reason reason,
                                                 std::span<const Rehoming> changes = {});
 
+/// Returns the first guard that keeps any of the clients that move from its new node, or nothing.
+[[nodiscard]] std::optional<Guard> check_targets(const Arrangement& arrangement, Reason reason,
+                                                 std::span<const Rehoming> changes);
+
 /// Returns why a set of rehomings with this effect is not worth making for the sake of CPU time or
 /// groups, or nothing.
 [[nodiscard]] std::optional<Guard> effect_guard(const Arrangement& arrangement, Reason reason,

@@ -14,7 +14,7 @@ namespace {
 std::optional<Permille> owed_lately(const Arrangement& arrangement, const VmState& vm) {
   CpuTime owed;
   CpuTime entitled;
-  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+  for (ClientIndex i = vm.first_client; i < vm.end_client(); ++i) {
     const ClientState& client = arrangement.snapshot().clients[i];
     if (arrangement.home(i) == kNoNode) {
       continue;

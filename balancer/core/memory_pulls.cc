@@ -34,7 +34,7 @@ bool may_be_pulled(const Arrangement& arrangement, const VmState& vm) {
     return false;
   }
   const Snapshot& snapshot = arrangement.snapshot();
-  for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
+  for (ClientIndex c = vm.first_client; c < vm.end_client(); ++c) {
     const ClientState& client = snapshot.clients[c];
     if (client.home == kNoNode || arrangement.home(c) != client.home || client.moving ||
         !snapshot.nodes[client.home].known || !arrangement.memory(c).can_follow ||
@@ -60,7 +60,7 @@ Bytes followed(const ClientState& client, const VmState& vm, const MemoryProfile
 
 VmMemory memory_of(const Arrangement& arrangement, const VmState& vm) {
   VmMemory sum;
-  for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
+  for (ClientIndex c = vm.first_client; c < vm.end_client(); ++c) {
     const MemoryProfile& memory = arrangement.memory(c);
     sum.resident += memory.resident;
     const ClientState& client = arrangement.snapshot().clients[c];
@@ -89,7 +89,7 @@ std::vector<Action> memory_pulls(const Arrangement& arrangement) {
     Action pull{Reason::kMemoryPull, {}, {}};
     Bytes coming;
     MemoryRoom room_left = room;
-    for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
+    for (ClientIndex c = vm.first_client; c < vm.end_client(); ++c) {
       const NodeIndex home = snapshot.clients[c].home;
       const Bytes part =
           std::min(arrangement.memory(c).not_on(home), std::max(room_left.of(c, home), Bytes{}));

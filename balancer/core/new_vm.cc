@@ -61,12 +61,12 @@ std::vector<NodeIndex> homes_of_vm(const Snapshot& snapshot, const VmId& id) {
   std::vector<NodeIndex> nodes;
   const VmState* vm = find_vm(snapshot, id);
   for (NodeIndex node = 0; vm != nullptr && node < snapshot.nodes.size(); ++node) {
-    for (std::size_t i = 0; i < vm->client_count; ++i) {
-      const ClientState& client = snapshot.clients[vm->first_client + i];
-      if (client.home == node || (node < client.memory.size() && client.memory[node] > Bytes{})) {
-        nodes.push_back(node);
-        break;
-      }
+    const auto clients = clients_of(snapshot, *vm);
+    if (std::any_of(clients.begin(), clients.end(), [node](const ClientState& client) {
+          return client.home == node ||
+                 (node < client.memory.size() && client.memory[node] > Bytes{});
+        })) {
+      nodes.push_back(node);
     }
   }
   return nodes;
@@ -123,8 +123,8 @@ void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
   for (std::size_t v = index; v < snapshot.vms.size(); ++v) {
     VmState& moved = snapshot.vms[v];
     moved.first_client += v > index ? count : 0;
-    for (std::size_t i = 0; i < moved.client_count; ++i) {
-      snapshot.clients[moved.first_client + i].vm = v;
+    for (ClientState& client : clients_of(snapshot, moved)) {
+      client.vm = v;
     }
   }
 }

@@ -47,9 +47,9 @@ std::vector<std::size_t> homeless_vms(const Snapshot& snapshot) {
   for (std::size_t i = 0; i < snapshot.vms.size(); ++i) {
     const VmState& vm = snapshot.vms[i];
     bool homeless = false;
-    for (ClientIndex c = vm.first_client; c < vm.first_client + vm.client_count; ++c) {
-      homeless = homeless || snapshot.clients[c].home == kNoNode;
-      loads[i] += snapshot.clients[c].load;
+    for (const ClientState& client : clients_of(snapshot, vm)) {
+      homeless = homeless || client.home == kNoNode;
+      loads[i] += client.load;
     }
     if (homeless && vm.fresh) {
       vms.push_back(i);
@@ -309,7 +309,7 @@ class Planner {
   void change_spills(const VmState& vm) {
     Action action{Reason::kSpill, {}, {}};
     CpuTime saves;
-    for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+    for (ClientIndex i = vm.first_client; i < vm.end_client(); ++i) {
       const ClientState& client = snapshot_.clients[i];
       if ((!vm.fresh && !is_unread_for_long(vm)) || client.moving || now_.home(i) != client.home ||
           client.home == kNoNode || !snapshot_.nodes[client.home].known) {

@@ -56,10 +56,8 @@ std::vector<Stray> strays(const Arrangement& arrangement, Reason reason) {
 std::optional<Guard> locality_guard(const Arrangement& arrangement,
                                     std::span<const Rehoming> changes, Reason reason,
                                     const Effect& effect) {
-  for (const Rehoming& change : changes) {
-    if (const auto guard = check_target(arrangement, change.client, change.to, reason, changes)) {
-      return guard;
-    }
+  if (const auto guard = check_targets(arrangement, reason, changes)) {
+    return guard;
   }
   if (!effect.fits) {
     return Guard::kNoRoom;

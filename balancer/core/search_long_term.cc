@@ -62,10 +62,8 @@ class Rest {
 
 std::optional<Guard> why_no_turn(const Arrangement& arrangement, const Rest& rest, Reason reason,
                                  std::span<const Rehoming> changes, const Effect& effect) {
-  for (const Rehoming& change : changes) {
-    if (const auto guard = check_target(arrangement, change.client, change.to, reason, changes)) {
-      return guard;
-    }
+  if (const auto guard = check_targets(arrangement, reason, changes)) {
+    return guard;
   }
   if (rest.lasts(arrangement.home(changes.front().client), changes.front().to)) {
     return Guard::kRotationCooldown;

@@ -36,11 +36,8 @@ Halves split(const Load& load, CpuTime second_demand) {
 /// Returns the memory that all clients of a VM share, with the part of each at its home.
 MemoryProfile shared_memory(const Arrangement& arrangement, const VmState& vm) {
   MemoryProfile memory;
-  std::int64_t vcpus = 0;
-  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-    vcpus += arrangement.snapshot().clients[i].vcpu_count();
-  }
-  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
+  const std::int64_t vcpus = vcpus_of(arrangement.snapshot(), vm);
+  for (ClientIndex i = vm.first_client; i < vm.end_client(); ++i) {
     if (const NodeIndex home = arrangement.home(i); home != kNoNode) {
       const std::int64_t its_own = arrangement.snapshot().clients[i].vcpu_count();
       memory.parts.push_back({home, {}, permille_of(its_own, vcpus, Permille{})});

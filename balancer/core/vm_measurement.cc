@@ -2,6 +2,7 @@
 #include "balancer/core/vm_measurement.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,8 +35,7 @@ std::string first_missing_for(const Sample& sample, const VmId& vm) {
 /// Returns the memory of all clients of a VM that lies away from their homes.
 Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
   Bytes remote;
-  for (ClientIndex i = vm.first_client; i < vm.first_client + vm.client_count; ++i) {
-    const ClientState& client = snapshot.clients[i];
+  for (const ClientState& client : clients_of(snapshot, vm)) {
     for (NodeIndex node = 0; node < client.memory.size(); ++node) {
       if (node != client.home) {
         remote += client.memory[node];
@@ -94,6 +94,9 @@ class VmMeasurement {
  private:
   [[nodiscard]] std::optional<VmUsage> read(VmState& state);
   void add_client(std::size_t index, const VmUsage* usage);
+  [[nodiscard]] std::span<ClientState> clients() {
+    return clients_of(snapshot_, snapshot_.vms.back());
+  }
   void limit_to_quota();
   void read_beside(std::int64_t beside_us);
   [[nodiscard]] CpuTime beside(const ClientState& client) const;
@@ -160,7 +163,7 @@ void VmMeasurement::take_in() {
   }
   VmState& added = snapshot_.vms.back();
   for (std::size_t index = 0; index < vm_.clients.size(); ++index) {
-    const ClientState& client = snapshot_.clients[added.first_client + index];
+    const ClientState& client = clients()[index];
     added.demand += client.demand;
     if (usage) {
       const CpuTime epoch = snapshot_.epoch_length;
@@ -286,14 +289,15 @@ void VmMeasurement::limit_to_quota() {
   if (!vm_.last->quota_permille) {
     return;
   }
-  const ClientIndex first = snapshot_.vms.back().first_client;
   const CpuTime quota{snapshot_.epoch_length.value * *vm_.last->quota_permille / 1000};
   CpuTime wanted;
-  for (ClientIndex i = first; i < snapshot_.clients.size(); ++i) {
-    wanted += snapshot_.clients[i].demand;
+  for (const ClientState& client : clients()) {
+    wanted += client.demand;
   }
-  for (ClientIndex i = first; i < snapshot_.clients.size() && wanted > quota; ++i) {
-    snapshot_.clients[i].demand = scaled(snapshot_.clients[i].demand, quota.value, wanted.value);
+  if (wanted > quota) {
+    for (ClientState& client : clients()) {
+      client.demand = scaled(client.demand, quota.value, wanted.value);
+    }
   }
 }
 
@@ -320,8 +324,7 @@ CpuTime VmMeasurement::beside(const ClientState& client) const {
 
 /// These threads go wherever the clients go, so what they use counts as used by the clients.
 void VmMeasurement::add_beside() {
-  for (ClientIndex i = snapshot_.vms.back().first_client; i < snapshot_.clients.size(); ++i) {
-    ClientState& client = snapshot_.clients[i];
+  for (ClientState& client : clients()) {
     const CpuTime its = beside(client);
     client.used += its;
     client.demand += its;
@@ -338,8 +341,7 @@ void VmMeasurement::look_ahead() {
   if (forecast == reading_.forecasts->end()) {
     return;
   }
-  for (std::size_t index = 0; index < vm_.clients.size(); ++index) {
-    ClientState& client = snapshot_.clients[snapshot_.clients.size() - vm_.clients.size() + index];
+  for (ClientState& client : clients()) {
     const CpuTime full = snapshot_.epoch_length * client.vcpu_count();
     const CpuTime p95 = full * with_margin(forecast->second.p95, reading_.options).value / 1000;
     // Forecasts cover only vCPUs, which never want more than all of their time.
@@ -354,7 +356,7 @@ void VmMeasurement::average_load(bool measured_now) {
   const CpuTime epoch = snapshot_.epoch_length;
   for (std::size_t index = 0; index < vm_.clients.size(); ++index) {
     ClientRecord& record = vm_.clients[index];
-    ClientState& client = snapshot_.clients[snapshot_.vms.back().first_client + index];
+    ClientState& client = clients()[index];
     const std::int64_t expected_permille =
         vm_.expected ? vm_.expected->value : reading_.options.cold_start_pct * 10;
     const CpuTime expected{kMicrosecondsPerSecond * client.vcpu_count() * expected_permille /
@@ -405,16 +407,16 @@ void VmMeasurement::attribute_memory_to_clients() {
   if (!vm_.memory || vm_.memory->size() != reading_.topology.nodes.size()) {
     return;
   }
-  const ClientIndex first = snapshot_.vms.back().first_client;
+  const std::span<ClientState> clients = this->clients();
   std::vector<MemoryOwner> owners;
-  for (ClientIndex i = first; i < snapshot_.clients.size(); ++i) {
-    owners.push_back({snapshot_.clients[i].home, snapshot_.clients[i].memory_size,
-                      memory_of_cells(vm_.clients[i - first].shape.cells)});
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    owners.push_back(
+        {clients[i].home, clients[i].memory_size, memory_of_cells(vm_.clients[i].shape.cells)});
   }
   std::vector<std::vector<Bytes>> parts = attribute_memory(*vm_.memory, owners);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    snapshot_.clients[first + i].memory = std::move(parts[i]);
-    snapshot_.clients[first + i].memory_known = true;
+    clients[i].memory = std::move(parts[i]);
+    clients[i].memory_known = true;
   }
 }
 

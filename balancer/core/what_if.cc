@@ -109,8 +109,8 @@ void remove_vm(Snapshot& snapshot, const VmId& id) {
   }
   snapshot.vms.erase(vm);
   for (std::size_t v = 0; v < snapshot.vms.size(); ++v) {
-    for (std::size_t i = 0; i < snapshot.vms[v].client_count; ++i) {
-      snapshot.clients[snapshot.vms[v].first_client + i].vm = v;
+    for (ClientState& client : clients_of(snapshot, snapshot.vms[v])) {
+      client.vm = v;
     }
   }
 }

@@ -418,8 +418,7 @@ void HomesProgram::keep_within_limits() {
       std::int64_t already = 0;
       std::int64_t stays = 0;
       LinearProgram::Row row;
-      for (ClientIndex client = vm.first_client; client < vm.first_client + vm.client_count;
-           ++client) {
+      for (ClientIndex client = vm.first_client; client < vm.end_client(); ++client) {
         const std::int64_t vcpus = snapshot.clients[client].vcpu_count();
         already += now_->home(client) == node ? vcpus : 0;
         stays += now_->home(client) == node && choices_[client].empty() ? vcpus : 0;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -106,6 +107,9 @@ struct VmState {
   bool cpu_measured = true;
   VmFigures figures = {};  ///< decide nothing
   bool operator==(const VmState&) const = default;
+
+  /// Returns the index after its last client.
+  [[nodiscard]] ClientIndex end_client() const { return first_client + client_count; }
 };
 
 /// What a client is expected to want per epoch over the next ten minutes.
@@ -170,6 +174,15 @@ struct Snapshot {
   std::vector<Chat> chats;           ///< by a, b; those that matter
   bool operator==(const Snapshot&) const = default;
 };
+
+/// Returns the VM's clients.
+[[nodiscard]] inline std::span<const ClientState> clients_of(const Snapshot& snapshot,
+                                                             const VmState& vm) {
+  return std::span(snapshot.clients).subspan(vm.first_client, vm.client_count);
+}
+[[nodiscard]] inline std::span<ClientState> clients_of(Snapshot& snapshot, const VmState& vm) {
+  return std::span(snapshot.clients).subspan(vm.first_client, vm.client_count);
+}
 
 /// Returns how much of the node's memory on pages of that size is kept for VMs that do not run yet.
 [[nodiscard]] Bytes reservations_of(const NodeState& node, Bytes page_size);

@@ -9,8 +9,7 @@ VmFacts facts_of(const Snapshot& snapshot, const VmState& vm) {
   facts.shares = vm.weight;
   facts.guest_os = vm.guest_os;
   Bytes memory;
-  for (std::size_t i = 0; i < vm.client_count; ++i) {
-    const ClientState& client = snapshot.clients[vm.first_client + i];
+  for (const ClientState& client : clients_of(snapshot, vm)) {
     facts.vcpus += client.vcpu_count();
     memory += client.memory_size;
   }
