@@ -348,18 +348,11 @@ Permille Arrangement::owed_share_after(NodeIndex node, const Exchange& exchange)
 }
 
 Permille Arrangement::imbalance() const {
-  Permille most{};
-  Permille least{};
-  bool first = true;
-  for (NodeIndex node = 0; node < nodes_.size(); ++node) {
-    if (!snapshot_->topology.can_be_home(node) || !snapshot_->nodes[node].known) {
-      continue;
-    }
-    most = first ? owed_shares_[node] : std::max(most, owed_shares_[node]);
-    least = first ? owed_shares_[node] : std::min(least, owed_shares_[node]);
-    first = false;
+  std::vector<Permille> shares;
+  for (const NodeIndex node : known_homes(*snapshot_)) {
+    shares.push_back(owed_shares_[node]);
   }
-  return most - least;
+  return imbalance_of(shares);
 }
 
 // ---- effects of changes ----

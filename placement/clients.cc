@@ -249,19 +249,12 @@ void share_out_memory(Bytes memory, std::vector<ClientShape>& shapes) {
 }  // namespace
 
 std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmPolicy& policy) {
-  std::vector<NodeIndex> all;
-  std::vector<NodeIndex> named;
-  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
-    if (!topology.can_be_home(node)) {
-      continue;
-    }
-    all.push_back(node);
-    if (std::find(policy.nodes.begin(), policy.nodes.end(), topology.nodes[node].id) !=
-        policy.nodes.end()) {
-      named.push_back(node);
-    }
-  }
-  return named.empty() ? all : named;
+  std::vector<NodeIndex> homes = topology.homes();
+  keep_if_any(homes, [&](NodeIndex node) {
+    return std::find(policy.nodes.begin(), policy.nodes.end(), topology.nodes[node].id) !=
+           policy.nodes.end();
+  });
+  return homes;
 }
 
 std::vector<NodeIndex> device_nodes(const Topology& topology, const VmDescription& vm) {

@@ -67,14 +67,12 @@ bool is_imbalanced(const Arrangement& arrangement) {
   const std::vector<CpuTime> before = owed_for_minutes(snapshot);
   Permille most{};
   Permille least{1'000'000};
-  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    if (snapshot.topology.can_be_home(node) && snapshot.nodes[node].known) {
-      const CpuTime capacity = arrangement.node(node).capacity();
-      const Permille lasts = std::min(arrangement.owed_share(node),
-                                      permille_of(before[node].value, capacity.value, Permille{}));
-      most = std::max(most, lasts);
-      least = std::min(least, lasts);
-    }
+  for (const NodeIndex node : known_homes(snapshot)) {
+    const CpuTime capacity = arrangement.node(node).capacity();
+    const Permille lasts = std::min(arrangement.owed_share(node),
+                                    permille_of(before[node].value, capacity.value, Permille{}));
+    most = std::max(most, lasts);
+    least = std::min(least, lasts);
   }
   return (most - least) * kThirds >= enough;
 }

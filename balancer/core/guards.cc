@@ -202,8 +202,8 @@ CpuTime lost_to_memory_that_stays(const Arrangement& arrangement,
 /// Returns the imbalance among the nodes that the changes touch, without and with them. For a
 /// single move it is that between the node it leaves and the one it goes to, so that an imbalance
 /// which only changes sides shows.
-std::pair<Permille, Permille> imbalance_of(const Arrangement& arrangement,
-                                           std::span<const Rehoming> changes) {
+std::pair<Permille, Permille> imbalance_around(const Arrangement& arrangement,
+                                               std::span<const Rehoming> changes) {
   if (changes.size() == 1) {
     const auto [client, to] = changes.front();
     const NodeIndex from = arrangement.home(client);
@@ -289,19 +289,15 @@ std::optional<Guard> effect_guard(const Arrangement& arrangement, Reason reason,
   }
   if (reason == Reason::kLoadMove || reason == Reason::kForecastMove) {
     // A shortage that only changes sides returns with the next plan.
-    const auto [before, after] = imbalance_of(arrangement, changes);
+    const auto [before, after] = imbalance_around(arrangement, changes);
     if (after > Permille{} && after * 100 > before * options.mig_thrash_threshold) {
       return Guard::kResidualImbalance;
     }
   }
-  if (reason != Reason::kAffinityMove && options.mig_prevent_lterm_thresh > 0) {
-    CpuTime capacity;
-    for (const NodeState& node : arrangement.snapshot().nodes) {
-      capacity += node.capacity;
-    }
-    if (LongTerm(arrangement).change(changes) * 100 > capacity * options.mig_prevent_lterm_thresh) {
-      return Guard::kLongTermImbalance;
-    }
+  if (reason != Reason::kAffinityMove && options.mig_prevent_lterm_thresh > 0 &&
+      LongTerm(arrangement).change(changes) * 100 >
+          capacity_of_host(arrangement.snapshot()) * options.mig_prevent_lterm_thresh) {
+    return Guard::kLongTermImbalance;
   }
   return std::nullopt;
 }

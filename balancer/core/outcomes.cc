@@ -142,20 +142,12 @@ Measured measure(const Snapshot& snapshot, const Options& options) {
   const Reckoning reckoning(snapshot, options);
   measured.talk = reckoning.lost_to_talks();
   measured.lost += measured.talk + reckoning.lost_to_groups() + reckoning.lost_to_devices();
-  bool first = true;
-  Permille most{};
-  Permille least{};
-  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    if (!snapshot.topology.can_be_home(node)) {
-      continue;
-    }
-    const Permille share = permille_of(snapshot.nodes[node].owed.value,
-                                       snapshot.nodes[node].capacity.value, Permille{});
-    most = first ? share : std::max(most, share);
-    least = first ? share : std::min(least, share);
-    first = false;
+  std::vector<Permille> shares;
+  for (const NodeIndex node : snapshot.topology.homes()) {
+    const NodeState& state = snapshot.nodes[node];
+    shares.push_back(permille_of(state.owed.value, state.capacity.value, Permille{}));
   }
-  measured.imbalance = most - least;
+  measured.imbalance = imbalance_of(shares);
   return measured;
 }
 
@@ -307,13 +299,10 @@ MeasuredOutcome Outcomes::outcome_of(std::int64_t action, const Watched& watched
   }
   // It cannot have done more harm than is lost with it.
   outcome.before.lost = std::max(outcome.before.lost, CpuTime{});
-  CpuTime capacity;
-  for (const NodeState& node : snapshot.nodes) {
-    capacity += node.capacity;
-  }
   const CpuTime harm =
       (outcome.after.lost - outcome.after.talk) - (outcome.before.lost - outcome.before.talk);
-  outcome.harmful = watched.moves_clients && harm * 100 > capacity * options.mig_threshold;
+  outcome.harmful =
+      watched.moves_clients && harm * 100 > capacity_of_host(snapshot) * options.mig_threshold;
   return outcome;
 }
 

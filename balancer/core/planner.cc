@@ -65,20 +65,15 @@ std::vector<std::size_t> homeless_vms(const Snapshot& snapshot) {
 }
 
 bool host_is_large_enough(const Snapshot& snapshot, const Options& options) {
+  const std::vector<NodeIndex> homes = snapshot.topology.homes();
   std::int64_t total = 0;
-  std::int64_t homes = 0;
-  std::int64_t smallest = 0;
-  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    if (!snapshot.topology.can_be_home(node)) {
-      continue;
-    }
+  bool all_are = true;
+  for (const NodeIndex node : homes) {
     const std::int64_t cores = snapshot.topology.nodes[node].core_count();
-    smallest = homes == 0 ? cores : std::min(smallest, cores);
     total += cores;
-    ++homes;
+    all_are = all_are && cores >= options.rebalance_cores_node;
   }
-  return homes >= 2 && total >= options.rebalance_cores_total &&
-         smallest >= options.rebalance_cores_node;
+  return homes.size() >= 2 && total >= options.rebalance_cores_total && all_are;
 }
 
 /// Returns true if a client moved in the epoch that was just measured, so that its figures are a

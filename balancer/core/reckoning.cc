@@ -172,16 +172,10 @@ std::vector<Permille> Reckoning::owed_shares() const {
 Permille Reckoning::imbalance() const {
   const std::vector<Permille> all = owed_shares();
   std::vector<Permille> shares;
-  for (NodeIndex node = 0; node < all.size(); ++node) {
-    if (snapshot_->topology.can_be_home(node) && snapshot_->nodes[node].known) {
-      shares.push_back(all[node]);
-    }
+  for (const NodeIndex node : known_homes(*snapshot_)) {
+    shares.push_back(all[node]);
   }
-  if (shares.empty()) {
-    return Permille{};
-  }
-  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
-  return *most - *least;
+  return imbalance_of(shares);
 }
 
 CpuTime Reckoning::rounding() const {

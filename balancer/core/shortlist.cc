@@ -8,13 +8,7 @@
 namespace vmnuma::balancer {
 
 std::vector<NodeIndex> nodes_by_owed(const Arrangement& arrangement) {
-  std::vector<NodeIndex> nodes;
-  for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {
-    if (arrangement.snapshot().topology.can_be_home(node) &&
-        arrangement.snapshot().nodes[node].known) {
-      nodes.push_back(node);
-    }
-  }
+  std::vector<NodeIndex> nodes = known_homes(arrangement.snapshot());
   std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
     return arrangement.owed_share(a) > arrangement.owed_share(b);
   });

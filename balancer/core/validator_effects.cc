@@ -216,7 +216,6 @@ class EffectRules {
     }
     const std::vector<CpuTime> after = after_.owed();
     CpuTime more;
-    CpuTime capacity;
     for (ClientIndex client = 0; client < after.size(); ++client) {
       const ClientState& state = snapshot_.clients[client];
       const Permille weight =
@@ -224,10 +223,8 @@ class EffectRules {
                    Permille{1000});
       more += (after[client] - effect_.owed_before[client]) * weight.value / 1000;
     }
-    for (const NodeState& node : snapshot_.nodes) {
-      capacity += node.capacity;
-    }
-    if ((more - after_.rounding()) * 100 > capacity * options_.mig_prevent_lterm_thresh) {
+    if ((more - after_.rounding()) * 100 >
+        capacity_of_host(snapshot_) * options_.mig_prevent_lterm_thresh) {
       violation("it raises long-term imbalance beyond Numa.MigPreventLTermThresh");
     }
   }

@@ -127,10 +127,9 @@ class Advisor {
     }
     std::sort(pinned.begin(), pinned.end());
     std::vector<NodeId> nodes;
-    for (NodeIndex node = 0; node < host_.topology.nodes.size(); ++node) {
+    for (const NodeIndex node : host_.topology.homes()) {
       const std::vector<Cpu>& cpus = host_.topology.nodes[node].cpus;
-      if (host_.topology.can_be_home(node) &&
-          std::any_of(cpus.begin(), cpus.end(), [&](const Cpu& cpu) {
+      if (std::any_of(cpus.begin(), cpus.end(), [&](const Cpu& cpu) {
             return std::binary_search(pinned.begin(), pinned.end(), cpu.id);
           })) {
         nodes.push_back(host_.topology.nodes[node].id);

@@ -73,12 +73,7 @@ AdviceHost common_host(const std::vector<AdviceHost>& hosts) {
   common.prefer_ht = true;
   for (const AdviceHost& host : hosts) {
     const Topology& topology = host.topology;
-    std::vector<NodeIndex> homes;
-    for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
-      if (topology.can_be_home(node)) {
-        homes.push_back(node);
-      }
-    }
+    const std::vector<NodeIndex> homes = topology.homes();
     least.nodes = std::min(least.nodes, homes.size());
     common.prefer_ht = common.prefer_ht && host.prefer_ht;
     knows_free = knows_free && !host.free.empty();

@@ -7,6 +7,28 @@
 
 namespace vmnuma {
 
+std::vector<NodeIndex> known_homes(const Snapshot& snapshot) {
+  std::vector<NodeIndex> homes = snapshot.topology.homes();
+  std::erase_if(homes, [&](NodeIndex node) { return !snapshot.nodes[node].known; });
+  return homes;
+}
+
+Permille imbalance_of(const std::vector<Permille>& shares) {
+  if (shares.empty()) {
+    return Permille{};
+  }
+  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+  return *most - *least;
+}
+
+CpuTime capacity_of_host(const Snapshot& snapshot) {
+  CpuTime capacity;
+  for (const NodeState& node : snapshot.nodes) {
+    capacity += node.capacity;
+  }
+  return capacity;
+}
+
 Bytes reservations_of(const NodeState& node, Bytes page_size) {
   for (const PagesOfSize& kept : node.reservations) {
     if (kept.page_size == page_size) {

@@ -184,6 +184,15 @@ struct Snapshot {
   return std::span(snapshot.clients).subspan(vm.first_client, vm.client_count);
 }
 
+/// Returns the nodes that can be a home and have known readings, ascending.
+[[nodiscard]] std::vector<NodeIndex> known_homes(const Snapshot& snapshot);
+
+/// Returns the largest difference between two of the nodes' shares; zero without any.
+[[nodiscard]] Permille imbalance_of(const std::vector<Permille>& shares);
+
+/// Returns what all nodes together can give to clients.
+[[nodiscard]] CpuTime capacity_of_host(const Snapshot& snapshot);
+
 /// Returns how much of the node's memory on pages of that size is kept for VMs that do not run yet.
 [[nodiscard]] Bytes reservations_of(const NodeState& node, Bytes page_size);
 

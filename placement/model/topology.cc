@@ -49,10 +49,12 @@ std::optional<NodeIndex> Topology::index_of(NodeId id) const {
                           : std::optional(static_cast<NodeIndex>(found - nodes.data()));
 }
 
-std::int64_t Topology::home_count() const {
-  std::int64_t homes = 0;
+std::vector<NodeIndex> Topology::homes() const {
+  std::vector<NodeIndex> homes;
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
-    homes += can_be_home(node) ? 1 : 0;
+    if (can_be_home(node)) {
+      homes.push_back(node);
+    }
   }
   return homes;
 }

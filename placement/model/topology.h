@@ -75,8 +75,11 @@ struct Topology {
   [[nodiscard]] bool can_be_home(NodeIndex node) const {
     return !nodes[node].cpus.empty() && nodes[node].memory > Bytes{};
   }
-  /// Returns how many nodes can be a home.
-  [[nodiscard]] std::int64_t home_count() const;
+  /// Returns the nodes that can be a home, ascending.
+  [[nodiscard]] std::vector<NodeIndex> homes() const;
+  [[nodiscard]] std::int64_t home_count() const {
+    return static_cast<std::int64_t>(homes().size());
+  }
   /// Returns the node that has all CPUs, if it can be a home. Such a host has nothing to balance.
   [[nodiscard]] std::optional<NodeIndex> only_home() const;
   bool operator==(const Topology&) const = default;
