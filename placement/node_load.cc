@@ -69,8 +69,7 @@ CpuTime Pace::owed(const Load& load) const {
 std::int64_t Pace::owed_by_thousandths(std::span<const WeighedLoad> loads) const {
   std::int64_t sum = 0;
   for (const auto& [load, weight] : loads) {
-    const std::int64_t given = times(run(load, level), efficiency);
-    sum += std::max<std::int64_t>(load.entitled.value - given, 0) * weight.value;
+    sum += owed(load).value * weight.value;
   }
   return sum;
 }
@@ -146,12 +145,15 @@ void NodeLoad::add_up(Points& points, Key key) const {
   }
 }
 
+NodeLoad::Points::iterator NodeLoad::place_of(Points& points, const Load& load, Key key) {
+  return std::lower_bound(points.begin(), points.end() - 1, in_order(key_of(load, key), load),
+                          [](const Point& point, const auto& wanted) {
+                            return in_order(point.key, point.load) < wanted;
+                          });
+}
+
 void NodeLoad::insert(Points& points, const Load& load, Key key) {
-  const auto place =
-      std::lower_bound(points.begin(), points.end() - 1, in_order(key_of(load, key), load),
-                       [](const Point& point, const auto& wanted) {
-                         return in_order(point.key, point.load) < wanted;
-                       });
+  const auto place = place_of(points, load, key);
   if (place->load == load) {
     ++place->count;
   } else {
@@ -161,11 +163,7 @@ void NodeLoad::insert(Points& points, const Load& load, Key key) {
 }
 
 void NodeLoad::erase(Points& points, const Load& load, Key key) {
-  const auto found =
-      std::lower_bound(points.begin(), points.end() - 1, in_order(key_of(load, key), load),
-                       [](const Point& point, const auto& wanted) {
-                         return in_order(point.key, point.load) < wanted;
-                       });
+  const auto found = place_of(points, load, key);
   VMNUMA_CHECK(found != points.end() - 1 && found->load == load);
   if (found->count > 1) {
     --found->count;

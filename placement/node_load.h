@@ -133,6 +133,8 @@ class NodeLoad {
   static std::int64_t key_of(const Load& load, Key key);
   [[nodiscard]] Points points_of(const std::vector<Load>& loads, Key key) const;
   void add_up(Points& points, Key key) const;
+  /// Returns where equal loads are, or where such a load would be inserted.
+  static Points::iterator place_of(Points& points, const Load& load, Key key);
   void insert(Points& points, const Load& load, Key key);
   void erase(Points& points, const Load& load, Key key);
   [[nodiscard]] std::int64_t level(const Exchange& exchange) const;

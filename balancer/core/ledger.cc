@@ -49,10 +49,6 @@ std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
   return topology.nodes_of(cpus);
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns true if only distances differ. Then takes over the former pools of huge pages, which
 /// samples have kept up to date.
 bool take_over_pools(const Topology& before, Topology& now) {

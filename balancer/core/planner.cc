@@ -290,9 +290,7 @@ class Planner {
       return;
     }
     plan_.spills = find_spills(now_);
-    if (!plan_.spills.empty() ||
-        std::any_of(snapshot_.clients.begin(), snapshot_.clients.end(),
-                    [](const ClientState& client) { return client.spills_to != kNoNode; })) {
+    if (!plan_.spills.empty() || spills_already(snapshot_)) {
       for (const VmState& vm : snapshot_.vms) {
         change_spills(vm);
       }

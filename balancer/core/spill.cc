@@ -50,15 +50,6 @@ bool may_spill(const Arrangement& arrangement, ClientIndex index) {
          may_ever_spill(arrangement, index);
 }
 
-bool is_any_unread_for_long(const Snapshot& snapshot) {
-  return std::any_of(snapshot.vms.begin(), snapshot.vms.end(), is_unread_for_long);
-}
-
-bool spills_already(const Snapshot& snapshot) {
-  return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
-                     [](const ClientState& client) { return client.spills_to != kNoNode; });
-}
-
 /// Returns true if some node's clients want more than its cores have beside other load. Looks only
 /// at sums.
 bool is_anything_short(const Arrangement& arrangement) {
@@ -180,6 +171,11 @@ bool is_taken_by(const Arrangement& arrangement, const std::vector<Rehoming>& sp
 
 }  // namespace
 
+bool spills_already(const Snapshot& snapshot) {
+  return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
+                     [](const ClientState& client) { return client.spills_to != kNoNode; });
+}
+
 bool is_unread_for_long(const VmState& vm) {
   return !vm.fresh && vm.epochs_stale >= kUnreadForLong;
 }
@@ -300,10 +296,9 @@ class SpillSearch {
       if (!best) {
         return;
       }
-      if (alone_.saved_by(best->client, best->to) <= CpuTime{}) {
-        continue;  // it would end once fewer other clients share the second node
-      }
-      if (is_taken_by(arrangement_, taken_, best->client, best->to)) {
+      // One that saves nothing alone would end once fewer others share the second node.
+      if (alone_.saved_by(best->client, best->to) <= CpuTime{} ||
+          is_taken_by(arrangement_, taken_, best->client, best->to)) {
         continue;
       }
       begun += snapshot_.clients[best->client].spills_to == best->to ? 0 : 1;
@@ -337,18 +332,17 @@ class SpillSearch {
   }
 
   /// The client wants so little that it does not affect the others.
-  void take_ahead_of_need(ClientIndex client, NodeIndex to) {
-    spills_[client] = true;
-    taken_.push_back({client, to});
-    found_.push_back({snapshot_.clients[client].id, to, CpuTime{}});
-    crowding_.spread(client, to);
-  }
+  void take_ahead_of_need(ClientIndex client, NodeIndex to) { note({client, to, CpuTime{}}); }
 
   void take(const SpillCandidate& spill) {
+    note(spill);
+    host_.apply(spill.client, spill.to);
+  }
+
+  void note(const SpillCandidate& spill) {
     spills_[spill.client] = true;
     taken_.push_back({spill.client, spill.to});
     found_.push_back({snapshot_.clients[spill.client].id, spill.to, spill.saves});
-    host_.apply(spill.client, spill.to);
     crowding_.spread(spill.client, spill.to);
   }
 
@@ -362,15 +356,13 @@ class SpillSearch {
   std::vector<Spill> found_;
 };
 
-/// The demand expected on each node from the clients that live there.
-std::vector<CpuTime> expected_loads(const Arrangement& arrangement) {
-  std::vector<CpuTime> loads(arrangement.snapshot().nodes.size());
-  for (ClientIndex i = 0; i < arrangement.snapshot().clients.size(); ++i) {
-    if (arrangement.home(i) != kNoNode) {
-      loads[arrangement.home(i)] += arrangement.snapshot().clients[i].load;
-    }
+/// The demand expected from the clients that live on the node.
+CpuTime expected_load(const Arrangement& arrangement, NodeIndex node) {
+  CpuTime load;
+  for (const ClientIndex client : arrangement.residents(node)) {
+    load += arrangement.snapshot().clients[client].load;
   }
-  return loads;
+  return load;
 }
 
 }  // namespace
@@ -380,9 +372,10 @@ std::vector<Spill> find_spills(const Arrangement& arrangement) {
     return {};
   }
   Crowding crowding(arrangement);
+  const std::vector<VmState>& vms = arrangement.snapshot().vms;
   const bool is_calm = !spills_already(arrangement.snapshot()) && !is_anything_short(arrangement) &&
                        !crowding.is_any_crowded() &&
-                       !is_any_unread_for_long(arrangement.snapshot());
+                       std::none_of(vms.begin(), vms.end(), is_unread_for_long);
   return is_calm ? std::vector<Spill>{} : SpillSearch(arrangement, std::move(crowding)).find();
 }
 
@@ -391,7 +384,6 @@ void spread_first_homes(const Arrangement& arrangement, std::span<Action> placem
     return;
   }
   const Snapshot& snapshot = arrangement.snapshot();
-  const std::vector<CpuTime> loads = expected_loads(arrangement);
   Crowding crowding(arrangement);
   std::vector<Rehoming> taken;
   for (Action& action : placements) {
@@ -399,7 +391,7 @@ void spread_first_homes(const Arrangement& arrangement, std::span<Action> placem
       const ClientIndex client = index_of(snapshot, relocation.client);
       const NodeState& home = snapshot.nodes[relocation.to];
       if (!may_ever_spill(arrangement, client) ||
-          loads[relocation.to] + home.non_vm + home.set_aside - home.physical <
+          expected_load(arrangement, relocation.to) + home.non_vm + home.set_aside - home.physical <
               least_saved(arrangement, relocation.to, relocation.to)) {
         continue;
       }

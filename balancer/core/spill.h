@@ -45,6 +45,9 @@
 
 namespace vmnuma::balancer {
 
+/// Returns true if any client spills at present.
+[[nodiscard]] bool spills_already(const Snapshot& snapshot);
+
 /// Returns true if the VM could not be read for so long that it may nevertheless begin to spill.
 [[nodiscard]] bool is_unread_for_long(const VmState& vm);
 

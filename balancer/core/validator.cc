@@ -341,14 +341,12 @@ class Validator {
     check_second_node(index, second);
     const NodeState& home = snapshot_.nodes[relocation.to];
     CpuTime wanted = std::max(home.non_vm, home.non_vm_now) + home.set_aside;
+    CpuTime vcpus = wanted;
     for (ClientIndex other = 0; other < snapshot_.clients.size(); ++other) {
-      wanted += now_.home(other) == relocation.to ? snapshot_.clients[other].demand : CpuTime{};
-    }
-    CpuTime vcpus = std::max(home.non_vm, home.non_vm_now) + home.set_aside;
-    for (ClientIndex other = 0; other < snapshot_.clients.size(); ++other) {
-      vcpus += now_.home(other) == relocation.to
-                   ? snapshot_.epoch_length * snapshot_.clients[other].vcpu_count()
-                   : CpuTime{};
+      if (now_.home(other) == relocation.to) {
+        wanted += snapshot_.clients[other].demand;
+        vcpus += snapshot_.epoch_length * snapshot_.clients[other].vcpu_count();
+      }
     }
     // For a VM that cannot be read, `wanted` has its last known demand.
     const CpuTime enough =

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "placement/model/suggest.h"
+
 namespace vmnuma {
 
 namespace {
@@ -158,12 +160,8 @@ std::span<const OptionRow> option_table() {
 }
 
 const OptionRow* find_option(std::string_view name) {
-  for (const OptionRow& option : option_table()) {
-    if (option.name == name) {
-      return &option;
-    }
-  }
-  return nullptr;
+  const auto* const option = std::ranges::find(kTable, name, &OptionRow::name);
+  return option == std::end(kTable) ? nullptr : option;
 }
 
 Result<void> set_option(Options& options, std::string_view name, std::int64_t value) {
@@ -173,11 +171,8 @@ Result<void> set_option(Options& options, std::string_view name, std::int64_t va
     for (const OptionRow& known : option_table()) {
       names.push_back(known.name);
     }
-    std::string message = "there is no option '" + std::string(name) + "'";
-    if (const std::string_view nearest = nearest_name(name, names); !nearest.empty()) {
-      message += "; did you mean '" + std::string(nearest) + "'?";
-    }
-    return failure(ErrorCode::kNotFound, std::move(message));
+    return failure(ErrorCode::kNotFound,
+                   "there is no option '" + std::string(name) + "'" + did_you_mean(name, names));
   }
   if (value < option->smallest || value > option->largest) {
     return failure(ErrorCode::kInvalidArgument, std::string(name) + " = " + std::to_string(value) +

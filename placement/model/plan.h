@@ -34,7 +34,7 @@ enum class Guard {
   kActionLimit,        ///< Numa.MigrationsPerEpoch is used up
   kLongTermImbalance,  ///< would raise long-term imbalance above Numa.MigPreventLTermThresh
   kBreaker,            ///< the circuit breaker is open
-  kDisabled,           ///< Numa.RebalanceEnable = 0, or the host is below the minimum size
+  kDisabled,           ///< Numa.RebalanceCoresTotal or Numa.RebalanceCoresNode is not met
   kNotBest,            ///< possible, but another action was better
   kOwedTime,           ///< would bring VMs that talk together at the price of owed CPU time
   kBusierNode,         ///< VMs that talk may only meet on the less busy of their nodes
