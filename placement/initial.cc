@@ -228,14 +228,14 @@ class Chooser {
 
   [[nodiscard]] NodeIndex nearest(NodeIndex node) const {
     const Topology& topology = arrangement_.snapshot().topology;
-    NodeIndex best = kNoNode;
+    NodeIndex best = node;
     for (NodeIndex other = 0; other < topology.nodes.size(); ++other) {
       if (other != node &&
-          (best == kNoNode || topology.distance(node, other) < topology.distance(node, best))) {
+          (best == node || topology.distance(node, other) < topology.distance(node, best))) {
         best = other;
       }
     }
-    return best == kNoNode ? node : best;
+    return best;
   }
 
   /// What a client of a VM that is not measured yet will lose per epoch on the way to the memory of

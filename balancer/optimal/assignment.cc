@@ -12,18 +12,6 @@ namespace {
 /// The program and the planner's figures round differently, by less than this per client.
 constexpr CpuTime kRounding{4};
 
-Arrangement arranged(const Arrangement& now, const Homes& homes) {
-  Arrangement then = now;
-  std::vector<Rehoming> changes;
-  for (ClientIndex client = 0; client < homes.size(); ++client) {
-    if (homes[client] != now.home(client)) {
-      changes.push_back({client, homes[client]});
-    }
-  }
-  then.apply(changes);
-  return then;
-}
-
 Assignment assess_arranged(const Arrangement& now, const Arrangement& then) {
   const Options& options = now.options();
   Assignment result;
@@ -149,6 +137,18 @@ Homes homes_of(const Arrangement& arrangement) {
     homes.push_back(arrangement.home(client));
   }
   return homes;
+}
+
+Arrangement arranged(const Arrangement& now, const Homes& homes) {
+  Arrangement then = now;
+  std::vector<Rehoming> changes;
+  for (ClientIndex client = 0; client < homes.size(); ++client) {
+    if (homes[client] != now.home(client)) {
+      changes.push_back({client, homes[client]});
+    }
+  }
+  then.apply(changes);
+  return then;
 }
 
 Assignment assess(const Arrangement& now, const Homes& homes) {

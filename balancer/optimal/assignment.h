@@ -33,6 +33,9 @@ struct Assignment {
 /// Returns the present homes.
 [[nodiscard]] Homes homes_of(const Arrangement& arrangement);
 
+/// Returns the arrangement with these homes instead of those of `now`.
+[[nodiscard]] Arrangement arranged(const Arrangement& now, const Homes& homes);
+
 /// Returns what these homes lose, and what it costs to move there from those of `now`. A client
 /// without a home still has none.
 [[nodiscard]] Assignment assess(const Arrangement& now, const Homes& homes);

@@ -142,12 +142,8 @@ class RoomMaker {
 
   /// Returns the pool that the VM's memory would come from, if any client has memory of it.
   [[nodiscard]] const MemoryPool* pool() const {
-    for (const MemoryPool& pool : pools_) {
-      if (pool.page_size == wanted_.page_size && client_of_pool()) {
-        return &pool;
-      }
-    }
-    return nullptr;
+    const auto found = std::ranges::find(pools_, wanted_.page_size, &MemoryPool::page_size);
+    return found != pools_.end() && client_of_pool() ? &*found : nullptr;
   }
 
   /// Returns any client with memory of that pool.
@@ -264,22 +260,14 @@ class RoomMaker {
 
   /// Returns how much more memory admission will then find on the node.
   [[nodiscard]] Bytes freed_on(NodeIndex node, const Homes& homes) const {
-    Arrangement then = now_;
-    std::vector<Rehoming> changes;
-    for (ClientIndex client = 0; client < homes.size(); ++client) {
-      if (homes[client] != now_.home(client)) {
-        changes.push_back({client, homes[client]});
-      }
-    }
     const std::optional<ClientIndex> one = client_of_pool();
     if (!one) {
       return {};
     }
-    then.apply(changes);
     const auto room = [&](const Arrangement& arrangement) {
       return arrangement.room().of(*one, node) - arrangement.untouched().of(*one, node);
     };
-    return room(then) - room(now_);
+    return room(arranged(now_, homes)) - room(now_);
   }
 
   /// Returns an answer of the same cost, with other targets if those lose less.
