@@ -57,12 +57,12 @@ class Search {
       : topology_(topology), request_(request), nodes_(request.allowed) {
     // Device nodes come first, because they are in every set. Then the least loaded, and the next
     // in turn: of equally good sets the first one found is kept.
-    std::sort(nodes_.begin(), nodes_.end(), [this](NodeIndex a, NodeIndex b) {
+    std::ranges::sort(nodes_, [this](NodeIndex a, NodeIndex b) {
       return std::tuple(!is_device(a), load_of(a), turn_of(a)) <
              std::tuple(!is_device(b), load_of(b), turn_of(b));
     });
     must_ = static_cast<std::size_t>(
-        std::count_if(nodes_.begin(), nodes_.end(), [this](NodeIndex n) { return is_device(n); }));
+        std::ranges::count_if(nodes_, [this](NodeIndex n) { return is_device(n); }));
     for (const NodeResource& resource : request.resources) {
       if (resource.asked > 0 && amounts_.size() == kMostResources) {
         requests_too_many_ = true;
@@ -102,7 +102,7 @@ class Search {
       return std::nullopt;
     }
     std::vector<NodeIndex> nodes = best_->second;
-    std::sort(nodes.begin(), nodes.end());
+    std::ranges::sort(nodes);
     return nodes;
   }
 
@@ -112,7 +112,7 @@ class Search {
   using Amounts = std::array<std::int64_t, kMostResources>;
 
   [[nodiscard]] bool is_device(NodeIndex node) const {
-    return std::binary_search(request_.devices.begin(), request_.devices.end(), node);
+    return std::ranges::binary_search(request_.devices, node);
   }
   [[nodiscard]] std::int64_t load_of(NodeIndex node) const {
     return request_.load.empty() ? 0 : request_.load[node];
@@ -129,8 +129,7 @@ class Search {
     std::vector<std::int64_t> sorted;
     for (std::size_t from = amounts.size() + 1; from-- > 0;) {
       if (from < amounts.size()) {
-        sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), amounts[from],
-                                       std::greater<std::int64_t>()),
+        sorted.insert(std::ranges::upper_bound(sorted, amounts[from], std::greater<std::int64_t>()),
                       amounts[from]);
       }
       sums[from].push_back(0);
@@ -220,7 +219,7 @@ std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& top
     part.vcpus = client.vcpus;
     part.memory = part.max_memory = client.memory;
     std::erase_if(part.cells, [&client](const GuestCell& cell) {
-      return std::find(client.cells.begin(), client.cells.end(), cell.id) == client.cells.end();
+      return std::ranges::find(client.cells, cell.id) == client.cells.end();
     });
     if (!parts.empty()) {
       part.pci_devices.clear();
@@ -271,7 +270,7 @@ NodeResource huge_pages(const Topology& topology, const VmDescription& vm, const
                      {},
                      {}};
   for (const Node& node : topology.nodes) {
-    const auto told = std::find_if(free.begin(), free.end(), [&](const FreeHugePages& one) {
+    const auto told = std::ranges::find_if(free, [&](const FreeHugePages& one) {
       return one.node == node.id && size_of(one, vm) == size;
     });
     pages.available.push_back(told == free.end() ? 0 : told->free);
@@ -376,7 +375,7 @@ VmAdmission admit_vm(const Topology& topology, const VmDescription& vm, bool pre
          [&](NodeIndex node, std::int64_t count) { cpus_taken[node] += count; });
     take_memory(topology, part, request, admission.nodes, free, result.memory);
   }
-  std::sort(result.nodes.begin(), result.nodes.end());
+  std::ranges::sort(result.nodes);
   result.nodes.erase(std::unique(result.nodes.begin(), result.nodes.end()), result.nodes.end());
   return result;
 }

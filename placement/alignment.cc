@@ -27,7 +27,7 @@ CpuTime lost_to_far_devices(const Snapshot& snapshot, const ClientState& client,
     return {};
   }
   const std::vector<NodeIndex>& near = snapshot.vms[client.vm].device_nodes;
-  return std::binary_search(near.begin(), near.end(), home)
+  return std::ranges::binary_search(near, home)
              ? CpuTime{}
              : snapshot.epoch_length * client.vcpu_count() * options.affinity_weight / 100;
 }
@@ -50,7 +50,7 @@ std::optional<Alignment> alignment_of(const Snapshot& snapshot, std::size_t vm,
     return std::nullopt;
   }
   std::vector<NodeIndex>& homes = alignment.homes;
-  std::sort(homes.begin(), homes.end());
+  std::ranges::sort(homes);
   homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
   // With scope client each client is kept together by itself.
   alignment.fewest_nodes = state.policy.topology_scope == TopologyScope::kClient
@@ -60,7 +60,7 @@ std::optional<Alignment> alignment_of(const Snapshot& snapshot, std::size_t vm,
                       std::back_inserter(alignment.far_device_nodes));
   for (const ClientState& client : clients_of(snapshot, state)) {
     for (NodeIndex node = 0; client.memory_known && node < client.memory.size(); ++node) {
-      const bool is_home = std::binary_search(homes.begin(), homes.end(), node);
+      const bool is_home = std::ranges::binary_search(homes, node);
       alignment.resident += client.memory[node];
       alignment.elsewhere += is_home ? Bytes{} : client.memory[node];
     }

@@ -91,8 +91,8 @@ bool breaks_max_per_node(const Snapshot& snapshot, const VmState& vm) {
 }
 
 bool something_is_forecast(const Snapshot& snapshot) {
-  return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
-                     [](const ClientState& client) { return client.ahead.has_value(); });
+  return std::ranges::any_of(snapshot.clients,
+                             [](const ClientState& client) { return client.ahead.has_value(); });
 }
 
 std::int64_t longest_horizon(const Snapshot& snapshot, const Options& options) {
@@ -205,7 +205,7 @@ NodeIndex Arrangement::home_after(ClientIndex client, std::span<const Rehoming> 
 /// Returns true if `other` is in `ignored` and really moves: pairs with it have been counted
 /// already.
 bool Arrangement::counted_before(ClientIndex other, std::span<const Rehoming> ignored) const {
-  return std::any_of(ignored.begin(), ignored.end(), [&](const Rehoming& change) {
+  return std::ranges::any_of(ignored, [&](const Rehoming& change) {
     return change.client == other && change.to != homes_[other];
   });
 }
@@ -276,8 +276,9 @@ bool Arrangement::has_sibling_on(ClientIndex client, NodeIndex node) const {
 }
 
 bool Arrangement::talks_to(ClientIndex client, NodeIndex node) const {
-  return talks(client) && std::any_of(talks_[client].begin(), talks_[client].end(),
-                                      [&](const Talk& talk) { return homes_[talk.with] == node; });
+  return talks(client) && std::ranges::any_of(talks_[client], [&](const Talk& talk) {
+           return homes_[talk.with] == node;
+         });
 }
 
 bool Arrangement::forbidden_by_group(ClientIndex client, NodeIndex node,
@@ -314,10 +315,9 @@ bool Arrangement::keeps_apart(ClientIndex a, ClientIndex b) const {
   if (vm == snapshot_->clients[b].vm) {
     return most_per_node(*snapshot_, snapshot_->vms[vm]).has_value();
   }
-  return std::any_of(groups_of_[a].begin(), groups_of_[a].end(), [&](std::size_t index) {
+  return std::ranges::any_of(groups_of_[a], [&](std::size_t index) {
     const Group& group = groups_[index];
-    return group.apart && group.hard &&
-           std::find(group.members.begin(), group.members.end(), b) != group.members.end();
+    return group.apart && group.hard && std::ranges::find(group.members, b) != group.members.end();
   });
 }
 
@@ -438,7 +438,7 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
   effect.gain_otherwise = effect.gain;
   if (has_forecasts_) {
     effect.gain_otherwise = gain_on_other_basis(effect, changes);
-  } else if (std::any_of(changes.begin(), changes.end(), [this](const Rehoming& change) {
+  } else if (std::ranges::any_of(changes, [this](const Rehoming& change) {
                return !groups_of_[change.client].empty();
              })) {
     effect.gain_otherwise = effect.gain - effect.owed + relief_lately(*this, changes);

@@ -19,15 +19,15 @@ Result<std::vector<std::size_t>> mappings_of_cells(const std::vector<Bytes>& cel
     }
   }
   for (auto& [size, found] : of_size) {
-    const auto wanted = std::count(cells.begin(), cells.end(), size);
+    const auto wanted = std::ranges::count(cells, size);
     if (size > Bytes{} && static_cast<std::size_t>(wanted) != found.size()) {
       return failure(ErrorCode::kUnsupported, std::to_string(size.value / kMiB.value) + " MiB: " +
                                                   std::to_string(found.size()) + " mappings for " +
                                                   std::to_string(wanted) + " guest NUMA cells");
     }
     // Lowest first, so that each cell in turn takes the highest from the end.
-    std::sort(found.begin(), found.end(),
-              [&](std::size_t a, std::size_t b) { return mappings[a].start < mappings[b].start; });
+    std::ranges::sort(
+        found, [&](std::size_t a, std::size_t b) { return mappings[a].start < mappings[b].start; });
   }
   std::vector<std::size_t> result;
   for (const Bytes size : cells) {

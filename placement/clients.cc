@@ -49,14 +49,14 @@ void add_nodes_of(const Devices& devices, const Topology& topology, std::vector<
       nodes.push_back(*node);
     }
   }
-  std::sort(nodes.begin(), nodes.end());
+  std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
 }
 
 /// Keeps those of `nodes` that are `good`, or all if none is.
 template <class Good>
 void keep_if_any(std::vector<NodeIndex>& nodes, const Good& good) {
-  if (std::any_of(nodes.begin(), nodes.end(), good)) {
+  if (std::ranges::any_of(nodes, good)) {
     std::erase_if(nodes, [&](NodeIndex node) { return !good(node); });
   }
 }
@@ -169,7 +169,7 @@ std::vector<ClientShape> join_cells(const std::vector<ClientShape>& cells, std::
     --left;
   }
   for (ClientShape& group : groups) {
-    std::sort(group.vcpus.begin(), group.vcpus.end());  // cells may interleave
+    std::ranges::sort(group.vcpus);  // cells may interleave
   }
   return groups;
 }
@@ -216,8 +216,8 @@ bool cells_cover(const VmDescription& vm) {
 
 /// Memory-only cells make no client; their memory goes to the first client that has vCPUs.
 void drop_empty(std::vector<ClientShape>& shapes) {
-  const auto first = std::find_if(shapes.begin(), shapes.end(),
-                                  [](const ClientShape& shape) { return !shape.vcpus.empty(); });
+  const auto first =
+      std::ranges::find_if(shapes, [](const ClientShape& shape) { return !shape.vcpus.empty(); });
   for (ClientShape& shape : shapes) {
     if (shape.vcpus.empty()) {
       first->memory += shape.memory;
@@ -251,8 +251,7 @@ void share_out_memory(Bytes memory, std::vector<ClientShape>& shapes) {
 std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmPolicy& policy) {
   std::vector<NodeIndex> homes = topology.homes();
   keep_if_any(homes, [&](NodeIndex node) {
-    return std::find(policy.nodes.begin(), policy.nodes.end(), topology.nodes[node].id) !=
-           policy.nodes.end();
+    return std::ranges::find(policy.nodes, topology.nodes[node].id) != policy.nodes.end();
   });
   return homes;
 }
@@ -288,7 +287,7 @@ std::vector<NodeIndex> bound_nodes(const Topology& topology, const VmDescription
       nodes.push_back(*node);
     }
   }
-  std::sort(nodes.begin(), nodes.end());
+  std::ranges::sort(nodes);
   return nodes;
 }
 
@@ -296,7 +295,7 @@ void keep_where_memory_may_lie(const Topology& topology, const VmDescription& vm
                                std::vector<NodeIndex>& homes) {
   const std::vector<NodeIndex> bound = bound_nodes(topology, vm, {});
   keep_if_any(homes, [&](NodeIndex node) {
-    return bound.empty() || std::binary_search(bound.begin(), bound.end(), node);
+    return bound.empty() || std::ranges::binary_search(bound, node);
   });
 }
 
@@ -307,7 +306,7 @@ void keep_its_sockets(const Topology& topology, const VmDescription& vm,
   }
   const std::vector<NodeIndex> devices = device_nodes(topology, vm);
   keep_if_any(homes, [&](NodeIndex node) {
-    return std::any_of(devices.begin(), devices.end(), [&](NodeIndex device) {
+    return std::ranges::any_of(devices, [&](NodeIndex device) {
       return topology.nodes[device].package == topology.nodes[node].package;
     });
   });
@@ -317,16 +316,14 @@ std::vector<NodeIndex> allowed_homes(const Topology& topology, const VmDescripti
   std::vector<NodeIndex> homes = allowed_homes(topology, vm.policy);
   if (vm.policy.device_locality == DeviceLocality::kStrict) {
     const std::vector<NodeIndex> devices = device_nodes(topology, vm);
-    keep_if_any(homes, [&](NodeIndex node) {
-      return std::binary_search(devices.begin(), devices.end(), node);
-    });
+    keep_if_any(homes, [&](NodeIndex node) { return std::ranges::binary_search(devices, node); });
   }
   keep_its_sockets(topology, vm, homes);
   if (vm.numatune == NumatuneMode::kRestrictive && !vm.numatune_auto &&
       vm.policy.memory_mode == MemoryMode::kSoft) {
     keep_if_any(homes, [&](NodeIndex node) {
-      return std::find(vm.numatune_nodes.begin(), vm.numatune_nodes.end(),
-                       topology.nodes[node].id) != vm.numatune_nodes.end();
+      return std::ranges::find(vm.numatune_nodes, topology.nodes[node].id) !=
+             vm.numatune_nodes.end();
     });
   }
   if (must_be_whole(vm.policy)) {

@@ -21,8 +21,8 @@ bool contains(const NodeSet& all, const NodeSet& some) {
 }
 
 bool overlap(const NodeSet& a, const NodeSet& b) {
-  return std::any_of(a.begin(), a.end(),
-                     [&](NodeIndex node) { return std::binary_search(b.begin(), b.end(), node); });
+  return std::ranges::any_of(a,
+                             [&](NodeIndex node) { return std::ranges::binary_search(b, node); });
 }
 
 /// Returns the confinements and the unions of overlapping ones.
@@ -36,7 +36,7 @@ std::vector<NodeSet> sets_that_matter(std::span<const NodeSet> confinements) {
       NodeSet both;
       std::set_union(sets[a].begin(), sets[a].end(), sets[b].begin(), sets[b].end(),
                      std::back_inserter(both));
-      if (std::find(sets.begin(), sets.end(), both) == sets.end()) {
+      if (std::ranges::find(sets, both) == sets.end()) {
         sets.push_back(std::move(both));
       }
     }
@@ -190,9 +190,8 @@ std::vector<CpuTime> confined_shares(std::span<const Supply> nodes,
                                      std::span<const ConfinedClaim> claims) {
   // fair_shares() cuts floors that do not fit into one pool. With several pools, a wide one would
   // keep floors that a narrow one within it cannot provide.
-  const bool has_floor = std::any_of(claims.begin(), claims.end(), [](const ConfinedClaim& entry) {
-    return entry.claim.floor > CpuTime{};
-  });
+  const bool has_floor = std::ranges::any_of(
+      claims, [](const ConfinedClaim& entry) { return entry.claim.floor > CpuTime{}; });
   if (confinements.size() == 1 || !has_floor) {
     return Shares(nodes, confinements, claims).find();
   }

@@ -52,8 +52,8 @@ class Assigner {
  public:
   Assigner(const Node& node, std::vector<CpuRequest> requests, const FormerCpus& former)
       : node_(node) {
-    std::sort(requests.begin(), requests.end(),
-              [](const CpuRequest& a, const CpuRequest& b) { return a.client < b.client; });
+    std::ranges::sort(requests,
+                      [](const CpuRequest& a, const CpuRequest& b) { return a.client < b.client; });
     for (CpuRequest& request : requests) {
       const auto known = former.find(request.client);
       Client client;
@@ -108,8 +108,8 @@ class Assigner {
   }
 
   [[nodiscard]] std::size_t shared_cores() const {
-    return static_cast<std::size_t>(std::count_if(
-        cores_.begin(), cores_.end(), [](const Core& core) { return !core.owner.has_value(); }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(cores_, [](const Core& core) { return !core.owner.has_value(); }));
   }
 
   [[nodiscard]] std::vector<CpuId> cpus_on(const Cores& cores, CpuPolicy policy) const {
@@ -119,7 +119,7 @@ class Assigner {
       cpus.insert(cpus.end(), threads.begin(),
                   policy == CpuPolicy::kSpreadByPCPUs ? threads.begin() + 1 : threads.end());
     }
-    std::sort(cpus.begin(), cpus.end());
+    std::ranges::sort(cpus);
     return cpus;
   }
 
@@ -133,10 +133,9 @@ class Assigner {
   [[nodiscard]] Cores former_cores(const Client& client, std::size_t count) const {
     Cores cores;
     for (CoreIndex core = 0; core < cores_.size(); ++core) {
-      const bool had =
-          std::any_of(cores_[core].cpus.begin(), cores_[core].cpus.end(), [&](CpuId cpu) {
-            return std::binary_search(client.former.begin(), client.former.end(), cpu);
-          });
+      const bool had = std::ranges::any_of(cores_[core].cpus, [&](CpuId cpu) {
+        return std::ranges::binary_search(client.former, cpu);
+      });
       if (had && cores_[core].owner) {
         return {};
       }
@@ -154,16 +153,15 @@ class Assigner {
     if (core.owner) {
       return false;
     }
-    return std::none_of(clients_.begin(), clients_.end(), [&](const Client& other) {
+    return std::ranges::none_of(clients_, [&](const Client& other) {
       if (&other == &by || !other.shares_cores()) {
         return false;
       }
-      return other.is_settled
-                 ? std::binary_search(other.cores.begin(), other.cores.end(), index_of(core))
-                 : std::any_of(core.cpus.begin(), core.cpus.end(), [&](CpuId cpu) {
-                     return other.former.size() < node_.cpus.size() &&
-                            std::binary_search(other.former.begin(), other.former.end(), cpu);
-                   });
+      return other.is_settled ? std::ranges::binary_search(other.cores, index_of(core))
+                              : std::ranges::any_of(core.cpus, [&](CpuId cpu) {
+                                  return other.former.size() < node_.cpus.size() &&
+                                         std::ranges::binary_search(other.former, cpu);
+                                });
     });
   }
   [[nodiscard]] CoreIndex index_of(const Core& core) const {
@@ -191,8 +189,7 @@ class Assigner {
       const Permille use = permille_of(cache.vcpus + given, cpus, Permille{});
       return std::tuple(disturbs, use, cache.load, cache.id);
     };
-    std::sort(order.begin(), order.end(),
-              [&](CacheIndex a, CacheIndex b) { return rank(a) < rank(b); });
+    std::ranges::sort(order, [&](CacheIndex a, CacheIndex b) { return rank(a) < rank(b); });
     return order;
   }
 
@@ -220,14 +217,14 @@ class Assigner {
       return {};
     }
     // From as few caches as hold them.
-    std::stable_sort(by_cache.begin(), by_cache.end(),
-                     [](const Cores& a, const Cores& b) { return a.size() > b.size(); });
+    std::ranges::stable_sort(by_cache,
+                             [](const Cores& a, const Cores& b) { return a.size() > b.size(); });
     Cores picked;
     for (const Cores& here : by_cache) {
       const std::size_t taken = std::min(count - picked.size(), here.size());
       picked.insert(picked.end(), here.begin(), here.begin() + static_cast<std::ptrdiff_t>(taken));
     }
-    std::sort(picked.begin(), picked.end());
+    std::ranges::sort(picked);
     return picked;
   }
 
@@ -331,7 +328,7 @@ class Assigner {
     std::optional<CacheIndex> found;
     for (const Core& core : cores_) {
       for (const CpuId cpu : core.cpus) {
-        if (std::binary_search(client.former.begin(), client.former.end(), cpu)) {
+        if (std::ranges::binary_search(client.former, cpu)) {
           if (found && *found != core.cache) {
             return std::nullopt;
           }
@@ -351,9 +348,8 @@ class Assigner {
       if (client.shares_cores()) {
         const std::size_t count = need_shared(client);
         Cores cores = former_cores(client, count);
-        const bool alone = std::all_of(cores.begin(), cores.end(), [&](CoreIndex core) {
-          return is_unused(cores_[core], client);
-        });
+        const bool alone = std::ranges::all_of(
+            cores, [&](CoreIndex core) { return is_unused(cores_[core], client); });
         // It shares cores that others have picked only as long as it must.
         if (!alone && !pick(client, count, [&](const Core& core) {
                          return is_unused(core, client);
@@ -387,9 +383,9 @@ class Assigner {
   }
 
   [[nodiscard]] bool is_latency_core(const Core& core) const {
-    return std::any_of(clients_.begin(), clients_.end(), [&](const Client& client) {
+    return std::ranges::any_of(clients_, [&](const Client& client) {
       return client.is(CpuClass::kLatency) &&
-             std::binary_search(client.cores.begin(), client.cores.end(), index_of(core));
+             std::ranges::binary_search(client.cores, index_of(core));
     });
   }
 
@@ -414,19 +410,18 @@ class Assigner {
         }
       }
     }
-    std::stable_sort(cores.begin(), cores.end(), [&](CoreIndex a, CoreIndex b) {
+    std::ranges::stable_sort(cores, [&](CoreIndex a, CoreIndex b) {
       return users(cores_[a], client) < users(cores_[b], client);
     });
     cores.resize(count);
-    std::sort(cores.begin(), cores.end());
+    std::ranges::sort(cores);
     return cores;
   }
   [[nodiscard]] std::size_t users(const Core& core, const Client& by) const {
-    return static_cast<std::size_t>(
-        std::count_if(clients_.begin(), clients_.end(), [&](const Client& other) {
-          return &other != &by && other.is_settled &&
-                 std::binary_search(other.cores.begin(), other.cores.end(), index_of(core));
-        }));
+    return static_cast<std::size_t>(std::ranges::count_if(clients_, [&](const Client& other) {
+      return &other != &by && other.is_settled &&
+             std::ranges::binary_search(other.cores, index_of(core));
+    }));
   }
 
   /// Returns unused cores in caches without latency clients.
@@ -452,9 +447,8 @@ class Assigner {
         continue;
       }
       if (client.shares_cores()) {
-        const bool disturbs =
-            std::any_of(client.cores.begin(), client.cores.end(),
-                        [&](CoreIndex core) { return caches_[cores_[core].cache].has_latency; });
+        const bool disturbs = std::ranges::any_of(
+            client.cores, [&](CoreIndex core) { return caches_[cores_[core].cache].has_latency; });
         if (Cores cores = disturbs ? cores_off_ground(client) : Cores{}; !cores.empty()) {
           client.cores = std::move(cores);
         }
@@ -503,7 +497,7 @@ class Assigner {
         cpus.insert(cpus.end(), core.cpus.begin(), core.cpus.end());
       }
     }
-    std::sort(cpus.begin(), cpus.end());
+    std::ranges::sort(cpus);
     return cpus;
   }
 

@@ -47,8 +47,8 @@ std::int32_t exclusive_cores(const Arrangement& arrangement, ClientIndex client,
 std::int32_t free_cores(const Arrangement& arrangement, NodeIndex node, ClientIndex except,
                         std::span<const Rehoming> changes) {
   const auto is_changed = [changes](ClientIndex client) {
-    return std::any_of(changes.begin(), changes.end(),
-                       [client](const Rehoming& change) { return change.client == client; });
+    return std::ranges::any_of(
+        changes, [client](const Rehoming& change) { return change.client == client; });
   };
   std::int32_t free = arrangement.snapshot().topology.nodes[node].core_count() - kCoresForOthers;
   for (const ClientIndex client : arrangement.residents(node)) {

@@ -42,8 +42,7 @@ Level find_level(std::int64_t supply, std::span<const Claim> claims) {
       bends.push_back({{claim.ceiling.value, claim.weight}, -claim.weight});
     }
   }
-  std::sort(bends.begin(), bends.end(),
-            [](const Bend& a, const Bend& b) { return below(a.level, b.level); });
+  std::ranges::sort(bends, [](const Bend& a, const Bend& b) { return below(a.level, b.level); });
 
   // total(level) = base + slope x level, where base and slope change at every bend.
   std::int64_t slope = 0;
@@ -69,8 +68,8 @@ void hand_out_rest(std::int64_t rest, std::span<const Claim> claims,
       order.push_back(i);
     }
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
   while (rest > 0 && !order.empty()) {
     std::size_t kept = 0;
     for (const std::size_t i : order) {

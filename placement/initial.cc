@@ -66,9 +66,9 @@ struct Judged {
 /// Keeps only the nodes to which the client's memory is bound, if any is among them.
 void keep_where_bound(const std::vector<NodeIndex>& bound_to, std::vector<Judged>& judged) {
   const auto may_lie_on = [&](const Judged& one) {
-    return std::binary_search(bound_to.begin(), bound_to.end(), one.choice.node);
+    return std::ranges::binary_search(bound_to, one.choice.node);
   };
-  if (std::any_of(judged.begin(), judged.end(), may_lie_on)) {
+  if (std::ranges::any_of(judged, may_lie_on)) {
     std::erase_if(judged, [&](const Judged& one) { return !may_lie_on(one); });
   }
 }
@@ -115,14 +115,12 @@ class Chooser {
     keep_where_bound(snapshot.clients[client].bound_to, judged);
     // A node without readings may have the room that these lack, and a home is kept for a while. So
     // nodes that would be overloaded are dropped.
-    if (std::any_of(snapshot.clients[client].allowed.begin(),
-                    snapshot.clients[client].allowed.end(),
-                    [&](NodeIndex node) { return !snapshot.nodes[node].known; })) {
+    if (std::ranges::any_of(snapshot.clients[client].allowed,
+                            [&](NodeIndex node) { return !snapshot.nodes[node].known; })) {
       std::erase_if(judged, [](const Judged& one) { return one.choice.load_after.value > 1000; });
     }
     compare_with_the_best(client, judged);
-    std::sort(judged.begin(), judged.end(),
-              [](const Judged& a, const Judged& b) { return a.rank < b.rank; });
+    std::ranges::sort(judged, [](const Judged& a, const Judged& b) { return a.rank < b.rank; });
     return judged;
   }
 
@@ -202,25 +200,24 @@ class Chooser {
     // The share of the memory that it may come to have that lies elsewhere at present.
     const Bytes most = std::max(snapshot.clients[client].memory_size, memory.resident);
     const Permille remote = permille_of(memory.not_on(node).value, most.value, Permille{});
-    const HomeRank rank{
-        .lacks_room = !choice.fits,
-        .not_suggested = !suggested.empty() &&
-                         std::find(suggested.begin(), suggested.end(), node) == suggested.end(),
-        .lacks_cores = lacks_cores(arrangement_, client, node) ? 1 : 0,
-        .strategy = strategy_rank(arrangement_, client, node),
-        // Fields that are 0 here are set by comparison with the best of all.
-        .lost_steps = 0,
-        .device_distance = distance_to(vm.device_nodes),
-        .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,
-        .much_load_steps = 0,
-        .memory_steps = remote.value / kMemoryStepPermille,
-        .vcpu_steps = 0,
-        .load_steps = choice.load_after.value / kLoadStepPermille,
-        .remote_permille = remote.value,
-        .distance = choice.distance,
-        .wished_distance = distance_to(vm.wished_nodes),
-        .room_steps = -(choice.room.value / room_step),
-        .turn = turn};
+    const HomeRank rank{.lacks_room = !choice.fits,
+                        .not_suggested = !suggested.empty() &&
+                                         std::ranges::find(suggested, node) == suggested.end(),
+                        .lacks_cores = lacks_cores(arrangement_, client, node) ? 1 : 0,
+                        .strategy = strategy_rank(arrangement_, client, node),
+                        // Fields that are 0 here are set by comparison with the best of all.
+                        .lost_steps = 0,
+                        .device_distance = distance_to(vm.device_nodes),
+                        .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,
+                        .much_load_steps = 0,
+                        .memory_steps = remote.value / kMemoryStepPermille,
+                        .vcpu_steps = 0,
+                        .load_steps = choice.load_after.value / kLoadStepPermille,
+                        .remote_permille = remote.value,
+                        .distance = choice.distance,
+                        .wished_distance = distance_to(vm.wished_nodes),
+                        .room_steps = -(choice.room.value / room_step),
+                        .turn = turn};
     return {
         rank, choice,
         permille_of(allocated_[node], snapshot.topology.nodes[node].cpu_count(), Permille{1000})};
@@ -266,8 +263,8 @@ class Chooser {
   };
 
   void count_home(NodeIndex node) {
-    const auto known = std::find_if(own_homes_.begin(), own_homes_.end(),
-                                    [&](const OwnHome& own) { return own.node == node; });
+    const auto known =
+        std::ranges::find_if(own_homes_, [&](const OwnHome& own) { return own.node == node; });
     if (known != own_homes_.end()) {
       ++known->clients;
     } else {

@@ -15,7 +15,7 @@ std::vector<Bytes> memory_by_node(const Snapshot& snapshot, const ClientState& c
   // It is not known which memory is not from the pool; we assume that it lies where most memory
   // lies.
   while (beyond > Bytes{}) {
-    Bytes& most = *std::max_element(memory.begin(), memory.end());
+    Bytes& most = *std::ranges::max_element(memory);
     const Bytes taken = std::min(most, beyond);
     most -= taken;
     beyond -= taken;

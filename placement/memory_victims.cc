@@ -35,7 +35,7 @@ std::vector<ReclaimPlace> reclaim_order(const std::vector<MemoryUser>& users) {
   for (std::size_t number = 0; number < users.size(); ++number) {
     order.push_back(place_of(users[number], number));
   }
-  std::stable_sort(order.begin(), order.end(), [](const ReclaimPlace& a, const ReclaimPlace& b) {
+  std::ranges::stable_sort(order, [](const ReclaimPlace& a, const ReclaimPlace& b) {
     return a.turn != b.turn ? a.turn < b.turn : a.takeable > b.takeable;
   });
   return order;
@@ -49,8 +49,8 @@ std::vector<KillPlace> kill_order(const std::vector<MemoryUser>& users, Bytes ho
       order.push_back({number, user.guest + user.swap + scaled(host, user.oom_score_adj, 1000)});
     }
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const KillPlace& a, const KillPlace& b) { return a.badness > b.badness; });
+  std::ranges::stable_sort(
+      order, [](const KillPlace& a, const KillPlace& b) { return a.badness > b.badness; });
   return order;
 }
 

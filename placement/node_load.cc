@@ -111,7 +111,7 @@ NodeLoad::Points NodeLoad::points_of(const std::vector<Load>& loads, Key key) co
   for (const Load& load : loads) {
     sorted.emplace_back(key_of(load, key), load);
   }
-  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+  std::ranges::sort(sorted, [](const auto& a, const auto& b) {
     return in_order(a.first, a.second) < in_order(b.first, b.second);
   });
   Points points;

@@ -17,12 +17,11 @@ constexpr std::size_t kMostStopped = 32;
 bool Considered::leaves_out(const Arrangement& arrangement,
                             std::span<const Rehoming> changes) const {
   const auto is_left_out = [this](NodeIndex node) {
-    return std::find(left_out_.begin(), left_out_.end(), node) != left_out_.end();
+    return std::ranges::find(left_out_, node) != left_out_.end();
   };
-  return !left_out_.empty() &&
-         std::any_of(changes.begin(), changes.end(), [&](const Rehoming& change) {
-           return is_left_out(change.to) || is_left_out(arrangement.home(change.client));
-         });
+  return !left_out_.empty() && std::ranges::any_of(changes, [&](const Rehoming& change) {
+    return is_left_out(change.to) || is_left_out(arrangement.home(change.client));
+  });
 }
 
 void Considered::add(Candidate candidate) {
@@ -35,8 +34,8 @@ void Considered::add(Candidate candidate) {
     }
     candidate.stopped_by = Guard::kNotBest;
   }
-  const auto place = std::upper_bound(
-      stopped_.begin(), stopped_.end(), candidate,
+  const auto place = std::ranges::upper_bound(
+      stopped_, candidate,
       [](const Candidate& a, const Candidate& b) { return a.benefit > b.benefit; });
   if (place - stopped_.begin() < static_cast<std::ptrdiff_t>(kMostStopped)) {
     stopped_.insert(place, std::move(candidate));

@@ -55,7 +55,7 @@ CpuTime usable(const Snapshot& snapshot, const ClientState& client, const Option
   CpuTime most;
   CpuTime second;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    const bool is_home = std::binary_search(client.allowed.begin(), client.allowed.end(), node);
+    const bool is_home = std::ranges::binary_search(client.allowed, node);
     if (!is_home && (!may_spill || !may_run_on(snapshot, client, node))) {
       continue;
     }
@@ -76,11 +76,11 @@ NodeSet usable_nodes(const Snapshot& snapshot, const VmState& vm, const NodeSet&
   NodeSet nodes;
   std::copy_if(all.begin(), all.end(), std::back_inserter(nodes), [&](NodeIndex node) {
     const auto can_use = [&](const ClientState& client) {
-      return std::binary_search(client.allowed.begin(), client.allowed.end(), node) ||
+      return std::ranges::binary_search(client.allowed, node) ||
              (options.spill_enable != 0 && may_run_on(snapshot, client, node));
     };
     const auto clients = clients_of(snapshot, vm);
-    return std::any_of(clients.begin(), clients.end(), can_use);
+    return std::ranges::any_of(clients, can_use);
   });
   return nodes;
 }
@@ -106,7 +106,7 @@ class Confinements {
       return 0;
     }
     NodeSet nodes = usable_nodes(snapshot_, vm, sets_.front(), options_);
-    const auto known = std::find(sets_.begin(), sets_.end(), nodes);
+    const auto known = std::ranges::find(sets_, nodes);
     const auto index = static_cast<std::size_t>(known - sets_.begin());
     if (known == sets_.end()) {
       sets_.push_back(std::move(nodes));
@@ -122,8 +122,8 @@ class Confinements {
     const auto clients = clients_of(snapshot_, vm);
     return vm.policy.nodes.empty() && vm.device_nodes.empty() &&
            vm.policy.topology_policy == TopologyPolicy::kNone &&
-           std::all_of(clients.begin(), clients.end(),
-                       [&](const ClientState& client) { return client.allowed.size() == homes_; });
+           std::ranges::all_of(
+               clients, [&](const ClientState& client) { return client.allowed.size() == homes_; });
   }
 
   const Snapshot& snapshot_;

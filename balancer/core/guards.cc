@@ -117,7 +117,7 @@ std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex in
   if (!arrangement.snapshot().nodes[to].known) {
     return Guard::kStaleData;
   }
-  if (!std::binary_search(client.allowed.begin(), client.allowed.end(), to)) {
+  if (!std::ranges::binary_search(client.allowed, to)) {
     return Guard::kNotAllowed;
   }
   if (to == client.came_from && client.epochs_here < options.no_return) {

@@ -39,8 +39,8 @@ std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
                                  const std::vector<Pin>& pins, const Topology& topology) {
   std::vector<CpuId> cpus;
   for (const std::int32_t vcpu : vcpus) {
-    const auto pin = std::find_if(pins.begin(), pins.end(),
-                                  [vcpu](const Pin& entry) { return entry.number == vcpu; });
+    const auto pin =
+        std::ranges::find_if(pins, [vcpu](const Pin& entry) { return entry.number == vcpu; });
     if (pin == pins.end() || pin->cpus.empty()) {
       return {};
     }
@@ -119,7 +119,7 @@ void Ledger::fit_to_host(VmRecord& vm) const {
     client.pinned_to = pinned.size() == 1 ? pinned.front() : NodeId{};
     client.pinned_to_two = pinned.size() == 2 ? pinned : std::vector<NodeId>{};
     const std::optional<NodeIndex> home = topology_.index_of(client.home);
-    if (!home || !std::binary_search(vm.allowed.begin(), vm.allowed.end(), *home)) {
+    if (!home || !std::ranges::binary_search(vm.allowed, *home)) {
       client.home = NodeId{};
     }
     const std::optional<NodeIndex> second = topology_.index_of(client.spills_to);
@@ -246,8 +246,8 @@ void Ledger::set_spill(const ClientId& id, NodeId node) {
 std::set<VmId> Ledger::spilling() const {
   std::set<VmId> spilling;
   for (const auto& [id, vm] : vms_) {
-    if (std::any_of(vm.clients.begin(), vm.clients.end(),
-                    [](const ClientRecord& client) { return client.spills_to.value >= 0; })) {
+    if (std::ranges::any_of(
+            vm.clients, [](const ClientRecord& client) { return client.spills_to.value >= 0; })) {
       spilling.insert(id);
     }
   }
@@ -349,8 +349,8 @@ bool lived_here_before(const VmRecord& vm, const ClientRecord& client) {
 
 /// Returns true if a client has moved, and not only been placed.
 bool has_moved(const VmRecord& vm) {
-  return std::any_of(vm.clients.begin(), vm.clients.end(),
-                     [](const ClientRecord& client) { return client.came_from.value >= 0; });
+  return std::ranges::any_of(
+      vm.clients, [](const ClientRecord& client) { return client.came_from.value >= 0; });
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ bool may_still_move_there(const Arrangement& arrangement, ClientIndex index) {
     return false;
   }
   const MemoryProfile& memory = arrangement.memory(index);
-  return std::any_of(client.allowed.begin(), client.allowed.end(), [&](NodeIndex node) {
+  return std::ranges::any_of(client.allowed, [&](NodeIndex node) {
     return (memory.locality(node) - memory.locality(client.home)).value >=
            options.locality_mig_threshold * 10;
   });

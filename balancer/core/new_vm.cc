@@ -22,7 +22,7 @@ void touch_memory(Snapshot& snapshot, ClientState& client, MemoryRoom& room, New
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
     nodes[node] = node;
   }
-  std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
+  std::ranges::stable_sort(nodes, [&](NodeIndex a, NodeIndex b) {
     const std::int64_t to_a = a == client.home ? 0 : snapshot.topology.distance(client.home, a);
     const std::int64_t to_b = b == client.home ? 0 : snapshot.topology.distance(client.home, b);
     return to_a < to_b;
@@ -34,8 +34,7 @@ void touch_memory(Snapshot& snapshot, ClientState& client, MemoryRoom& room, New
   const bool is_ordinary = page_size_of(snapshot, client) == Bytes{};
   for (const NodeIndex node : nodes) {
     const bool may_lie_there =
-        client.bound_to.empty() ||
-        std::binary_search(client.bound_to.begin(), client.bound_to.end(), node);
+        client.bound_to.empty() || std::ranges::binary_search(client.bound_to, node);
     const Bytes there = may_lie_there ? std::max(room.of(index, node), Bytes{}) : Bytes{};
     const Bytes here = std::min(left, there);
     client.memory[node] = here;
@@ -62,7 +61,7 @@ std::vector<NodeIndex> homes_of_vm(const Snapshot& snapshot, const VmId& id) {
   const VmState* vm = find_vm(snapshot, id);
   for (NodeIndex node = 0; vm != nullptr && node < snapshot.nodes.size(); ++node) {
     const auto clients = clients_of(snapshot, *vm);
-    if (std::any_of(clients.begin(), clients.end(), [node](const ClientState& client) {
+    if (std::ranges::any_of(clients, [node](const ClientState& client) {
           return client.home == node ||
                  (node < client.memory.size() && client.memory[node] > Bytes{});
         })) {
@@ -178,17 +177,15 @@ std::vector<NodeIndex> start_nodes(const Snapshot& snapshot, const VmDescription
   std::vector<NodeIndex> allowed = allowed_homes(snapshot.topology, vm);
   keep_where_memory_may_lie(snapshot.topology, vm, allowed);
   std::vector<NodeIndex> nodes = homes_of_vm(snapshot, vm.id);
-  if (std::any_of(homes.begin(), homes.end(),
-                  [](const NewHome& home) { return home.nowhere > Bytes{}; })) {
+  if (std::ranges::any_of(homes, [](const NewHome& home) { return home.nowhere > Bytes{}; })) {
     std::vector<NodeIndex> all;
     std::set_union(nodes.begin(), nodes.end(), allowed.begin(), allowed.end(),
                    std::back_inserter(all));
     nodes = std::move(all);
   }
   if (!vm.policy.nodes.empty()) {
-    std::erase_if(nodes, [&](NodeIndex node) {
-      return !std::binary_search(allowed.begin(), allowed.end(), node);
-    });
+    std::erase_if(nodes,
+                  [&](NodeIndex node) { return !std::ranges::binary_search(allowed, node); });
   }
   return nodes;
 }

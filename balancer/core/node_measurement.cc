@@ -33,7 +33,7 @@ std::vector<NodeIndex> may_have_run_on(const Topology& topology, const ClientRec
       nodes.push_back(*node);
     }
   }
-  const bool is_beside_home = std::find(nodes.begin(), nodes.end(), *home) != nodes.end();
+  const bool is_beside_home = std::ranges::find(nodes, *home) != nodes.end();
   return is_beside_home ? nodes : std::vector<NodeIndex>{};
 }
 

@@ -122,8 +122,8 @@ std::vector<CpuTime> non_vm_time(const std::vector<NodeBusy>& nodes, const Times
   // Those with the fewest nodes first: what they leave is for clients that may have run elsewhere
   // as well.
   std::vector<std::pair<std::vector<NodeIndex>, CpuTime>> uses(by_nodes.begin(), by_nodes.end());
-  std::stable_sort(uses.begin(), uses.end(),
-                   [](const auto& a, const auto& b) { return a.first.size() < b.first.size(); });
+  std::ranges::stable_sort(
+      uses, [](const auto& a, const auto& b) { return a.first.size() < b.first.size(); });
   for (const auto& [where, used] : uses) {
     take_use(used, where, expected, left);
   }

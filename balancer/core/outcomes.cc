@@ -94,7 +94,7 @@ CpuTime unexplained(const Snapshot& snapshot, const std::vector<NodeIndex>& node
   CpuTime sum;
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
     const NodeIndex home = snapshot.clients[client].home;
-    if (std::find(nodes.begin(), nodes.end(), home) != nodes.end()) {
+    if (std::ranges::find(nodes, home) != nodes.end()) {
       sum += has_spills[home] ? CpuTime{} : snapshot.clients[client].owed - reckoned[client];
     }
   }
@@ -226,15 +226,14 @@ void Outcomes::ended(std::int64_t action, bool done, bool failed, const Options&
 
 bool Outcomes::is_clean(const Watched& watched, const Snapshot& snapshot) {
   const std::vector<NodeIndex> nodes = nodes_of(snapshot, watched.steps);
-  return std::none_of(
-      snapshot.clients.begin(), snapshot.clients.end(), [&](const ClientState& client) {
-        const auto concerns = [&nodes](NodeIndex node) {
-          return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-        };
-        const bool has_just_arrived = client.came_from != kNoNode && client.epochs_here <= 1;
-        return (client.moving || has_just_arrived || !snapshot.vms[client.vm].fresh) &&
-               (concerns(client.home) || concerns(client.came_from));
-      });
+  return std::ranges::none_of(snapshot.clients, [&](const ClientState& client) {
+    const auto concerns = [&nodes](NodeIndex node) {
+      return std::ranges::find(nodes, node) != nodes.end();
+    };
+    const bool has_just_arrived = client.came_from != kNoNode && client.epochs_here <= 1;
+    return (client.moving || has_just_arrived || !snapshot.vms[client.vm].fresh) &&
+           (concerns(client.home) || concerns(client.came_from));
+  });
 }
 
 /// Makes this epoch the one by which the action is judged.

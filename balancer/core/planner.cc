@@ -60,7 +60,7 @@ std::vector<std::size_t> homeless_vms(const Snapshot& snapshot) {
     const bool b_stays = !snapshot.vms[b].memory_stays_because.empty();
     return a_stays != b_stays ? a_stays : loads[a] > loads[b];
   };
-  std::stable_sort(vms.begin(), vms.end(), before);
+  std::ranges::stable_sort(vms, before);
   return vms;
 }
 
@@ -79,10 +79,9 @@ bool host_is_large_enough(const Snapshot& snapshot, const Options& options) {
 /// Returns true if a client moved in the epoch that was just measured, so that its figures are a
 /// mixture.
 bool has_just_moved(const Snapshot& snapshot) {
-  return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
-                     [](const ClientState& client) {
-                       return client.came_from != kNoNode && client.epochs_here <= 1;
-                     });
+  return std::ranges::any_of(snapshot.clients, [](const ClientState& client) {
+    return client.came_from != kNoNode && client.epochs_here <= 1;
+  });
 }
 
 class Planner {
@@ -122,8 +121,8 @@ class Planner {
     }
     spill();
     pull_memory();
-    std::stable_sort(plan_.rejections.begin(), plan_.rejections.end(),
-                     [](const Rejection& a, const Rejection& b) { return a.gain > b.gain; });
+    std::ranges::stable_sort(
+        plan_.rejections, [](const Rejection& a, const Rejection& b) { return a.gain > b.gain; });
     plan_.rejections.resize(std::min(plan_.rejections.size(), kMostRejections));
     return std::move(plan_);
   }
@@ -267,7 +266,7 @@ class Planner {
 
   void pull_memory() {
     const auto spills = [this](const Action& pull) {
-      return std::any_of(plan_.actions.begin(), plan_.actions.end(), [&](const Action& other) {
+      return std::ranges::any_of(plan_.actions, [&](const Action& other) {
         return other.reason == Reason::kSpill &&
                other.relocations.front().client.vm == pull.relocations.front().client.vm;
       });
@@ -455,8 +454,7 @@ class Planner {
                               snapshot_.clients[last.client].id,
                               candidate.stopped_by.value_or(Guard::kNotBest),
                               candidate.effect.gain};
-    if (std::find(plan_.rejections.begin(), plan_.rejections.end(), rejection) ==
-        plan_.rejections.end()) {
+    if (std::ranges::find(plan_.rejections, rejection) == plan_.rejections.end()) {
       plan_.rejections.push_back(rejection);
     }
   }

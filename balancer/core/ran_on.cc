@@ -21,7 +21,7 @@ std::optional<std::vector<CpuTime>> ran_by_node(const VmSample& before, const Vm
   }
   std::vector<CpuTime> ran(topology.nodes.size());
   for (std::size_t i = 0; i < now.vcpus.size(); ++i) {
-    if (!std::binary_search(vcpus.begin(), vcpus.end(), now.vcpus[i].vcpu)) {
+    if (!std::ranges::binary_search(vcpus, now.vcpus[i].vcpu)) {
       continue;
     }
     const std::optional<CpuUse> use = use_of(now.vcpus[i].vcpu, before, now);
@@ -37,8 +37,8 @@ std::optional<std::vector<CpuTime>> ran_by_node(const VmSample& before, const Vm
 }  // namespace
 
 CpuTime ran_lately_on(const ClientRecord& client, NodeId node) {
-  const auto found = std::find_if(client.ran_on.begin(), client.ran_on.end(),
-                                  [node](const RanOnNode& one) { return one.node == node; });
+  const auto found = std::ranges::find_if(
+      client.ran_on, [node](const RanOnNode& one) { return one.node == node; });
   return found == client.ran_on.end() ? CpuTime{} : found->lately;
 }
 
@@ -49,7 +49,7 @@ void take_in_where_it_ran(const VmSample& before, const VmSample& now, const Top
     client.ran_on.clear();
     return;
   }
-  if (std::all_of(ran->begin(), ran->end(), [](CpuTime time) { return time == CpuTime{}; })) {
+  if (std::ranges::all_of(*ran, [](CpuTime time) { return time == CpuTime{}; })) {
     return;
   }
   const bool is_first = client.ran_on.empty();

@@ -101,8 +101,8 @@ CpuTime Reckoning::lost_to_groups() const {
         (policy.affinity_group.empty() && policy.anti_affinity_group.empty())) {
       continue;
     }
-    const auto size = static_cast<std::size_t>(std::count_if(
-        snapshot_->clients.begin(), snapshot_->clients.end(), [&](const ClientState& member) {
+    const auto size = static_cast<std::size_t>(
+        std::ranges::count_if(snapshot_->clients, [&](const ClientState& member) {
           return snapshot_->vms[member.vm].policy.affinity_group == policy.affinity_group;
         }));
     for (ClientIndex b = a + 1; b < homes_.size(); ++b) {

@@ -25,7 +25,7 @@ void keep(NodeState& node, Bytes page_size, Bytes memory) {
 }
 
 bool contains(const std::vector<VmId>& vms, const VmId& vm) {
-  return std::find(vms.begin(), vms.end(), vm) != vms.end();
+  return std::ranges::find(vms, vm) != vms.end();
 }
 
 Bytes sum_of(const std::vector<PromisedMemory>& parts) {
@@ -39,7 +39,7 @@ Bytes sum_of(const std::vector<PromisedMemory>& parts) {
 /// Adds the nodes on which something of the reservation is left, each node once.
 void add_nodes(std::vector<NodeId>& nodes, const Reservation& reservation) {
   for (const PromisedMemory& part : reservation.memory) {
-    if (std::find(nodes.begin(), nodes.end(), part.node) == nodes.end()) {
+    if (std::ranges::find(nodes, part.node) == nodes.end()) {
       nodes.push_back(part.node);
     }
   }
@@ -116,9 +116,8 @@ Bytes Reservation::memory_left() const {
 }
 
 const Reservation* Reservations::find(std::string_view name) const {
-  const auto found = std::find_if(all_.begin(), all_.end(), [name](const Reservation& reservation) {
-    return reservation.name == name;
-  });
+  const auto found = std::ranges::find_if(
+      all_, [name](const Reservation& reservation) { return reservation.name == name; });
   return found == all_.end() ? nullptr : &*found;
 }
 

@@ -114,8 +114,8 @@ std::vector<Candidate> all_moves_of(const Arrangement& arrangement, ClientIndex 
       candidates.back().stopped_by = stays;
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.benefit > b.benefit; });
+  std::ranges::stable_sort(
+      candidates, [](const Candidate& a, const Candidate& b) { return a.benefit > b.benefit; });
   return candidates;
 }
 

@@ -121,8 +121,8 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
   }
   const Rest rest(arrangement);
   std::vector<NodeIndex> nodes = nodes_by_owed(arrangement);
-  std::sort(nodes.begin(), nodes.end());
-  std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
+  std::ranges::sort(nodes);
+  std::ranges::stable_sort(nodes, [&](NodeIndex a, NodeIndex b) {
     return long_term.weighted(a) > long_term.weighted(b);
   });
   // Only a client that waits for another VM can be relieved by one. What the host itself takes of a

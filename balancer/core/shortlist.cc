@@ -9,7 +9,7 @@ namespace vmnuma::balancer {
 
 std::vector<NodeIndex> nodes_by_owed(const Arrangement& arrangement) {
   std::vector<NodeIndex> nodes = known_homes(arrangement.snapshot());
-  std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
+  std::ranges::stable_sort(nodes, [&](NodeIndex a, NodeIndex b) {
     return arrangement.owed_share(a) > arrangement.owed_share(b);
   });
   return nodes;
@@ -23,7 +23,7 @@ std::vector<ClientIndex> movable_residents(const Arrangement& arrangement, NodeI
       clients.push_back(client);
     }
   }
-  std::stable_sort(clients.begin(), clients.end(), [&](ClientIndex a, ClientIndex b) {
+  std::ranges::stable_sort(clients, [&](ClientIndex a, ClientIndex b) {
     return arrangement.load(a).demand > arrangement.load(b).demand;
   });
   return clients;

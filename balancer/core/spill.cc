@@ -36,8 +36,8 @@ bool may_ever_spill(const Arrangement& arrangement, ClientIndex index) {
 bool can_spill(const Arrangement& arrangement) {
   const Snapshot& snapshot = arrangement.snapshot();
   return arrangement.options().spill_enable != 0 &&
-         std::count_if(snapshot.topology.nodes.begin(), snapshot.topology.nodes.end(),
-                       [](const Node& node) { return !node.cpus.empty(); }) > 1;
+         std::ranges::count_if(snapshot.topology.nodes,
+                               [](const Node& node) { return !node.cpus.empty(); }) > 1;
 }
 
 /// Returns true if the client in its present state may begin or continue to spill.
@@ -100,7 +100,7 @@ std::vector<SpillCandidate> candidates(const Arrangement& arrangement, const Spi
         clients.push_back(client);
       }
     }
-    std::stable_sort(clients.begin(), clients.end(), [&](ClientIndex a, ClientIndex b) {
+    std::ranges::stable_sort(clients, [&](ClientIndex a, ClientIndex b) {
       return arrangement.load(a).demand > arrangement.load(b).demand;
     });
     for (const ClientIndex client : spread_out(clients, kSpillsTried)) {
@@ -126,7 +126,7 @@ std::optional<SpillCandidate> take_best(const Arrangement& arrangement, const Sp
     return a.saves < b.saves;
   };
   while (!candidates.empty()) {
-    const auto best = std::max_element(candidates.begin(), candidates.end(), is_worse);
+    const auto best = std::ranges::max_element(candidates, is_worse);
     const NodeIndex home = arrangement.home(best->client);
     const CpuTime now = spills[best->client] || host.owed_at_home(home) <= CpuTime{}
                             ? CpuTime{}
@@ -163,7 +163,7 @@ bool is_taken(const Arrangement& arrangement, ClientIndex index, NodeIndex node)
 /// The same for clients and their second nodes that were found in this epoch.
 bool is_taken_by(const Arrangement& arrangement, const std::vector<Rehoming>& spills,
                  ClientIndex client, NodeIndex node) {
-  return std::any_of(spills.begin(), spills.end(), [&](const Rehoming& spill) {
+  return std::ranges::any_of(spills, [&](const Rehoming& spill) {
     return spill.to == node && spill.client != client &&
            arrangement.keeps_apart(client, spill.client);
   });
@@ -172,8 +172,8 @@ bool is_taken_by(const Arrangement& arrangement, const std::vector<Rehoming>& sp
 }  // namespace
 
 bool spills_already(const Snapshot& snapshot) {
-  return std::any_of(snapshot.clients.begin(), snapshot.clients.end(),
-                     [](const ClientState& client) { return client.spills_to != kNoNode; });
+  return std::ranges::any_of(snapshot.clients,
+                             [](const ClientState& client) { return client.spills_to != kNoNode; });
 }
 
 bool is_unread_for_long(const VmState& vm) {
@@ -193,13 +193,13 @@ bool policies_allow_spill(const Snapshot& snapshot, const ClientState& client) {
 }
 
 bool may_run_on(const Snapshot& snapshot, const ClientState& client, NodeIndex node) {
-  if (std::binary_search(client.allowed.begin(), client.allowed.end(), node)) {
+  if (std::ranges::binary_search(client.allowed, node)) {
     return true;
   }
   const VmState& vm = snapshot.vms[client.vm];
   const std::vector<NodeId>& nodes = vm.policy.nodes;
-  const bool is_named = nodes.empty() || std::find(nodes.begin(), nodes.end(),
-                                                   snapshot.topology.nodes[node].id) != nodes.end();
+  const bool is_named =
+      nodes.empty() || std::ranges::find(nodes, snapshot.topology.nodes[node].id) != nodes.end();
   // A VM that lives with its devices does not run elsewhere.
   const bool stays_with_devices =
       !vm.device_nodes.empty() && (vm.policy.device_locality == DeviceLocality::kStrict ||
@@ -246,8 +246,7 @@ class SpillSearch {
     }
     begin_profitable_spills();
     begin_ahead_of_need();
-    std::sort(found_.begin(), found_.end(),
-              [](const Spill& a, const Spill& b) { return a.client < b.client; });
+    std::ranges::sort(found_, [](const Spill& a, const Spill& b) { return a.client < b.client; });
     return std::move(found_);
   }
 
@@ -374,8 +373,7 @@ std::vector<Spill> find_spills(const Arrangement& arrangement) {
   Crowding crowding(arrangement);
   const std::vector<VmState>& vms = arrangement.snapshot().vms;
   const bool is_calm = !spills_already(arrangement.snapshot()) && !is_anything_short(arrangement) &&
-                       !crowding.is_any_crowded() &&
-                       std::none_of(vms.begin(), vms.end(), is_unread_for_long);
+                       !crowding.is_any_crowded() && std::ranges::none_of(vms, is_unread_for_long);
   return is_calm ? std::vector<Spill>{} : SpillSearch(arrangement, std::move(crowding)).find();
 }
 

@@ -112,8 +112,7 @@ std::vector<NodeIndex> SpilledHost::calmest() const {
       nodes.push_back(node);
     }
   }
-  std::stable_sort(nodes.begin(), nodes.end(),
-                   [&](NodeIndex a, NodeIndex b) { return filled(a) < filled(b); });
+  std::ranges::stable_sort(nodes, [&](NodeIndex a, NodeIndex b) { return filled(a) < filled(b); });
   return nodes;
 }
 

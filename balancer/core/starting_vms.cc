@@ -53,7 +53,7 @@ void StartingVms::withdraw(const VmId& vm) {
 }
 
 StartingVm& StartingVms::asking(std::int32_t vcpus, Bytes memory, std::int64_t epoch) {
-  const auto announced = std::find_if(vms_.begin(), vms_.end(), [&](const StartingVm& vm) {
+  const auto announced = std::ranges::find_if(vms_, [&](const StartingVm& vm) {
     return vm.asks && is_of_size(vm.description, static_cast<std::size_t>(vcpus), memory);
   });
   if (announced != vms_.end()) {
@@ -75,10 +75,10 @@ StartingVm& StartingVms::asking(std::int32_t vcpus, Bytes memory, std::int64_t e
 }
 
 std::vector<NodeId> StartingVms::appeared(const VmDescription& vm) {
-  auto known = std::find_if(vms_.begin(), vms_.end(),
-                            [&](const StartingVm& entry) { return entry.description.id == vm.id; });
+  auto known = std::ranges::find_if(
+      vms_, [&](const StartingVm& entry) { return entry.description.id == vm.id; });
   if (known == vms_.end() && vm.placement_auto) {
-    known = std::find_if(vms_.begin(), vms_.end(), [&](const StartingVm& entry) {
+    known = std::ranges::find_if(vms_, [&](const StartingVm& entry) {
       return entry.description.name.empty() &&
              is_of_size(entry.description, vm.vcpus.size(), as_asked(vm.max_memory));
     });

@@ -36,9 +36,8 @@ class Validator {
     if (options_.rebalance_enable == 0) {
       violation("there are actions although Numa.RebalanceEnable is 0");
     }
-    const bool spills_already =
-        std::any_of(snapshot_.clients.begin(), snapshot_.clients.end(),
-                    [](const ClientState& client) { return client.spills_to != kNoNode; });
+    const bool spills_already = std::ranges::any_of(
+        snapshot_.clients, [](const ClientState& client) { return client.spills_to != kNoNode; });
     if (!spills_already) {
       check_figure("lost time", plan_.lost, now_.lost());
     }
@@ -221,11 +220,10 @@ class Validator {
 
   /// A group that is hard for one VM is hard for all its VMs.
   [[nodiscard]] bool is_hard(const std::string& group) const {
-    return !group.empty() &&
-           std::any_of(snapshot_.vms.begin(), snapshot_.vms.end(), [&](const auto& vm) {
-             return vm.client_count > 0 && vm.policy.anti_affinity_group == group &&
-                    vm.policy.anti_affinity_hard;
-           });
+    return !group.empty() && std::ranges::any_of(snapshot_.vms, [&](const auto& vm) {
+      return vm.client_count > 0 && vm.policy.anti_affinity_group == group &&
+             vm.policy.anti_affinity_hard;
+    });
   }
 
   void check_groups(const std::vector<Rehoming>& changes) {
@@ -366,9 +364,9 @@ class Validator {
       if (member.vm == client.vm || snapshot_.vms[member.vm].policy.anti_affinity_group != group) {
         continue;
       }
-      const bool also_spills = std::any_of(
-          plan_.spills.begin(), plan_.spills.end(),
-          [&](const Spill& spill) { return spill.client == member.id && spill.to == second; });
+      const bool also_spills = std::ranges::any_of(plan_.spills, [&](const Spill& spill) {
+        return spill.client == member.id && spill.to == second;
+      });
       if (also_spills || now_.home(other) == second) {
         violation(name(index) + " spills to a node of " + name(other) +
                   ", from which its group keeps it apart");

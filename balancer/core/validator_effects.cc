@@ -254,7 +254,7 @@ std::vector<std::string> broken_by_turn(const Rehoming& turn, const Reckoning& b
   std::vector<std::string> broken;
   const std::array nodes{before.home(turn.client), turn.to};
   const auto lives_here = [&](ClientIndex client) {
-    return std::find(nodes.begin(), nodes.end(), before.home(client)) != nodes.end();
+    return std::ranges::find(nodes, before.home(client)) != nodes.end();
   };
   CpuTime demand;
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {

@@ -146,8 +146,7 @@ std::vector<std::string> broken_by_client(Reason reason, ClientIndex index, Node
           "has pages under way");
     return broken;
   }
-  check(reason == Reason::kSpill ||
-            std::find(client.allowed.begin(), client.allowed.end(), to) != client.allowed.end(),
+  check(reason == Reason::kSpill || std::ranges::find(client.allowed, to) != client.allowed.end(),
         "goes to a node that it may not use");
   if (reason == Reason::kInitialPlacement) {
     return broken;

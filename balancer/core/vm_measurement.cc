@@ -144,9 +144,8 @@ void VmMeasurement::take_in() {
   state.figures.memory_stall = state.counted_stall;
   vm_.measured = vm_.measured || usage.has_value();
   state.measured = vm_.measured;
-  state.shares_memory =
-      std::any_of(vm_.clients.begin(), vm_.clients.end(),
-                  [](const ClientRecord& client) { return client.shape.cells.empty(); });
+  state.shares_memory = std::ranges::any_of(
+      vm_.clients, [](const ClientRecord& client) { return client.shape.cells.empty(); });
   if (!state.measured && vm_.found_running) {
     make_stale(state, "it was found running and needs a second reading");
   }
@@ -393,7 +392,7 @@ std::vector<Bytes> VmMeasurement::memory_of_cells(const std::vector<std::int32_t
   }
   std::vector<Bytes> sum(reading_.topology.nodes.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool is_one = std::find(cells.begin(), cells.end(), all[i].id) != cells.end();
+    const bool is_one = std::ranges::find(cells, all[i].id) != cells.end();
     if (is_one && vm_.cell_memory[i].size() == sum.size()) {
       for (NodeIndex node = 0; node < sum.size(); ++node) {
         sum[node] += vm_.cell_memory[i][node];

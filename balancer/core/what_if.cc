@@ -71,9 +71,8 @@ Snapshot move_clients(Snapshot snapshot, const std::vector<ClientMove>& moves,
                       const Options& options) {
   Action action{Reason::kAdministrator, {}, {}};
   for (const ClientMove& move : moves) {
-    const auto client =
-        std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
-                     [&](const ClientState& entry) { return entry.id == move.client; });
+    const auto client = std::ranges::find_if(
+        snapshot.clients, [&](const ClientState& entry) { return entry.id == move.client; });
     if (client == snapshot.clients.end()) {
       continue;
     }
@@ -89,8 +88,8 @@ Snapshot move_clients(Snapshot snapshot, const std::vector<ClientMove>& moves,
 }  // namespace
 
 void remove_vm(Snapshot& snapshot, const VmId& id) {
-  const auto vm = std::find_if(snapshot.vms.begin(), snapshot.vms.end(),
-                               [&](const VmState& entry) { return entry.id == id; });
+  const auto vm =
+      std::ranges::find_if(snapshot.vms, [&](const VmState& entry) { return entry.id == id; });
   if (vm == snapshot.vms.end()) {
     return;
   }

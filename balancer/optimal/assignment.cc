@@ -74,7 +74,7 @@ class Polish {
 
   [[nodiscard]] bool may_live(ClientIndex client, NodeIndex node) const {
     const std::vector<NodeIndex>& choices = program_.choices(client);
-    return std::binary_search(choices.begin(), choices.end(), node);
+    return std::ranges::binary_search(choices, node);
   }
 
   void consider(std::span<const Rehoming> changes) {
@@ -171,7 +171,7 @@ Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLim
       optimum.best = std::move(given);
     }
   }
-  if (std::all_of(present.begin(), present.end(), [](NodeIndex home) { return home == kNoNode; })) {
+  if (std::ranges::all_of(present, [](NodeIndex home) { return home == kNoNode; })) {
     optimum.bound = optimum.best.cost;  // no client has a home, so there is nothing to choose
     return optimum;
   }

@@ -47,7 +47,7 @@ Result<void> check(const LinearProgram& program, const std::vector<double>& star
   for (std::size_t i = 0; i < program.rows.size(); ++i) {
     const Row& row = program.rows[i];
     entries += row.terms.size();
-    const bool sound = std::all_of(row.terms.begin(), row.terms.end(), [&](const Term& term) {
+    const bool sound = std::ranges::all_of(row.terms, [&](const Term& term) {
       return term.column < program.columns.size() && std::isfinite(term.factor);
     });
     if (!sound || !std::isfinite(row.limit)) {
@@ -57,9 +57,9 @@ Result<void> check(const LinearProgram& program, const std::vector<double>& star
   if (entries > kMostEntries) {
     return refused(fmt::format("a program of {} entries cannot be solved", entries));
   }
-  if (!start.empty() && (start.size() != program.columns.size() ||
-                         !std::all_of(start.begin(), start.end(),
-                                      [](double value) { return std::isfinite(value); }))) {
+  if (!start.empty() &&
+      (start.size() != program.columns.size() ||
+       !std::ranges::all_of(start, [](double value) { return std::isfinite(value); }))) {
     return refused("the start does not fit the program");
   }
   if (!(limits.seconds > 0) || !(limits.gap >= 0)) {

@@ -36,7 +36,7 @@ class RoomMaker {
         priorities_.push_back(priority_of(client));
       }
     }
-    std::sort(priorities_.begin(), priorities_.end(), std::greater<>());
+    std::ranges::sort(priorities_, std::greater<>());
     priorities_.erase(std::unique(priorities_.begin(), priorities_.end()), priorities_.end());
   }
 
@@ -124,8 +124,7 @@ class RoomMaker {
     for (const Step& step : made.sequence.steps) {
       for (const Relocation& relocation : step.relocations) {
         const std::int32_t priority = priority_of(index_of(snapshot_, relocation.client));
-        const auto place =
-            std::find(priorities_.begin(), priorities_.end(), priority) - priorities_.begin();
+        const auto place = std::ranges::find(priorities_, priority) - priorities_.begin();
         auto& [memory, moves] = cost[static_cast<std::size_t>(place)];
         memory += relocation.memory;
         ++moves;
@@ -173,8 +172,7 @@ class RoomMaker {
         sites.push_back({node, std::max(missing_on(node) - untouched, Bytes{})});
       }
     }
-    std::stable_sort(sites.begin(), sites.end(),
-                     [](const Site& a, const Site& b) { return a.least < b.least; });
+    std::ranges::stable_sort(sites, [](const Site& a, const Site& b) { return a.least < b.least; });
     return sites;
   }
 
@@ -304,8 +302,8 @@ class RoomMaker {
 
   /// Returns why no moves could help, whichever VMs may move; empty if they could.
   [[nodiscard]] std::string why_hopeless() const {
-    if (std::none_of(wanted_.nodes.begin(), wanted_.nodes.end(),
-                     [this](NodeIndex node) { return could_live_on(node); })) {
+    if (std::ranges::none_of(wanted_.nodes,
+                             [this](NodeIndex node) { return could_live_on(node); })) {
       return "none of the nodes that it may be on has that many CPUs and that much memory for "
              "VMs, or its readings are missing";
     }
@@ -335,8 +333,8 @@ class RoomMaker {
         }
       }
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const InTheWay& a, const InTheWay& b) { return a.memory > b.memory; });
+    std::ranges::stable_sort(
+        all, [](const InTheWay& a, const InTheWay& b) { return a.memory > b.memory; });
     return all;
   }
 

@@ -17,9 +17,8 @@ bool has_room(const MemoryPool& pool, const Arrangement& now, const Arrangement&
     if (!pool.is_of(now.snapshot(), client)) {
       continue;
     }
-    const auto change =
-        std::find_if(changes.begin(), changes.end(),
-                     [client](const Rehoming& entry) { return entry.client == client; });
+    const auto change = std::ranges::find_if(
+        changes, [client](const Rehoming& entry) { return entry.client == client; });
     const NodeIndex home = change == changes.end() ? then.home(client) : change->to;
     const MemoryProfile& memory = now.memory(client);
     if (home != now.home(client) && home != kNoNode && memory.can_follow) {
@@ -32,8 +31,7 @@ bool has_room(const MemoryPool& pool, const Arrangement& now, const Arrangement&
       targets.push_back(home);
     }
   }
-  return std::all_of(targets.begin(), targets.end(),
-                     [&](NodeIndex node) { return free[node] >= Bytes{}; });
+  return std::ranges::all_of(targets, [&](NodeIndex node) { return free[node] >= Bytes{}; });
 }
 
 }  // namespace
@@ -61,8 +59,8 @@ std::vector<MemoryPool> memory_pools(const Snapshot& snapshot) {
 
 bool have_room(const std::vector<MemoryPool>& pools, const Arrangement& now,
                const Arrangement& then, std::span<const Rehoming> changes) {
-  return std::all_of(pools.begin(), pools.end(),
-                     [&](const MemoryPool& pool) { return has_room(pool, now, then, changes); });
+  return std::ranges::all_of(
+      pools, [&](const MemoryPool& pool) { return has_room(pool, now, then, changes); });
 }
 
 }  // namespace vmnuma::balancer

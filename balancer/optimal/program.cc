@@ -116,7 +116,7 @@ bool HomesProgram::may_go(ClientIndex client, NodeIndex node) const {
   const Snapshot& snapshot = now_->snapshot();
   const ClientState& state = snapshot.clients[client];
   if (!snapshot.nodes[node].known || !snapshot.topology.can_be_home(node) ||
-      !std::binary_search(state.allowed.begin(), state.allowed.end(), node)) {
+      !std::ranges::binary_search(state.allowed, node)) {
     return false;
   }
   if (cost_ == Cost::kLostTime) {
@@ -267,8 +267,8 @@ void HomesProgram::add_memory(const MemoryPool& pool) {
         }
       }
     }
-    if (std::any_of(row.terms.begin(), row.terms.end(),
-                    [](const LinearProgram::Term& term) { return term.factor > 0; })) {
+    if (std::ranges::any_of(row.terms,
+                            [](const LinearProgram::Term& term) { return term.factor > 0; })) {
       program_.rows.push_back(std::move(row));
     }
   }
@@ -450,14 +450,13 @@ void HomesProgram::keep_apart(const std::vector<ClientIndex>& members) {
     for (const auto& [vm, clients] : vms) {
       const std::vector<ColumnIndex> choices = columns(clients, node);
       if (!choices.empty()) {
-        const bool is_here = std::any_of(clients.begin(), clients.end(), [&](ClientIndex client) {
-          return now_->home(client) == node;
-        });
+        const bool is_here = std::ranges::any_of(
+            clients, [&](ClientIndex client) { return now_->home(client) == node; });
         parts.push_back({any_of(choices), is_here});
       }
     }
     const auto already =
-        std::count_if(parts.begin(), parts.end(), [](const Part& part) { return part.is_here; });
+        std::ranges::count_if(parts, [](const Part& part) { return part.is_here; });
     const double most = std::max(static_cast<double>(already), 1.0);
     LinearProgram::Row row{{}, most, /*exactly=*/false};
     for (const Part& part : parts) {

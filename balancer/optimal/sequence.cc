@@ -79,7 +79,7 @@ class Sequencer {
     const NodeIndex crowded = changes.back().to;
     for (const Rehoming& other : waiting_) {
       if (then_.home(other.client) == crowded &&
-          std::find(changes.begin(), changes.end(), other) == changes.end()) {
+          std::ranges::find(changes, other) == changes.end()) {
         changes.push_back(other);
         extend(changes, together);
         changes.pop_back();

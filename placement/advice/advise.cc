@@ -71,8 +71,8 @@ bool pinned_to_siblings(const VmDescription& vm, const Topology& topology, std::
     core = here;
     used.push_back(pin.cpus.front());
   }
-  std::sort(used.begin(), used.end());
-  return std::adjacent_find(used.begin(), used.end()) == used.end();
+  std::ranges::sort(used);
+  return std::ranges::adjacent_find(used) == used.end();
 }
 
 class Advisor {
@@ -125,13 +125,12 @@ class Advisor {
     for (const Pin& pin : vm_.vcpu_pins) {
       pinned.insert(pinned.end(), pin.cpus.begin(), pin.cpus.end());
     }
-    std::sort(pinned.begin(), pinned.end());
+    std::ranges::sort(pinned);
     std::vector<NodeId> nodes;
     for (const NodeIndex node : host_.topology.homes()) {
       const std::vector<Cpu>& cpus = host_.topology.nodes[node].cpus;
-      if (std::any_of(cpus.begin(), cpus.end(), [&](const Cpu& cpu) {
-            return std::binary_search(pinned.begin(), pinned.end(), cpu.id);
-          })) {
+      if (std::ranges::any_of(
+              cpus, [&](const Cpu& cpu) { return std::ranges::binary_search(pinned, cpu.id); })) {
         nodes.push_back(host_.topology.nodes[node].id);
       }
     }
@@ -195,7 +194,7 @@ class Advisor {
 
   void decide_cells() {
     std::vector<ClientShape> parts = shapes();
-    if (std::any_of(parts.begin(), parts.end(), [this](const ClientShape& part) {
+    if (std::ranges::any_of(parts, [this](const ClientShape& part) {
           return part.vcpus.size() % static_cast<std::size_t>(advice_.threads) != 0;
         })) {
       advice_.threads = 1;
@@ -256,8 +255,8 @@ class Advisor {
   /// " fit the 8 cores of a node".
   [[nodiscard]] std::string fits_text() const {
     const std::int64_t places = places_on(homes_.front());
-    const bool same = std::all_of(homes_.begin(), homes_.end(),
-                                  [&](NodeIndex home) { return places_on(home) == places; });
+    const bool same =
+        std::ranges::all_of(homes_, [&](NodeIndex home) { return places_on(home) == places; });
     const std::string unit = counts_threads() ? "thread" : "core";
     return same ? " fit the " + counted(places, unit) + " of a node"
                 : " fit the " + unit + "s of a node";
@@ -381,15 +380,14 @@ class Advisor {
     if (advice_.cells.size() < 2) {
       return;
     }
-    const Bytes each =
-        std::max_element(advice_.cells.begin(), advice_.cells.end(),
-                         [](const auto& a, const auto& b) { return a.memory < b.memory; })
-            ->memory;
+    const Bytes each = std::ranges::max_element(advice_.cells, [](const auto& a, const auto& b) {
+                         return a.memory < b.memory;
+                       })->memory;
     nodes_ = near_nodes(host_, homes_for_cells(), device_nodes(host_.topology, vm_),
                         advice_.cells.size(), each);
     constexpr std::int32_t kTakenForGranted = 20;
     std::vector<std::int32_t> distances = distances_between(host_.topology, nodes_);
-    if (std::all_of(distances.begin(), distances.end(), [](std::int32_t distance) {
+    if (std::ranges::all_of(distances, [](std::int32_t distance) {
           return distance == kLocalDistance || distance == kTakenForGranted;
         })) {
       return;
@@ -412,8 +410,8 @@ class Advisor {
     }
     std::vector<NodeIndex> named;
     for (const NodeIndex home : homes_) {
-      if (std::find(vm_.numatune_nodes.begin(), vm_.numatune_nodes.end(),
-                    host_.topology.nodes[home].id) != vm_.numatune_nodes.end()) {
+      if (std::ranges::find(vm_.numatune_nodes, host_.topology.nodes[home].id) !=
+          vm_.numatune_nodes.end()) {
         named.push_back(home);
       }
     }

@@ -54,7 +54,7 @@ std::int32_t least_cores_per_cache(const Node& node) {
   }
   std::size_t least = std::numeric_limits<std::int32_t>::max();
   for (auto& [cache, below] : cores) {
-    std::sort(below.begin(), below.end());
+    std::ranges::sort(below);
     least = std::min(
         least, static_cast<std::size_t>(std::unique(below.begin(), below.end()) - below.begin()));
   }

@@ -41,7 +41,7 @@ class Growth {
                    host_.topology.distance(homes_[j], homes_[i]);
       }
     };
-    take(static_cast<std::size_t>(std::find(homes_.begin(), homes_.end(), start) - homes_.begin()));
+    take(static_cast<std::size_t>(std::ranges::find(homes_, start) - homes_.begin()));
     while (set.size() < count) {
       std::size_t best = homes_.size();
       Cost least;
@@ -53,13 +53,13 @@ class Growth {
       }
       take(best);
     }
-    std::sort(set.begin(), set.end());
+    std::ranges::sort(set);
     return {all, std::move(set)};
   }
 
  private:
   [[nodiscard]] bool is_wanted(NodeIndex node) const {
-    return std::find(wanted_.begin(), wanted_.end(), node) != wanted_.end();
+    return std::ranges::find(wanted_, node) != wanted_.end();
   }
   [[nodiscard]] bool has_room(NodeIndex node) const {
     return (host_.free.empty() ? host_.topology.nodes[node].memory : host_.free[node]) >= each_;

@@ -14,8 +14,8 @@ std::string node_text(NodeId node) {
 }
 
 bool has(const std::vector<PciDevice>& devices, const std::string& address) {
-  return std::any_of(devices.begin(), devices.end(),
-                     [&address](const PciDevice& one) { return one.address == address; });
+  return std::ranges::any_of(devices,
+                             [&address](const PciDevice& one) { return one.address == address; });
 }
 
 class Chooser {
@@ -24,9 +24,8 @@ class Chooser {
       : request_(request), host_(host), homes_(homes), its_(request.vm.pci_devices) {}
 
   Result<PoolChoice> next(const std::string& name) {
-    const auto pool =
-        std::find_if(request_.pools.begin(), request_.pools.end(),
-                     [&name](const DevicePool& candidate) { return candidate.name == name; });
+    const auto pool = std::ranges::find_if(
+        request_.pools, [&name](const DevicePool& candidate) { return candidate.name == name; });
     if (pool == request_.pools.end()) {
       return failure(ErrorCode::kNotFound, "its policy's device_pool names '" + name +
                                                "', but the configuration has no pool of that name");
@@ -80,10 +79,9 @@ class Chooser {
 
   /// Returns another VM that has the device; null if there is none.
   [[nodiscard]] const HeldDevice* holder_of(const PciDevice& device) const {
-    const auto held =
-        std::find_if(request_.held.begin(), request_.held.end(), [&](const HeldDevice& candidate) {
-          return candidate.address == device.address && candidate.vm != request_.vm.id;
-        });
+    const auto held = std::ranges::find_if(request_.held, [&](const HeldDevice& candidate) {
+      return candidate.address == device.address && candidate.vm != request_.vm.id;
+    });
     return held == request_.held.end() ? nullptr : &*held;
   }
 

@@ -155,7 +155,7 @@ class Warner {
   }
 
   [[nodiscard]] bool cells_are_equal() const {
-    return std::all_of(vm_.cells.begin(), vm_.cells.end(), [this](const GuestCell& cell) {
+    return std::ranges::all_of(vm_.cells, [this](const GuestCell& cell) {
       return cell.vcpus.size() == vm_.cells.front().vcpus.size();
     });
   }
@@ -184,9 +184,8 @@ class Warner {
     std::string text = std::to_string(vm_.vcpus.size()) + " of " + counted(vm_.max_vcpus, "vCPU") +
                        " are plugged in, and the cell of each is fixed at the start";
     for (const GuestCell& cell : vm_.cells) {
-      if (!cell.vcpus.empty() &&
-          std::none_of(cell.vcpus.begin(), cell.vcpus.end(), [this](std::int32_t vcpu) {
-            return std::binary_search(vm_.vcpus.begin(), vm_.vcpus.end(), vcpu);
+      if (!cell.vcpus.empty() && std::ranges::none_of(cell.vcpus, [this](std::int32_t vcpu) {
+            return std::ranges::binary_search(vm_.vcpus, vcpu);
           })) {
         text += "; cell " + std::to_string(cell.id) + " has memory and no vCPU until then";
         break;

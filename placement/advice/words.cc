@@ -32,7 +32,7 @@ std::string each_text(const std::vector<std::string>& parts) {
   if (parts.empty()) {
     return {};
   }
-  if (std::adjacent_find(parts.begin(), parts.end(), std::not_equal_to<>()) == parts.end()) {
+  if (std::ranges::adjacent_find(parts, std::not_equal_to<>()) == parts.end()) {
     return parts.front();
   }
   std::string text;

@@ -24,7 +24,7 @@ bool is_sound_tree(const Tree& tree) {
 }  // namespace
 
 bool is_sound(const TreeModel& model) {
-  return std::all_of(model.trees.begin(), model.trees.end(), is_sound_tree);
+  return std::ranges::all_of(model.trees, is_sound_tree);
 }
 
 std::size_t leaf_of(const Tree& tree, const Features& features) {

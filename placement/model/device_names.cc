@@ -26,11 +26,10 @@ bool is_device_name(std::string_view name) {
 }
 
 bool is_pool_name(std::string_view name) {
-  return !name.empty() && name.size() <= kMostPoolName &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_' || c == '.';
-         });
+  return !name.empty() && name.size() <= kMostPoolName && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  });
 }
 
 bool is_pci_address(std::string_view text) {

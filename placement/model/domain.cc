@@ -8,7 +8,7 @@ namespace vmnuma {
 
 std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number) {
   const auto found =
-      std::find_if(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.number == number; });
+      std::ranges::find_if(pins, [&](const Pin& pin) { return pin.number == number; });
   return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
 }
 
@@ -64,7 +64,7 @@ std::optional<Bytes> other_page_size(const VmDescription& vm,
                                      const std::vector<std::int32_t>& cells) {
   std::optional<Bytes> size;
   for (const GuestCell& cell : vm.cells) {
-    if (std::find(cells.begin(), cells.end(), cell.id) == cells.end() || cell.memory == Bytes{}) {
+    if (std::ranges::find(cells, cell.id) == cells.end() || cell.memory == Bytes{}) {
       continue;
     }
     const Bytes its = cell.page_size.value_or(vm.huge_page_size);
@@ -79,7 +79,7 @@ std::optional<Bytes> other_page_size(const VmDescription& vm,
 std::vector<NodeId> bound_nodes(const VmDescription& vm, const std::vector<std::int32_t>& cells) {
   std::vector<CellBinding> bindings;
   for (const GuestCell& cell : vm.cells) {
-    if (cells.empty() || std::find(cells.begin(), cells.end(), cell.id) != cells.end()) {
+    if (cells.empty() || std::ranges::find(cells, cell.id) != cells.end()) {
       bindings.push_back(cell.binding.value_or(CellBinding{vm.numatune, vm.numatune_nodes}));
     }
   }
@@ -96,7 +96,7 @@ std::vector<NodeId> bound_nodes(const VmDescription& vm, const std::vector<std::
     }
     nodes.insert(nodes.end(), binding.nodes.begin(), binding.nodes.end());
   }
-  std::sort(nodes.begin(), nodes.end());
+  std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
 }

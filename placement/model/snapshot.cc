@@ -17,7 +17,7 @@ Permille imbalance_of(const std::vector<Permille>& shares) {
   if (shares.empty()) {
     return Permille{};
   }
-  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+  const auto [least, most] = std::ranges::minmax_element(shares);
   return *most - *least;
 }
 
@@ -43,8 +43,8 @@ Bytes page_size_of(const Snapshot& snapshot, const ClientState& client) {
 }
 
 bool is_measured(const Snapshot& snapshot) {
-  return std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
-                     [](const NodeState& node) { return node.cpu_measured; });
+  return std::ranges::any_of(snapshot.nodes,
+                             [](const NodeState& node) { return node.cpu_measured; });
 }
 
 const VmState* find_vm(const Snapshot& snapshot, const VmId& id) {

@@ -12,7 +12,7 @@ constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 template <class Id>
 std::string ids_to_list(std::vector<Id> ids) {
-  std::sort(ids.begin(), ids.end());
+  std::ranges::sort(ids);
   std::string text;
   for (std::size_t i = 0; i < ids.size();) {
     std::size_t last = i;
@@ -78,7 +78,7 @@ Result<std::vector<Id>> parse_list(std::string_view text) {
       ++at;
     }
   }
-  std::sort(ids.begin(), ids.end());
+  std::ranges::sort(ids);
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
 }

@@ -18,7 +18,7 @@ std::int32_t Node::core_count() const {
   for (const Cpu& cpu : cpus) {
     cores.push_back(cpu.core);
   }
-  std::sort(cores.begin(), cores.end());
+  std::ranges::sort(cores);
   return static_cast<std::int32_t>(std::unique(cores.begin(), cores.end()) - cores.begin());
 }
 
@@ -27,8 +27,7 @@ bool Node::has(CpuId cpu) const {
 }
 
 std::optional<NodeIndex> Topology::node_of(CpuId cpu) const {
-  const auto found =
-      std::find_if(nodes.begin(), nodes.end(), [cpu](const Node& node) { return node.has(cpu); });
+  const auto found = std::ranges::find_if(nodes, [cpu](const Node& node) { return node.has(cpu); });
   return found == nodes.end() ? std::nullopt
                               : std::optional(static_cast<NodeIndex>(found - nodes.begin()));
 }
@@ -36,7 +35,7 @@ std::optional<NodeIndex> Topology::node_of(CpuId cpu) const {
 std::vector<NodeId> Topology::nodes_of(const std::vector<CpuId>& of) const {
   std::vector<NodeId> found;
   for (const Node& node : nodes) {
-    if (std::any_of(of.begin(), of.end(), [&node](CpuId cpu) { return node.has(cpu); })) {
+    if (std::ranges::any_of(of, [&node](CpuId cpu) { return node.has(cpu); })) {
       found.push_back(node.id);
     }
   }
