@@ -63,7 +63,7 @@ std::vector<std::vector<Talk>> talks_of(const Snapshot& snapshot, const Options&
           std::min(limited(talk.lost_apart, client), limited(talk.lost_apart, talk.with));
     }
     std::erase_if(talks[client], [](const Talk& talk) { return talk.lost_apart == CpuTime{}; });
-    std::ranges::sort(talks[client], [](const Talk& a, const Talk& b) { return a.with < b.with; });
+    std::ranges::sort(talks[client], {}, &Talk::with);
   }
   return talks;
 }

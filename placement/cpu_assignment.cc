@@ -52,8 +52,7 @@ class Assigner {
  public:
   Assigner(const Node& node, std::vector<CpuRequest> requests, const FormerCpus& former)
       : node_(node) {
-    std::ranges::sort(requests,
-                      [](const CpuRequest& a, const CpuRequest& b) { return a.client < b.client; });
+    std::ranges::sort(requests, {}, &CpuRequest::client);
     for (CpuRequest& request : requests) {
       const auto known = former.find(request.client);
       Client client;

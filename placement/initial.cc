@@ -120,7 +120,7 @@ class Chooser {
       std::erase_if(judged, [](const Judged& one) { return one.choice.load_after.value > 1000; });
     }
     compare_with_the_best(client, judged);
-    std::ranges::sort(judged, [](const Judged& a, const Judged& b) { return a.rank < b.rank; });
+    std::ranges::sort(judged, {}, &Judged::rank);
     return judged;
   }
 
@@ -263,8 +263,7 @@ class Chooser {
   };
 
   void count_home(NodeIndex node) {
-    const auto known =
-        std::ranges::find_if(own_homes_, [&](const OwnHome& own) { return own.node == node; });
+    const auto known = std::ranges::find(own_homes_, node, &OwnHome::node);
     if (known != own_homes_.end()) {
       ++known->clients;
     } else {

@@ -2,6 +2,7 @@
 #include "placement/memory_victims.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace vmnuma {
 
@@ -49,8 +50,7 @@ std::vector<KillPlace> kill_order(const std::vector<MemoryUser>& users, Bytes ho
       order.push_back({number, user.guest + user.swap + scaled(host, user.oom_score_adj, 1000)});
     }
   }
-  std::ranges::stable_sort(
-      order, [](const KillPlace& a, const KillPlace& b) { return a.badness > b.badness; });
+  std::ranges::stable_sort(order, std::ranges::greater(), &KillPlace::badness);
   return order;
 }
 

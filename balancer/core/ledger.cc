@@ -39,8 +39,7 @@ std::vector<NodeId> pinned_nodes(const std::vector<std::int32_t>& vcpus,
                                  const std::vector<Pin>& pins, const Topology& topology) {
   std::vector<CpuId> cpus;
   for (const std::int32_t vcpu : vcpus) {
-    const auto pin =
-        std::ranges::find_if(pins, [vcpu](const Pin& entry) { return entry.number == vcpu; });
+    const auto pin = std::ranges::find(pins, vcpu, &Pin::number);
     if (pin == pins.end() || pin->cpus.empty()) {
       return {};
     }

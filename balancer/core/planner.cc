@@ -2,6 +2,7 @@
 #include "balancer/core/planner.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "balancer/core/due.h"
@@ -121,8 +122,7 @@ class Planner {
     }
     spill();
     pull_memory();
-    std::ranges::stable_sort(
-        plan_.rejections, [](const Rejection& a, const Rejection& b) { return a.gain > b.gain; });
+    std::ranges::stable_sort(plan_.rejections, std::ranges::greater(), &Rejection::gain);
     plan_.rejections.resize(std::min(plan_.rejections.size(), kMostRejections));
     return std::move(plan_);
   }

@@ -37,8 +37,7 @@ std::optional<std::vector<CpuTime>> ran_by_node(const VmSample& before, const Vm
 }  // namespace
 
 CpuTime ran_lately_on(const ClientRecord& client, NodeId node) {
-  const auto found = std::ranges::find_if(
-      client.ran_on, [node](const RanOnNode& one) { return one.node == node; });
+  const auto found = std::ranges::find(client.ran_on, node, &RanOnNode::node);
   return found == client.ran_on.end() ? CpuTime{} : found->lately;
 }
 

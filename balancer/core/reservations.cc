@@ -116,8 +116,7 @@ Bytes Reservation::memory_left() const {
 }
 
 const Reservation* Reservations::find(std::string_view name) const {
-  const auto found = std::ranges::find_if(
-      all_, [name](const Reservation& reservation) { return reservation.name == name; });
+  const auto found = std::ranges::find(all_, name, &Reservation::name);
   return found == all_.end() ? nullptr : &*found;
 }
 

@@ -2,6 +2,7 @@
 // Moves and swaps that even out owed CPU time.
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "balancer/core/guards.h"
 #include "balancer/core/search.h"
@@ -114,8 +115,7 @@ std::vector<Candidate> all_moves_of(const Arrangement& arrangement, ClientIndex 
       candidates.back().stopped_by = stays;
     }
   }
-  std::ranges::stable_sort(
-      candidates, [](const Candidate& a, const Candidate& b) { return a.benefit > b.benefit; });
+  std::ranges::stable_sort(candidates, std::ranges::greater(), &Candidate::benefit);
   return candidates;
 }
 

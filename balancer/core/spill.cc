@@ -246,7 +246,7 @@ class SpillSearch {
     }
     begin_profitable_spills();
     begin_ahead_of_need();
-    std::ranges::sort(found_, [](const Spill& a, const Spill& b) { return a.client < b.client; });
+    std::ranges::sort(found_, {}, &Spill::client);
     return std::move(found_);
   }
 

@@ -71,8 +71,7 @@ Snapshot move_clients(Snapshot snapshot, const std::vector<ClientMove>& moves,
                       const Options& options) {
   Action action{Reason::kAdministrator, {}, {}};
   for (const ClientMove& move : moves) {
-    const auto client = std::ranges::find_if(
-        snapshot.clients, [&](const ClientState& entry) { return entry.id == move.client; });
+    const auto client = std::ranges::find(snapshot.clients, move.client, &ClientState::id);
     if (client == snapshot.clients.end()) {
       continue;
     }
@@ -88,8 +87,7 @@ Snapshot move_clients(Snapshot snapshot, const std::vector<ClientMove>& moves,
 }  // namespace
 
 void remove_vm(Snapshot& snapshot, const VmId& id) {
-  const auto vm =
-      std::ranges::find_if(snapshot.vms, [&](const VmState& entry) { return entry.id == id; });
+  const auto vm = std::ranges::find(snapshot.vms, id, &VmState::id);
   if (vm == snapshot.vms.end()) {
     return;
   }

@@ -172,7 +172,7 @@ class RoomMaker {
         sites.push_back({node, std::max(missing_on(node) - untouched, Bytes{})});
       }
     }
-    std::ranges::stable_sort(sites, [](const Site& a, const Site& b) { return a.least < b.least; });
+    std::ranges::stable_sort(sites, {}, &Site::least);
     return sites;
   }
 
@@ -333,8 +333,7 @@ class RoomMaker {
         }
       }
     }
-    std::ranges::stable_sort(
-        all, [](const InTheWay& a, const InTheWay& b) { return a.memory > b.memory; });
+    std::ranges::stable_sort(all, std::ranges::greater(), &InTheWay::memory);
     return all;
   }
 

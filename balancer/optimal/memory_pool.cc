@@ -17,8 +17,7 @@ bool has_room(const MemoryPool& pool, const Arrangement& now, const Arrangement&
     if (!pool.is_of(now.snapshot(), client)) {
       continue;
     }
-    const auto change = std::ranges::find_if(
-        changes, [client](const Rehoming& entry) { return entry.client == client; });
+    const auto change = std::ranges::find(changes, client, &Rehoming::client);
     const NodeIndex home = change == changes.end() ? then.home(client) : change->to;
     const MemoryProfile& memory = now.memory(client);
     if (home != now.home(client) && home != kNoNode && memory.can_follow) {

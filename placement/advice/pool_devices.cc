@@ -24,8 +24,7 @@ class Chooser {
       : request_(request), host_(host), homes_(homes), its_(request.vm.pci_devices) {}
 
   Result<PoolChoice> next(const std::string& name) {
-    const auto pool = std::ranges::find_if(
-        request_.pools, [&name](const DevicePool& candidate) { return candidate.name == name; });
+    const auto pool = std::ranges::find(request_.pools, name, &DevicePool::name);
     if (pool == request_.pools.end()) {
       return failure(ErrorCode::kNotFound, "its policy's device_pool names '" + name +
                                                "', but the configuration has no pool of that name");

@@ -7,8 +7,7 @@
 namespace vmnuma {
 
 std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number) {
-  const auto found =
-      std::ranges::find_if(pins, [&](const Pin& pin) { return pin.number == number; });
+  const auto found = std::ranges::find(pins, number, &Pin::number);
   return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
 }
 
