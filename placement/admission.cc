@@ -303,15 +303,6 @@ void take_memory(const Topology& topology, const VmDescription& part,
   }
 }
 
-std::string kernel_numbers(const Topology& topology, const std::vector<NodeIndex>& nodes) {
-  std::vector<NodeId> ids;
-  ids.reserve(nodes.size());
-  for (const NodeIndex node : nodes) {
-    ids.push_back(topology.nodes[node].id);
-  }
-  return to_list(ids);
-}
-
 bool is_too_large(const Topology& topology, const AdmissionRequest& request) {
   return request.max_allowable_nodes > 0 &&
          topology.nodes.size() > static_cast<std::size_t>(request.max_allowable_nodes);
@@ -430,7 +421,7 @@ std::string shortage_text(const Topology& topology, const AdmissionRequest& requ
   }
   if (!request.devices.empty()) {
     asked += (asked.empty() ? "" : ", ") + std::string("devices of node ") +
-             kernel_numbers(topology, request.devices);
+             to_list(topology.ids_of(request.devices));
   }
   std::string text =
       request.policy == TopologyPolicy::kSingleNumaNode

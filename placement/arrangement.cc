@@ -116,7 +116,6 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
   loads_.reserve(clients);
   memory_.reserve(clients);
   at_first_.resize(clients);
-  std::vector<std::vector<Load>> loads(snapshot.nodes.size());
   for (ClientIndex i = 0; i < clients; ++i) {
     const ClientState& client = snapshot.clients[i];
     homes_.push_back(client.home);
@@ -129,15 +128,13 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
           memory_cost(snapshot, client, memory_[i], client.home, room_.of(i, client.home), options);
       residents_[client.home].push_back(i);
       untouched_.of(i, client.home) += untouched_by(snapshot, client, memory_[i]);
-      loads[client.home].push_back(loads_[i]);
     }
   }
   here_ = at_first_;
-  nodes_.reserve(snapshot.nodes.size());
+  nodes_ = nodes_with(loads_);
   lasts_.reserve(snapshot.nodes.size());
   owed_shares_.resize(snapshot.nodes.size());
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-    nodes_.emplace_back(supply_of(snapshot.nodes[node], options), loads[node]);
     owed_shares_[node] = owed_share_after(node, Exchange{});
     const NodeState& state = snapshot.nodes[node];
     lasts_.push_back(std::min(
@@ -149,24 +146,32 @@ Arrangement::Arrangement(const Snapshot& snapshot, const Options& options, Basis
   talks_ = talks_of(snapshot, options);
 }
 
+/// Returns the nodes with the clients that live there, each with its load in `loads`.
+std::vector<NodeLoad> Arrangement::nodes_with(const std::vector<Load>& loads) const {
+  std::vector<NodeLoad> nodes;
+  nodes.reserve(residents_.size());
+  for (NodeIndex node = 0; node < residents_.size(); ++node) {
+    std::vector<Load> here;
+    here.reserve(residents_[node].size());
+    for (const ClientIndex client : residents_[node]) {
+      here.push_back(loads[client]);
+    }
+    nodes.emplace_back(supply_of(snapshot_->nodes[node], *options_), here);
+  }
+  return nodes;
+}
+
 /// Where something is forecast, prepares the loads on the other basis, on which changes are
 /// evaluated as well.
 void Arrangement::take_other_basis() {
   if (!has_forecasts_) {
     return;
   }
-  std::vector<std::vector<Load>> loads(snapshot_->nodes.size());
   for (const ClientState& client : snapshot_->clients) {
     other_loads_.push_back(basis_ == Basis::kDemand ? mean_load_of(client)
                                                     : load_of(client, Basis::kDemand));
-    if (client.home != kNoNode) {
-      loads[client.home].push_back(other_loads_.back());
-    }
   }
-  other_nodes_.reserve(loads.size());
-  for (NodeIndex node = 0; node < snapshot_->nodes.size(); ++node) {
-    other_nodes_.emplace_back(supply_of(snapshot_->nodes[node], *options_), loads[node]);
-  }
+  other_nodes_ = nodes_with(other_loads_);
 }
 
 // ---- groups and talks ----
@@ -529,29 +534,25 @@ void Arrangement::apply(std::span<const Rehoming> changes) {
 void Arrangement::relocate(ClientIndex client, NodeIndex to) {
   const NodeIndex from = homes_[client];
   const Bytes untouched = untouched_by(*snapshot_, snapshot_->clients[client], memory_[client]);
-  if (!other_loads_.empty() && from != kNoNode) {
-    other_nodes_[from].apply({.out = {other_loads_[client]}, .in = {}});
-  }
-  if (!other_loads_.empty() && to != kNoNode) {
-    other_nodes_[to].apply({.out = {}, .in = {other_loads_[client]}});
-  }
   if (from != kNoNode) {
+    if (has_forecasts_) {
+      other_nodes_[from].apply({.out = {other_loads_[client]}, .in = {}});
+    }
     nodes_[from].apply({.out = {loads_[client]}, .in = {}});
     owed_shares_[from] = owed_share_after(from, Exchange{});
     std::erase(residents_[from], client);
     untouched_.of(client, from) -= untouched;
+    room_.of(client, from) += memory_[client].promised;
   }
   if (to != kNoNode) {
+    if (has_forecasts_) {
+      other_nodes_[to].apply({.out = {}, .in = {other_loads_[client]}});
+    }
     nodes_[to].apply({.out = {}, .in = {loads_[client]}});
     owed_shares_[to] = owed_share_after(to, Exchange{});
     std::vector<ClientIndex>& residents = residents_[to];
     residents.insert(std::lower_bound(residents.begin(), residents.end(), client), client);
     untouched_.of(client, to) += untouched;
-  }
-  if (from != kNoNode) {
-    room_.of(client, from) += memory_[client].promised;
-  }
-  if (to != kNoNode) {
     room_.of(client, to) -= memory_[client].promised;
   }
   account_memory(client, from, 1);

@@ -164,6 +164,7 @@ class Arrangement {
     bool apart = false;
     bool hard = false;
   };
+  [[nodiscard]] std::vector<NodeLoad> nodes_with(const std::vector<Load>& loads) const;
   void take_other_basis();
   [[nodiscard]] Exchanges exchanges_of(const std::vector<Load>& loads,
                                        std::span<const Rehoming> changes) const;

@@ -281,14 +281,7 @@ std::vector<NodeIndex> wished_nodes(const Topology& topology, const VmDescriptio
 
 std::vector<NodeIndex> bound_nodes(const Topology& topology, const VmDescription& vm,
                                    const std::vector<std::int32_t>& cells) {
-  std::vector<NodeIndex> nodes;
-  for (const NodeId id : bound_nodes(vm, cells)) {
-    if (const std::optional<NodeIndex> node = topology.index_of(id)) {
-      nodes.push_back(*node);
-    }
-  }
-  std::ranges::sort(nodes);
-  return nodes;
+  return topology.indices_of(bound_nodes(vm, cells));
 }
 
 void keep_where_memory_may_lie(const Topology& topology, const VmDescription& vm,

@@ -27,12 +27,7 @@ std::vector<NodeIndex> may_have_run_on(const Topology& topology, const ClientRec
   if (client.pinned_to == client.home) {
     return {*home};
   }
-  std::vector<NodeIndex> nodes;
-  for (const NodeId id : client.pinned_to_two) {
-    if (const std::optional<NodeIndex> node = topology.index_of(id)) {
-      nodes.push_back(*node);
-    }
-  }
+  std::vector<NodeIndex> nodes = topology.indices_of(client.pinned_to_two);
   const bool is_beside_home = std::ranges::find(nodes, *home) != nodes.end();
   return is_beside_home ? nodes : std::vector<NodeIndex>{};
 }

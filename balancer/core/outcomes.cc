@@ -13,7 +13,7 @@ namespace vmnuma::balancer {
 namespace {
 
 NodeIndex index_of(const Snapshot& snapshot, NodeId node) {
-  return node.value < 0 ? kNoNode : snapshot.topology.index_of(node).value_or(kNoNode);
+  return snapshot.topology.index_of(node).value_or(kNoNode);
 }
 
 NodeId number_of(const Snapshot& snapshot, NodeIndex node) {

@@ -121,11 +121,7 @@ void VmMeasurement::take_in() {
   state.huge_page_size = vm_.description.huge_page_size;
   state.device_nodes = device_nodes(reading_.topology, vm_.description);
   state.wished_nodes = wished_nodes(reading_.topology, vm_.description);
-  for (const NodeId node : vm_.suggested) {
-    if (const std::optional<NodeIndex> index = reading_.topology.index_of(node)) {
-      state.suggested.push_back(*index);
-    }
-  }
+  state.suggested = reading_.topology.indices_of(vm_.suggested);
   state.transferring = vm_.transferring;
   state.epochs_since_transfer = vm_.epochs_since_transfer;
   state.epochs_travelled = vm_.epochs_travelled;

@@ -393,11 +393,7 @@ class Advisor {
       return;
     }
     advice_.distances = std::move(distances);
-    std::vector<NodeId> ids;
-    for (const NodeIndex node : nodes_) {
-      ids.push_back(host_.topology.nodes[node].id);
-    }
-    say(AdviceAbout::kDistances, "those of " + node_list_text(ids),
+    say(AdviceAbout::kDistances, "those of " + node_list_text(host_.topology.ids_of(nodes_)),
         "guests assume 20 between all nodes, which is not true here",
         "the nearest nodes that have room; Linux reclaims and balances by distance");
   }
@@ -451,10 +447,7 @@ class Advisor {
     const auto held = why_memory_is_held(vm_);
     if (held && advice_.cells.size() > 1) {
       advice_.binding = AdvisedBinding::kCells;
-      for (const NodeIndex node : nodes_) {
-        advice_.cell_nodes.push_back(host_.topology.nodes[node].id);
-      }
-      advice_.nodes = advice_.cell_nodes;
+      advice_.nodes = advice_.cell_nodes = host_.topology.ids_of(nodes_);
       say(AdviceAbout::kMemory,
           "each cell on a node of its own, of " + node_list_text(advice_.nodes),
           *held + ", so it stays where it starts",

@@ -48,6 +48,25 @@ std::optional<NodeIndex> Topology::index_of(NodeId id) const {
                           : std::optional(static_cast<NodeIndex>(found - nodes.data()));
 }
 
+std::vector<NodeId> Topology::ids_of(const std::vector<NodeIndex>& of) const {
+  std::vector<NodeId> ids;
+  ids.reserve(of.size());
+  for (const NodeIndex node : of) {
+    ids.push_back(nodes[node].id);
+  }
+  return ids;
+}
+
+std::vector<NodeIndex> Topology::indices_of(const std::vector<NodeId>& ids) const {
+  std::vector<NodeIndex> indices;
+  for (const NodeId id : ids) {
+    if (const std::optional<NodeIndex> node = index_of(id)) {
+      indices.push_back(*node);
+    }
+  }
+  return indices;
+}
+
 std::vector<NodeIndex> Topology::homes() const {
   std::vector<NodeIndex> homes;
   for (NodeIndex node = 0; node < nodes.size(); ++node) {

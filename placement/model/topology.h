@@ -67,6 +67,10 @@ struct Topology {
   }
   /// Returns the index of the node with the kernel's number `id`, or nothing.
   [[nodiscard]] std::optional<NodeIndex> index_of(NodeId id) const;
+  /// Returns the kernel's numbers of nodes; and the indices of those that exist; both in the given
+  /// order.
+  [[nodiscard]] std::vector<NodeId> ids_of(const std::vector<NodeIndex>& of) const;
+  [[nodiscard]] std::vector<NodeIndex> indices_of(const std::vector<NodeId>& ids) const;
   /// Returns the node of a CPU that VMs may use, or nothing.
   [[nodiscard]] std::optional<NodeIndex> node_of(CpuId cpu) const;
   /// Returns the nodes of those of these CPUs that VMs may use. Ascending.
