@@ -250,7 +250,7 @@ void take(std::int64_t asked, const NodeResource& resource, const std::vector<No
 }
 
 NodeResource ordinary_memory(const Topology& topology, Bytes asked, const FreeForVm& free) {
-  NodeResource memory{"MiB of memory", asked.value / kMiB.value, {}, {}};
+  NodeResource memory{"MiB of memory", asked.value / kMiB.value};
   for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
     const Bytes room = node < free.room.size() ? free.room[node] : Bytes{};
     const Bytes most =
@@ -266,9 +266,7 @@ NodeResource huge_pages(const Topology& topology, const VmDescription& vm, const
                         const std::vector<FreeHugePages>& free) {
   const Bytes size = asked.page_size;
   NodeResource pages{"huge pages of " + std::to_string(size.value / 1024) + " KiB",
-                     divided_up(asked.memory.value, size.value),
-                     {},
-                     {}};
+                     divided_up(asked.memory.value, size.value)};
   for (const Node& node : topology.nodes) {
     const auto told = std::ranges::find_if(free, [&](const FreeHugePages& one) {
       return one.node == node.id && size_of(one, vm) == size;
@@ -322,7 +320,7 @@ AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
   if (vm.policy.device_locality != DeviceLocality::kSocket) {
     request.devices = device_nodes(topology, vm);
   }
-  NodeResource cpus{"CPUs", static_cast<std::int64_t>(vm.vcpus.size()), {}, {}};
+  NodeResource cpus{"CPUs", static_cast<std::int64_t>(vm.vcpus.size())};
   for (const Node& node : topology.nodes) {
     cpus.available.push_back(node.cpu_count());
   }

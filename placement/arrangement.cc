@@ -497,11 +497,6 @@ Effect Arrangement::effect_of_move(ClientIndex client, NodeIndex to) const {
   return effect_of({&change, 1});
 }
 
-Effect Arrangement::effect_of_swap(ClientIndex a, ClientIndex b) const {
-  const std::array changes{Rehoming{a, homes_[b]}, Rehoming{b, homes_[a]}};
-  return effect_of(changes);
-}
-
 CpuTime Arrangement::most_saved_beside(ClientIndex client) const {
   CpuTime saved = here_[client].standing + far_devices(client, homes_[client]);
   if (has_pairs(client)) {
@@ -536,9 +531,9 @@ void Arrangement::relocate(ClientIndex client, NodeIndex to) {
   const Bytes untouched = untouched_by(*snapshot_, snapshot_->clients[client], memory_[client]);
   if (from != kNoNode) {
     if (has_forecasts_) {
-      other_nodes_[from].apply({.out = {other_loads_[client]}, .in = {}});
+      other_nodes_[from].apply({.out = {other_loads_[client]}});
     }
-    nodes_[from].apply({.out = {loads_[client]}, .in = {}});
+    nodes_[from].apply({.out = {loads_[client]}});
     owed_shares_[from] = owed_share_after(from, Exchange{});
     std::erase(residents_[from], client);
     untouched_.of(client, from) -= untouched;
@@ -546,9 +541,9 @@ void Arrangement::relocate(ClientIndex client, NodeIndex to) {
   }
   if (to != kNoNode) {
     if (has_forecasts_) {
-      other_nodes_[to].apply({.out = {}, .in = {other_loads_[client]}});
+      other_nodes_[to].apply({.in = {other_loads_[client]}});
     }
-    nodes_[to].apply({.out = {}, .in = {loads_[client]}});
+    nodes_[to].apply({.in = {loads_[client]}});
     owed_shares_[to] = owed_share_after(to, Exchange{});
     std::vector<ClientIndex>& residents = residents_[to];
     residents.insert(std::lower_bound(residents.begin(), residents.end(), client), client);

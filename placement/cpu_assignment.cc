@@ -89,11 +89,11 @@ class Assigner {
     for (const Cpu& cpu : node_.cpus) {
       const auto [cache, is_new_cache] = caches.try_emplace(cpu.last_level_cache, caches_.size());
       if (is_new_cache) {
-        caches_.push_back({cpu.last_level_cache, {}, false, false, 0, {}});
+        caches_.push_back({cpu.last_level_cache});
       }
       const auto [core, is_new_core] = cores.try_emplace(cpu.core, cores_.size());
       if (is_new_core) {
-        cores_.push_back({cache->second, {}, {}});
+        cores_.push_back({cache->second});
         caches_[cache->second].cores.push_back(core->second);
       }
       cores_[core->second].cpus.push_back(cpu.id);

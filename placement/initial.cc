@@ -189,7 +189,6 @@ class Chooser {
     const std::size_t turn =
         round_robin_ == kNoNode ? node : (node + nodes - round_robin_ - 1) % nodes;
     const VmState& vm = snapshot.vms[snapshot.clients[client].vm];
-    const std::vector<NodeIndex>& suggested = vm.suggested;
     const auto distance_to = [&](const std::vector<NodeIndex>& others) {
       std::int64_t distance = 0;
       for (const NodeIndex other : others) {
@@ -200,24 +199,22 @@ class Chooser {
     // The share of the memory that it may come to have that lies elsewhere at present.
     const Bytes most = std::max(snapshot.clients[client].memory_size, memory.resident);
     const Permille remote = permille_of(memory.not_on(node).value, most.value, Permille{});
-    const HomeRank rank{.lacks_room = !choice.fits,
-                        .not_suggested = !suggested.empty() &&
-                                         std::ranges::find(suggested, node) == suggested.end(),
-                        .lacks_cores = lacks_cores(arrangement_, client, node) ? 1 : 0,
-                        .strategy = strategy_rank(arrangement_, client, node),
-                        // Fields that are 0 here are set by comparison with the best of all.
-                        .lost_steps = 0,
-                        .device_distance = distance_to(vm.device_nodes),
-                        .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,
-                        .much_load_steps = 0,
-                        .memory_steps = remote.value / kMemoryStepPermille,
-                        .vcpu_steps = 0,
-                        .load_steps = choice.load_after.value / kLoadStepPermille,
-                        .remote_permille = remote.value,
-                        .distance = choice.distance,
-                        .wished_distance = distance_to(vm.wished_nodes),
-                        .room_steps = -(choice.room.value / room_step),
-                        .turn = turn};
+    // The fields that are missing here are set by comparison with the best of all.
+    const HomeRank rank{
+        .lacks_room = !choice.fits,
+        .not_suggested =
+            !vm.suggested.empty() && std::ranges::find(vm.suggested, node) == vm.suggested.end(),
+        .lacks_cores = lacks_cores(arrangement_, client, node) ? 1 : 0,
+        .strategy = strategy_rank(arrangement_, client, node),
+        .device_distance = distance_to(vm.device_nodes),
+        .beside_devices = vm.device_nodes.empty() && has_devices_[node] ? 1 : 0,
+        .memory_steps = remote.value / kMemoryStepPermille,
+        .load_steps = choice.load_after.value / kLoadStepPermille,
+        .remote_permille = remote.value,
+        .distance = choice.distance,
+        .wished_distance = distance_to(vm.wished_nodes),
+        .room_steps = -(choice.room.value / room_step),
+        .turn = turn};
     return {
         rank, choice,
         permille_of(allocated_[node], snapshot.topology.nodes[node].cpu_count(), Permille{1000})};
@@ -246,7 +243,7 @@ class Chooser {
     if (vm.measured) {
       return {};
     }
-    MemoryProfile memory{.demand = arrangement_.load(client).demand, .resident = {}, .parts = {}};
+    MemoryProfile memory{.demand = arrangement_.load(client).demand};
     const Permille of_one{1000 / static_cast<std::int64_t>(vm.client_count)};
     for (const OwnHome& own : own_homes_) {
       memory.parts.push_back(

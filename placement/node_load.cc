@@ -120,10 +120,10 @@ NodeLoad::Points NodeLoad::points_of(const std::vector<Load>& loads, Key key) co
     if (!points.empty() && points.back().load == load) {
       ++points.back().count;
     } else {
-      points.push_back({place, load, 1, 0, 0, 0, 0});
+      points.push_back({place, load});
     }
   }
-  points.push_back({Pace::kUnlimited, {CpuTime{}, CpuTime{}, 0}, 1, 0, 0, 0, 0});
+  points.push_back({Pace::kUnlimited, {CpuTime{}, CpuTime{}, 0}});
   add_up(points, key);
   return points;
 }
@@ -157,7 +157,7 @@ void NodeLoad::insert(Points& points, const Load& load, Key key) {
   if (place->load == load) {
     ++place->count;
   } else {
-    points.insert(place, {key_of(load, key), load, 1, 0, 0, 0, 0});
+    points.insert(place, {key_of(load, key), load});
   }
   add_up(points, key);
 }

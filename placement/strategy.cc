@@ -51,12 +51,11 @@ StrategyRank strategy_rank(const Arrangement& arrangement, ClientIndex client, N
   const std::int64_t cpus = snapshot.topology.nodes[node].cpu_count();
   const std::int64_t allocated = allocated_cpus(arrangement, node, client);
   if (allocated + taken_by(arrangement, client, node) > cpus) {
-    return {.lacks_cpus = 1, .own_clients = 0, .allocated_permille = 0};
+    return {.lacks_cpus = 1};
   }
   const std::int64_t share = permille_of(allocated, cpus, Permille{1000}).value;
   const bool packs = strategy == PlacementStrategy::kMostAllocated;
-  return {.lacks_cpus = 0,
-          .own_clients = strategy == PlacementStrategy::kLeastAllocated
+  return {.own_clients = strategy == PlacementStrategy::kLeastAllocated
                              ? 0
                              : own_clients(arrangement, client, node),
           .allocated_permille = packs ? -share : share};

@@ -70,7 +70,7 @@ CpuTime Promise::gain_of_leaving(ClientIndex client) {
   std::optional<CpuTime>& gain = gain_of_leaving_[client];
   if (!gain) {
     const NodeLoad& node = arrangement_->node(arrangement_->home(client));
-    gain = node.owed() - node.owed({.out = {arrangement_->load(client)}, .in = {}});
+    gain = node.owed() - node.owed({.out = {arrangement_->load(client)}});
   }
   return *gain;
 }

@@ -209,8 +209,8 @@ std::pair<Permille, Permille> imbalance_around(const Arrangement& arrangement,
     const NodeIndex from = arrangement.home(client);
     const Load& load = arrangement.load(client);
     return {arrangement.owed_share(from) - arrangement.owed_share(to),
-            arrangement.owed_share_after(to, {.out = {}, .in = {load}}) -
-                arrangement.owed_share_after(from, {.out = {load}, .in = {}})};
+            arrangement.owed_share_after(to, {.in = {load}}) -
+                arrangement.owed_share_after(from, {.out = {load}})};
   }
   Permille most_before{};
   Permille most_after{};

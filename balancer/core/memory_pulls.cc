@@ -86,7 +86,7 @@ std::vector<Action> memory_pulls(const Arrangement& arrangement) {
     if (std::min(astray, remote - tried) < least) {
       continue;
     }
-    Action pull{Reason::kMemoryPull, {}, {}};
+    Action pull{Reason::kMemoryPull};
     Bytes coming;
     MemoryRoom room_left = room;
     for (ClientIndex c = vm.first_client; c < vm.end_client(); ++c) {

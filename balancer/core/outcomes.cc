@@ -173,11 +173,8 @@ void Outcomes::began(std::int64_t action, const Action& plan, const Snapshot& sn
     const bool moves = relocation.from != relocation.to;
     watched.clients.push_back(relocation.client);
     watched.moves_clients = watched.moves_clients || moves;
-    Step step{relocation.client,
-              number_of(snapshot, relocation.from),
-              number_of(snapshot, relocation.to),
-              {},
-              {}};
+    Step step{relocation.client, number_of(snapshot, relocation.from),
+              number_of(snapshot, relocation.to)};
     if (const ClientState* client = find_client(snapshot, relocation.client)) {
       step.far_when_busy =
           far_when_busy(snapshot, *client, relocation.from, /*followed=*/moves, options);

@@ -299,7 +299,7 @@ class Planner {
   /// Adds one action for all clients of a VM with spills that begin, change or end; none in
   /// addition to its moves.
   void change_spills(const VmState& vm) {
-    Action action{Reason::kSpill, {}, {}};
+    Action action{Reason::kSpill};
     CpuTime saves;
     for (ClientIndex i = vm.first_client; i < vm.end_client(); ++i) {
       const ClientState& client = snapshot_.clients[i];
@@ -407,7 +407,7 @@ class Planner {
   }
 
   void take(Reason reason, const std::vector<Rehoming>& changes) {
-    Action action{reason, {}, {}};
+    Action action{reason};
     for (const Rehoming& change : changes) {
       const MemoryProfile& memory = now_.memory(change.client);
       action.relocations.push_back({snapshot_.clients[change.client].id, now_.home(change.client),

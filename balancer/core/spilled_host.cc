@@ -81,7 +81,7 @@ CpuTime SpilledHost::saved_by(ClientIndex client, NodeIndex to) const {
   const Halves halves = split(load, away);
   const CpuTime before = nodes_[home].owed() + nodes_[to].owed();
   const CpuTime after = nodes_[home].owed({.out = {load}, .in = {halves.home}}) +
-                        nodes_[to].owed({.out = {}, .in = {halves.second}});
+                        nodes_[to].owed({.in = {halves.second}});
   return before - after - lost_to_distance(client, to, halves.second);
 }
 
@@ -92,7 +92,7 @@ void SpilledHost::apply(ClientIndex client, NodeIndex to) {
   if (away > CpuTime{}) {
     const Halves halves = split(load, away);
     nodes_[home].apply({.out = {load}, .in = {halves.home}});
-    nodes_[to].apply({.out = {}, .in = {halves.second}});
+    nodes_[to].apply({.in = {halves.second}});
     lost_to_distance_ += lost_to_distance(client, to, halves.second);
   }
 }

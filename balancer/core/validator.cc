@@ -392,9 +392,6 @@ class Validator {
     const Reason reason = action_->reason;
     MoveEffect effect{.action = *action_,
                       .changes = changes,
-                      .from = {},
-                      .locality = {},
-                      .talk = {},
                       .owed_before = now_.owed(),
                       .shares_before = now_.owed_shares(),
                       .is_alone = moves_and_placements_ == 0};

@@ -299,7 +299,7 @@ void VmMeasurement::limit_to_quota() {
 /// As with non-VM load, this use counts only to the extent that it lasts and is present now.
 void VmMeasurement::read_beside(std::int64_t beside_us) {
   const Microseconds at = reading_.now.taken_at;
-  BesideUse now{beside_us, at, {}, {}};
+  BesideUse now{beside_us, at};
   if (vm_.beside && at > vm_.beside->read_at) {
     const CpuTime passed{(at - vm_.beside->read_at).value};
     const CpuTime rate =

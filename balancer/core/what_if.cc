@@ -69,7 +69,7 @@ void take_options(Snapshot& snapshot, const Options& options, bool sets_price) {
 /// Applies all moves at once, so that two clients that change places find each other's room.
 Snapshot move_clients(Snapshot snapshot, const std::vector<ClientMove>& moves,
                       const Options& options) {
-  Action action{Reason::kAdministrator, {}, {}};
+  Action action{Reason::kAdministrator};
   for (const ClientMove& move : moves) {
     const auto client = std::ranges::find(snapshot.clients, move.client, &ClientState::id);
     if (client == snapshot.clients.end()) {

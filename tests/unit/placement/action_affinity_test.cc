@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/action_affinity.h"
 
+#include <array>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,7 +94,8 @@ TEST(ActionAffinityTest, ComingTogetherGainsWhatBeingApartLoses) {
   const Effect effect = arrangement.effect_of_move(0, 1);
   EXPECT_EQ(effect.talk, CpuTime{20'000});
   EXPECT_EQ(effect.gain, CpuTime{20'000});
-  EXPECT_EQ(arrangement.effect_of_swap(0, 1).gain, CpuTime{});
+  const std::array swap{Rehoming{0, 1}, Rehoming{1, 0}};
+  EXPECT_EQ(arrangement.effect_of(swap).gain, CpuTime{});
 }
 
 }  // namespace
