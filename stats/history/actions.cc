@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 
 #include "placement/model/text.h"
@@ -26,9 +25,15 @@ constexpr std::string_view kColumns =
 std::optional<Permille> permille_or_null(const SQLite::Column& column) {
   return column.isNull() ? std::nullopt : std::optional(Permille{column.getInt64()});
 }
+std::optional<std::int64_t> value_of(std::optional<Permille> permille) {
+  return permille ? std::optional(permille->value) : std::nullopt;
+}
 
 NodeId node_or_none(const SQLite::Column& column) {
   return column.isNull() ? NodeId{} : NodeId{column.getInt()};
+}
+std::optional<std::int32_t> value_of(NodeId node) {
+  return node.value < 0 ? std::nullopt : std::optional(node.value);
 }
 
 Result<ActionState> parse_state(std::string_view text) {
@@ -79,11 +84,11 @@ Result<PastAction> read_action(SQLite::Statement& row) {
 
 Result<std::vector<RelocationRow>> read_relocations(SQLite::Database& database,
                                                     std::int64_t action) {
-  SQLite::Statement select(
-      database,
-      "SELECT vm, vm_name, client, from_node, to_node, memory_bytes, spill_node"
-      " FROM relocation WHERE action = ? ORDER BY number");
-  select.bind(1, action);
+  SQLite::Statement select =
+      prepare(database,
+              "SELECT vm, vm_name, client, from_node, to_node, memory_bytes, spill_node"
+              " FROM relocation WHERE action = ? ORDER BY number",
+              action);
   std::vector<RelocationRow> relocations;
   while (select.executeStep()) {
     const auto vm = parse_vm_id(select.getColumn(0).getString());
@@ -120,9 +125,8 @@ Result<std::vector<PastAction>> read_actions(SQLite::Database& database,
 }
 
 std::vector<StepRow> read_steps(SQLite::Database& database, std::int64_t action) {
-  SQLite::Statement select(
-      database, "SELECT number, text, outcome FROM step WHERE action = ? ORDER BY number");
-  select.bind(1, action);
+  SQLite::Statement select = prepare(
+      database, "SELECT number, text, outcome FROM step WHERE action = ? ORDER BY number", action);
   std::vector<StepRow> steps;
   while (select.executeStep()) {
     StepRow& step = steps.emplace_back();
@@ -135,62 +139,41 @@ std::vector<StepRow> read_steps(SQLite::Database& database, std::int64_t action)
   return steps;
 }
 
-bool exists(SQLite::Database& database, const char* query, std::int64_t action) {
-  SQLite::Statement select(database, query);
-  select.bind(1, action);
-  return select.executeStep();
+bool is_open(SQLite::Database& database, std::int64_t action) {
+  return prepare(database, "SELECT 1 FROM action WHERE id = ? AND state = 'open'", action)
+      .executeStep();
 }
 
 tl::unexpected<Error> no_open_action(std::int64_t action) {
   return failure(ErrorCode::kNotFound, fmt::format("there is no open action {}", action));
 }
 
-constexpr const char* kIsOpen = "SELECT 1 FROM action WHERE id = ? AND state = 'open'";
-
 /// Call within a transaction.
 Result<void> insert_action(SQLite::Database& database, const ActionRow& action) {
-  if (exists(database, "SELECT 1 FROM action WHERE id = ?", action.id)) {
+  if (prepare(database, "SELECT 1 FROM action WHERE id = ?", action.id).executeStep()) {
     return failure(ErrorCode::kInvalidArgument,
                    fmt::format("the number {} belongs to another action", action.id));
   }
-  SQLite::Statement insert(
-      database,
-      "INSERT INTO action (id, time_ms, epoch, reason, order_text, predicted_lost_before_us,"
-      " predicted_lost_after_us, predicted_cost_us, predicted_imbalance_before,"
-      " predicted_imbalance_after, predicted_locality_before, predicted_locality_after)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  insert.bind(1, action.id);
-  insert.bind(2, to_ms(action.time));
-  insert.bind(3, action.epoch);
-  insert.bind(4, action.reason);
-  insert.bind(5, action.order_text);
   const Prediction& predicted = action.predicted;
-  int column = 6;
-  for (const std::int64_t value :
-       {predicted.lost_before.value, predicted.lost_after.value, predicted.cost.value,
-        predicted.imbalance_before.value, predicted.imbalance_after.value,
-        predicted.locality_before.value, predicted.locality_after.value}) {
-    bind_or_null(insert, column++, predicted.known, value);
-  }
-  insert.exec();
-
-  SQLite::Statement relocation(database,
-                               "INSERT INTO relocation (action, number, vm, vm_name, client,"
-                               " from_node, to_node, memory_bytes, spill_node)"
-                               " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const auto if_known = [&](auto amount) {
+    return predicted.known ? std::optional(amount.value) : std::nullopt;
+  };
+  execute(database,
+          "INSERT INTO action (id, time_ms, epoch, reason, order_text, predicted_lost_before_us,"
+          " predicted_lost_after_us, predicted_cost_us, predicted_imbalance_before,"
+          " predicted_imbalance_after, predicted_locality_before, predicted_locality_after)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          action.id, to_ms(action.time), action.epoch, action.reason, action.order_text,
+          if_known(predicted.lost_before), if_known(predicted.lost_after), if_known(predicted.cost),
+          if_known(predicted.imbalance_before), if_known(predicted.imbalance_after),
+          if_known(predicted.locality_before), if_known(predicted.locality_after));
   std::int32_t number = 0;
   for (const RelocationRow& row : action.relocations) {
-    relocation.bind(1, action.id);
-    relocation.bind(2, number++);
-    relocation.bind(3, to_text(row.vm));
-    relocation.bind(4, row.vm_name);
-    relocation.bind(5, row.client);
-    bind_or_null(relocation, 6, row.from.value >= 0, row.from.value);
-    bind_or_null(relocation, 7, row.to.value >= 0, row.to.value);
-    relocation.bind(8, row.memory.value);
-    bind_or_null(relocation, 9, row.spills_to.value >= 0, row.spills_to.value);
-    relocation.exec();
-    relocation.reset();
+    execute(database,
+            "INSERT INTO relocation (action, number, vm, vm_name, client, from_node, to_node,"
+            " memory_bytes, spill_node) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            action.id, number++, to_text(row.vm), row.vm_name, row.client, value_of(row.from),
+            value_of(row.to), row.memory.value, value_of(row.spills_to));
   }
   return {};
 }
@@ -202,12 +185,10 @@ Result<void> end_action(SQLite::Database& database, std::int64_t action, ActionS
     return failure(ErrorCode::kInvalidArgument,
                    fmt::format("action {} cannot be closed as open", action));
   }
-  SQLite::Statement update(
-      database, "UPDATE action SET state = ?, detail = ? WHERE id = ? AND state = 'open'");
-  update.bind(1, std::string(name_of(state)));
-  update.bind(2, std::string(detail));
-  update.bind(3, action);
-  return update.exec() == 0 ? no_open_action(action) : Result<void>{};
+  const int ended =
+      execute(database, "UPDATE action SET state = ?, detail = ? WHERE id = ? AND state = 'open'",
+              name_of(state), detail, action);
+  return ended == 0 ? no_open_action(action) : Result<void>{};
 }
 
 }  // namespace
@@ -230,15 +211,11 @@ Result<void> open_action(SQLite::Database& database, const ActionRow& action) {
 Result<void> begin_step(SQLite::Database& database, std::int64_t action, std::int32_t number,
                         std::string_view text) {
   SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-  if (!exists(database, kIsOpen, action)) {
+  if (!is_open(database, action)) {
     return no_open_action(action);
   }
-  SQLite::Statement insert(database,
-                           "INSERT OR REPLACE INTO step (action, number, text) VALUES (?, ?, ?)");
-  insert.bind(1, action);
-  insert.bind(2, number);
-  insert.bind(3, std::string(text));
-  insert.exec();
+  execute(database, "INSERT OR REPLACE INTO step (action, number, text) VALUES (?, ?, ?)", action,
+          number, text);
   transaction.commit();
   return {};
 }
@@ -246,15 +223,12 @@ Result<void> begin_step(SQLite::Database& database, std::int64_t action, std::in
 Result<void> end_step(SQLite::Database& database, std::int64_t action, std::int32_t number,
                       std::string_view outcome) {
   SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-  if (!exists(database, kIsOpen, action)) {
+  if (!is_open(database, action)) {
     return no_open_action(action);
   }
-  SQLite::Statement update(
-      database, "UPDATE step SET outcome = ? WHERE action = ? AND number = ? AND outcome IS NULL");
-  update.bind(1, std::string(outcome));
-  update.bind(2, action);
-  update.bind(3, number);
-  if (update.exec() == 0) {
+  if (execute(database,
+              "UPDATE step SET outcome = ? WHERE action = ? AND number = ? AND outcome IS NULL",
+              outcome, action, number) == 0) {
     return failure(ErrorCode::kNotFound,
                    fmt::format("no step {} of action {} is under way", number, action));
   }
@@ -287,23 +261,16 @@ Result<void> record_action(SQLite::Database& database, const ActionRow& action, 
 Result<void> set_outcome(SQLite::Database& database, std::int64_t action,
                          const ActionOutcome& outcome) {
   SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-  SQLite::Statement update(
+  const int changed = execute(
       database,
       "UPDATE action SET measured_lost_before_us = ?, measured_lost_after_us = ?,"
       " measured_imbalance_before = ?, measured_imbalance_after = ?, measured_locality_before = ?,"
-      " measured_locality_after = ?, moved_bytes = ?, took_ms = ? WHERE id = ?");
-  update.bind(1, outcome.lost_before.value);
-  update.bind(2, outcome.lost_after.value);
-  update.bind(3, outcome.imbalance_before.value);
-  update.bind(4, outcome.imbalance_after.value);
-  bind_or_null(update, 5, outcome.locality_before.has_value(),
-               outcome.locality_before.value_or(Permille{}).value);
-  bind_or_null(update, 6, outcome.locality_after.has_value(),
-               outcome.locality_after.value_or(Permille{}).value);
-  update.bind(7, outcome.moved.value);
-  update.bind(8, std::int64_t{outcome.took.count()});
-  update.bind(9, action);
-  if (update.exec() == 0) {
+      " measured_locality_after = ?, moved_bytes = ?, took_ms = ? WHERE id = ?",
+      outcome.lost_before.value, outcome.lost_after.value, outcome.imbalance_before.value,
+      outcome.imbalance_after.value, value_of(outcome.locality_before),
+      value_of(outcome.locality_after), outcome.moved.value, std::int64_t{outcome.took.count()},
+      action);
+  if (changed == 0) {
     return failure(ErrorCode::kNotFound, fmt::format("there is no action {}", action));
   }
   transaction.commit();

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include <SQLiteCpp/Statement.h>
+
 #include "placement/model/vm_figures.h"
 #include "stats/history/rows.h"
 
@@ -149,6 +151,17 @@ template <class Row, class Each>
 template <class Row>
 [[nodiscard]] std::string column_names() {
   return column_list<Row>([](const Column<Row>& column) { return std::string(column.name); });
+}
+
+/// Reads a row's columns, the first of which is the query's column `first`.
+template <class Row>
+void read_columns(SQLite::Statement& select, int first, Row& row) {
+  for (const Column<Row>& column : SampleTable<Row>::kColumns) {
+    if (!select.isColumnNull(first)) {
+      column.set(row, select.getColumn(first).getInt64());
+    }
+    ++first;
+  }
 }
 
 }  // namespace vmnuma::stats

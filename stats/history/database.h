@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Opens the history's file, and provides what all accesses to it share: transactions and the
-/// translation of SQLite's exceptions into errors. Internal to stats/history.
+/// Opens the history's file, and provides what all accesses to it share: transactions, statements
+/// and the translation of SQLite's exceptions into errors. Internal to stats/history.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,14 +55,46 @@ enum class Outlive {
   return time.time_since_epoch().count();
 }
 
-/// Binds `value`, or SQL NULL if not `present`.
-template <class T>
-void bind_or_null(SQLite::Statement& statement, int index, bool present, T value) {
-  if (present) {
-    statement.bind(index, value);
+/// Binds the parameter at `index`; an absent value is NULL.
+template <class Value>
+void bind_one(SQLite::Statement& statement, int index, const Value& value) {
+  statement.bind(index, value);
+}
+inline void bind_one(SQLite::Statement& statement, int index, std::string_view value) {
+  statement.bind(index, std::string(value));
+}
+inline void bind_one(SQLite::Statement& statement, int index, SampleSpan value) {
+  statement.bind(index, static_cast<std::int64_t>(value));
+}
+template <class Value>
+void bind_one(SQLite::Statement& statement, int index, const std::optional<Value>& value) {
+  if (value) {
+    statement.bind(index, *value);
   } else {
     statement.bind(index);
   }
+}
+
+/// Binds the first parameters of a statement.
+template <class... Values>
+void bind_all(SQLite::Statement& statement, const Values&... values) {
+  int index = 0;
+  (bind_one(statement, ++index, values), ...);
+}
+
+/// Prepares a statement with these parameters.
+template <class... Values>
+[[nodiscard]] SQLite::Statement prepare(SQLite::Database& database, const std::string& query,
+                                        const Values&... values) {
+  SQLite::Statement statement(database, query);
+  bind_all(statement, values...);
+  return statement;
+}
+
+/// Executes a statement with these parameters; returns the number of rows that it changed.
+template <class... Values>
+int execute(SQLite::Database& database, const std::string& query, const Values&... values) {
+  return prepare(database, query, values...).exec();
 }
 
 }  // namespace vmnuma::stats

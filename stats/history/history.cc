@@ -37,15 +37,15 @@ struct History::Store {
   SQLite::Database database;  // under `mutex`
   std::atomic<bool> is_damaged = false;
 
-  // Runs a function and converts SQLite's exceptions to errors. `doing` completes "cannot ... in
-  // 'file'".
-  template <class Function>
-  auto run(std::string_view doing, Function function) {
-    using Value = std::invoke_result_t<Function, SQLite::Database&>;
+  // Calls a function with the database and these arguments, and converts SQLite's exceptions to
+  // errors. `doing` completes "cannot ... in 'file'".
+  template <class Function, class... Arguments>
+  auto run(std::string_view doing, Function function, const Arguments&... arguments) {
+    using Value = std::invoke_result_t<Function, SQLite::Database&, const Arguments&...>;
     using Returned = std::conditional_t<IsResult<Value>::value, Value, Result<Value>>;
     const std::lock_guard lock(mutex);
     try {
-      Returned result = function(database);
+      Returned result = function(database, arguments...);
       if (!result) {
         return Returned(failure(std::move(result).error(),
                                 fmt::format("cannot {} in '{}'", doing, options.path.string())));
@@ -99,84 +99,64 @@ bool History::is_damaged() const {
 }
 
 Result<std::int64_t> History::last_action_id() {
-  return store_->run("read the last action's number",
-                     [](SQLite::Database& database) { return stats::last_action_id(database); });
+  return store_->run("read the last action's number", stats::last_action_id);
 }
 
 Result<void> History::open_action(const ActionRow& action) {
-  return store_->run(fmt::format("record action {}", action.id), [&](SQLite::Database& database) {
-    return stats::open_action(database, action);
-  });
+  return store_->run(fmt::format("record action {}", action.id), stats::open_action, action);
 }
 
 Result<void> History::begin_step(std::int64_t action, std::int32_t number, std::string_view text) {
-  return store_->run(fmt::format("record step {} of action {}", number, action),
-                     [&](SQLite::Database& database) {
-                       return stats::begin_step(database, action, number, text);
-                     });
+  return store_->run(fmt::format("record step {} of action {}", number, action), stats::begin_step,
+                     action, number, text);
 }
 
 Result<void> History::end_step(std::int64_t action, std::int32_t number, std::string_view outcome) {
   return store_->run(fmt::format("record the end of step {} of action {}", number, action),
-                     [&](SQLite::Database& database) {
-                       return stats::end_step(database, action, number, outcome);
-                     });
+                     stats::end_step, action, number, outcome);
 }
 
 Result<void> History::close_action(std::int64_t action, ActionState state,
                                    std::string_view detail) {
-  return store_->run(fmt::format("record the end of action {}", action),
-                     [&](SQLite::Database& database) {
-                       return stats::close_action(database, action, state, detail);
-                     });
+  return store_->run(fmt::format("record the end of action {}", action), stats::close_action,
+                     action, state, detail);
 }
 
 Result<void> History::record_action(const ActionRow& action, ActionState state,
                                     std::string_view detail) {
-  return store_->run(fmt::format("record action {}", action.id), [&](SQLite::Database& database) {
-    return stats::record_action(database, action, state, detail);
-  });
+  return store_->run(fmt::format("record action {}", action.id), stats::record_action, action,
+                     state, detail);
 }
 
 Result<void> History::set_outcome(std::int64_t action, const ActionOutcome& outcome) {
-  return store_->run(
-      fmt::format("record the outcome of action {}", action),
-      [&](SQLite::Database& database) { return stats::set_outcome(database, action, outcome); });
+  return store_->run(fmt::format("record the outcome of action {}", action), stats::set_outcome,
+                     action, outcome);
 }
 
 Result<std::vector<OpenAction>> History::open_actions() {
-  return store_->run("read the open actions",
-                     [](SQLite::Database& database) { return stats::open_actions(database); });
+  return store_->run("read the open actions", stats::open_actions);
 }
 
 Result<std::vector<std::string>> History::orders_carried_out() {
-  return store_->run("read the orders", [](SQLite::Database& database) {
-    return stats::orders_carried_out(database);
-  });
+  return store_->run("read the orders", stats::orders_carried_out);
 }
 
 Result<std::vector<PastAction>> History::recent_actions(const ActionFilter& filter) {
-  return store_->run("read the actions", [&](SQLite::Database& database) {
-    return stats::recent_actions(database, filter);
-  });
+  return store_->run("read the actions", stats::recent_actions, filter);
 }
 
 Result<std::vector<PastVm>> History::past_vms() {
-  return store_->run("read the VMs",
-                     [](SQLite::Database& database) { return stats::past_vms(database); });
+  return store_->run("read the VMs", stats::past_vms);
 }
 
 Result<void> History::record_reservation_event(const ReservationEventRow& event) {
-  return store_->run("record what happened to a reservation", [&](SQLite::Database& database) {
-    return stats::record_reservation_event(database, event);
-  });
+  return store_->run("record what happened to a reservation", stats::record_reservation_event,
+                     event);
 }
 
 Result<std::vector<ReservationEventRow>> History::reservation_events(
     const ReservationEventFilter& filter) {
-  return store_->run("read what happened to reservations", [&](SQLite::Database& database) {
-    return stats::reservation_events(database, filter);
-  });
+  return store_->run("read what happened to reservations", stats::reservation_events, filter);
 }
 
 Result<void> History::append_epoch(const EpochRows& epoch) {
@@ -202,47 +182,28 @@ Result<void> History::append_epoch(const EpochRows& epoch) {
   });
 }
 
-Result<std::vector<Kept<NodeSampleRow>>> History::node_samples(const SampleFilter& filter) {
-  return store_->run("read node samples", [&](SQLite::Database& database) {
-    return read_node_samples(database, filter);
-  });
-}
-
-Result<std::vector<Kept<ClientSampleRow>>> History::client_samples(const SampleFilter& filter) {
-  return store_->run("read client samples", [&](SQLite::Database& database) {
-    return read_client_samples(database, filter);
-  });
-}
-
 Result<std::optional<Permille>> History::cpu_p95_permille(const VmId& vm) {
-  return store_->run("read a VM's demand",
-                     [&](SQLite::Database& database) { return read_cpu_p95(database, vm); });
+  return store_->run("read a VM's demand", read_cpu_p95, vm);
 }
 
 Result<void> History::save_home(const VmId& vm, std::int32_t client, NodeId node) {
-  return store_->run("record a home", [&](SQLite::Database& database) {
-    return stats::save_home(database, {vm, client, node});
-  });
+  return store_->run("record a home", stats::save_home, HomeRow{vm, client, node});
 }
 
 Result<void> History::forget_homes(const VmId& vm) {
-  return store_->run("forget homes",
-                     [&](SQLite::Database& database) { return stats::forget_homes(database, vm); });
+  return store_->run("forget homes", stats::forget_homes, vm);
 }
 
 Result<std::vector<HomeRow>> History::load_homes() {
-  return store_->run("read the homes",
-                     [](SQLite::Database& database) { return stats::load_homes(database); });
+  return store_->run("read the homes", stats::load_homes);
 }
 
 Result<std::optional<std::string>> History::meta(std::string_view key) {
-  return store_->run("read a note",
-                     [&](SQLite::Database& database) { return read_meta(database, key); });
+  return store_->run("read a note", read_meta, key);
 }
 
 Result<void> History::set_meta(std::string_view key, std::string_view value) {
-  return store_->run("record a note",
-                     [&](SQLite::Database& database) { return write_meta(database, key, value); });
+  return store_->run("record a note", write_meta, key, value);
 }
 
 }  // namespace vmnuma::stats

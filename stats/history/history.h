@@ -131,11 +131,6 @@ class History {
   /// transaction. Errors: busy, also if a read by another program has kept the log from shrinking
   /// for too long.
   [[nodiscard]] Result<void> append_epoch(const EpochRows& epoch);
-  /// Ascending time, then node.
-  [[nodiscard]] Result<std::vector<Kept<NodeSampleRow>>> node_samples(const SampleFilter& filter);
-  /// Ascending time, then VM in the order they were first seen, then client.
-  [[nodiscard]] Result<std::vector<Kept<ClientSampleRow>>> client_samples(
-      const SampleFilter& filter);
   /// Returns a VM's demand at its busy times: the 95th percentile (nearest rank) of its CPU demand
   /// per minute, in thousandths of its vCPUs' full time; per hour if no minutes are left. Nothing
   /// for a VM that is unknown or was not yet seen for a whole minute.

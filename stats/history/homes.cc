@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/history/homes.h"
 
-#include <SQLiteCpp/Statement.h>
-
 #include "placement/model/text.h"
 #include "stats/history/database.h"
 
@@ -10,20 +8,15 @@ namespace vmnuma::stats {
 
 Result<void> save_home(SQLite::Database& database, const HomeRow& home) {
   SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-  SQLite::Statement insert(database, "INSERT OR REPLACE INTO home VALUES (?, ?, ?)");
-  insert.bind(1, to_text(home.vm));
-  insert.bind(2, home.client);
-  insert.bind(3, home.node.value);
-  insert.exec();
+  execute(database, "INSERT OR REPLACE INTO home VALUES (?, ?, ?)", to_text(home.vm), home.client,
+          home.node.value);
   transaction.commit();
   return {};
 }
 
 Result<void> forget_homes(SQLite::Database& database, const VmId& vm) {
   SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-  SQLite::Statement remove(database, "DELETE FROM home WHERE vm = ?");
-  remove.bind(1, to_text(vm));
-  remove.exec();
+  execute(database, "DELETE FROM home WHERE vm = ?", to_text(vm));
   transaction.commit();
   return {};
 }
@@ -42,8 +35,7 @@ Result<std::vector<HomeRow>> load_homes(SQLite::Database& database) {
 }
 
 std::optional<std::string> read_meta(SQLite::Database& database, std::string_view key) {
-  SQLite::Statement select(database, "SELECT value FROM meta WHERE key = ?");
-  select.bind(1, std::string(key));
+  SQLite::Statement select = prepare(database, "SELECT value FROM meta WHERE key = ?", key);
   if (!select.executeStep()) {
     return std::nullopt;
   }
@@ -52,10 +44,7 @@ std::optional<std::string> read_meta(SQLite::Database& database, std::string_vie
 
 Result<void> write_meta(SQLite::Database& database, std::string_view key, std::string_view value) {
   SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-  SQLite::Statement insert(database, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
-  insert.bind(1, std::string(key));
-  insert.bind(2, std::string(value));
-  insert.exec();
+  execute(database, "INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value);
   transaction.commit();
   return {};
 }

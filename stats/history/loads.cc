@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <SQLiteCpp/Statement.h>
-
 #include "placement/model/text.h"
 #include "stats/history/read_only.h"
 #include "stats/history/samples.h"
@@ -21,10 +19,11 @@ struct Known {
 };
 
 Result<std::vector<Known>> read_known_vms(SQLite::Database& database, std::string_view vm) {
-  SQLite::Statement select(database,
-                           "SELECT number, uuid, name, memory_mib, shares, guest_os FROM vm"
-                           " WHERE :vm = '' OR name = :vm OR uuid = :vm ORDER BY number");
-  select.bind(":vm", std::string(vm));
+  SQLite::Statement select =
+      prepare(database,
+              "SELECT number, uuid, name, memory_mib, shares, guest_os FROM vm"
+              " WHERE ?1 = '' OR name = ?1 OR uuid = ?1 ORDER BY number",
+              vm);
   std::vector<Known> vms;
   while (select.executeStep()) {
     const auto id = parse_vm_id(select.getColumn(1).getString());
@@ -43,14 +42,12 @@ Result<std::vector<Known>> read_known_vms(SQLite::Database& database, std::strin
 
 /// Reads from an index alone, as samples.h explains.
 void read_minutes(SQLite::Database& database, std::int64_t until_ms, Known& vm) {
-  SQLite::Statement select(
-      database,
-      "SELECT time_ms, SUM(demand_us) * 1000 / SUM(vcpus * epoch_us), SUM(vcpus)"
-      " FROM client_sample INDEXED BY demand_by_vm WHERE vm = ? AND span > 0 AND span = ?"
-      " AND time_ms < ? GROUP BY time_ms ORDER BY time_ms");
-  select.bind(1, vm.number);
-  select.bind(2, kMinuteSpan);
-  select.bind(3, until_ms);
+  SQLite::Statement select =
+      prepare(database,
+              "SELECT time_ms, SUM(demand_us) * 1000 / SUM(vcpus * epoch_us), SUM(vcpus)"
+              " FROM client_sample INDEXED BY demand_by_vm WHERE vm = ? AND span > 0 AND span = ?"
+              " AND time_ms < ? GROUP BY time_ms ORDER BY time_ms",
+              vm.number, SampleSpan::kMinute, until_ms);
   while (select.executeStep()) {
     if (!select.isColumnNull(1)) {
       vm.loads.minutes.push_back(
@@ -71,7 +68,7 @@ Result<std::int64_t> read_vm_loads(const std::filesystem::path& path, std::strin
     if (!vms) {
       return tl::unexpected(std::move(vms).error());
     }
-    const std::int64_t until_ms = averaged_until_ms(database, kEpochSpan);
+    const std::int64_t until_ms = averaged_until_ms(database, SampleSpan::kEpoch);
     for (Known& known : *vms) {
       read_minutes(database, until_ms, known);
       if (!known.loads.minutes.empty() && !take(std::move(known.loads))) {

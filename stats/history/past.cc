@@ -20,15 +20,12 @@ SampleSpan span_for(std::chrono::milliseconds length) {
 }
 
 std::vector<LocalityPoint> read_locality(SQLite::Database& database, const SampleFilter& filter) {
-  SQLite::Statement select(
+  SQLite::Statement select = prepare(
       database,
       "SELECT time_ms, sum(local_kib), sum(remote_kib) FROM client_sample"
       " WHERE span = ? AND time_ms >= ? AND time_ms < ?"
-      " AND local_kib IS NOT NULL AND home IS NOT NULL GROUP BY time_ms ORDER BY time_ms LIMIT ?");
-  select.bind(1, span_of(filter.span));
-  select.bind(2, std::int64_t{filter.since.time_since_epoch().count()});
-  select.bind(3, std::int64_t{filter.until.time_since_epoch().count()});
-  select.bind(4, filter.limit);
+      " AND local_kib IS NOT NULL AND home IS NOT NULL GROUP BY time_ms ORDER BY time_ms LIMIT ?",
+      filter.span, to_ms(filter.since), to_ms(filter.until), filter.limit);
   std::vector<LocalityPoint> points;
   while (select.executeStep()) {
     points.push_back({WallTime(std::chrono::milliseconds(select.getColumn(0).getInt64())),
@@ -40,41 +37,30 @@ std::vector<LocalityPoint> read_locality(SQLite::Database& database, const Sampl
 
 /// Returns false for a column that the daemon lacks because it is older than this program.
 bool has_column(SQLite::Database& database, std::string_view table, std::string_view name) {
-  SQLite::Statement select(database, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
-  select.bind(1, std::string(table));
-  select.bind(2, std::string(name));
-  return select.executeStep();
+  return prepare(database, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", table, name)
+      .executeStep();
 }
 
 std::vector<VmPast> read_vms(SQLite::Database& database, const SampleFilter& filter) {
   using Table = SampleTable<VmSampleRow>;
   // avg() ignores NULLs, and is NULL if all values are.
-  SQLite::Statement select(
+  SQLite::Statement select = prepare(
       database,
       fmt::format(
-          "SELECT {}, name, uuid FROM {} JOIN vm ON vm.number = vm"
+          "SELECT name, uuid, {} FROM {} JOIN vm ON vm.number = vm"
           " WHERE span = ? AND time_ms >= ? AND time_ms < ? GROUP BY vm ORDER BY name, uuid",
           column_list<VmSampleRow>([&](const Column<VmSampleRow>& column) {
             return has_column(database, Table::kName, column.name)
                        ? fmt::format("CAST(avg({}) AS INTEGER)", column.name)
                        : std::string("NULL");
           }),
-          Table::kName));
-  select.bind(1, span_of(filter.span));
-  select.bind(2, std::int64_t{filter.since.time_since_epoch().count()});
-  select.bind(3, std::int64_t{filter.until.time_since_epoch().count()});
+          Table::kName),
+      filter.span, to_ms(filter.since), to_ms(filter.until));
   std::vector<VmPast> vms;
   while (select.executeStep()) {
     VmSampleRow row;
-    int index = 0;
-    for (const Column<VmSampleRow>& column : Table::kColumns) {
-      if (!select.isColumnNull(index)) {
-        column.set(row, select.getColumn(index).getInt64());
-      }
-      ++index;
-    }
-    vms.push_back({select.getColumn(index).getString(), select.getColumn(index + 1).getString(),
-                   row.figures});
+    read_columns(select, 2, row);
+    vms.push_back({select.getColumn(0).getString(), select.getColumn(1).getString(), row.figures});
   }
   return vms;
 }
@@ -82,8 +68,7 @@ std::vector<VmPast> read_vms(SQLite::Database& database, const SampleFilter& fil
 Result<Past> read(SQLite::Database& database, WallTime since, WallTime until) {
   // All reads see the same state of the file.
   SQLite::Transaction transaction(database);
-  const SampleFilter filter{
-      .span = span_for(until - since), .since = since, .until = until, .node = {}, .vm = {}};
+  const SampleFilter filter{.span = span_for(until - since), .since = since, .until = until};
   Past past;
   past.span = filter.span;
   past.nodes = read_node_samples(database, filter);

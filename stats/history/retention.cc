@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 
+#include "stats/history/database.h"
 #include "stats/history/samples.h"
 
 namespace vmnuma::stats {
@@ -28,30 +28,27 @@ std::int64_t pragma(SQLite::Database& database, const char* query) {
 
 // Returns the first or last time of a span in either table.
 std::optional<std::int64_t> extreme(SQLite::Database& database, const char* which,
-                                    std::int64_t span) {
-  SQLite::Statement select(
+                                    SampleSpan span) {
+  SQLite::Statement select = prepare(
       database,
       fmt::format("SELECT {0}(time) FROM (SELECT {0}(time_ms) AS time FROM node_sample WHERE"
                   " span = ?1 UNION ALL SELECT {0}(time_ms) FROM client_sample WHERE span = ?1)",
-                  which));
-  select.bind(1, span);
+                  which),
+      span);
   if (!select.executeStep() || select.isColumnNull(0)) {
     return std::nullopt;
   }
   return select.getColumn(0).getInt64();
 }
 
-void delete_time(SQLite::Database& database, std::int64_t span, std::int64_t time_ms) {
+void delete_time(SQLite::Database& database, SampleSpan span, std::int64_t time_ms) {
   for (const char* table : {"node_sample", "client_sample", "vm_sample"}) {
-    SQLite::Statement remove(database,
-                             fmt::format("DELETE FROM {} WHERE span = ? AND time_ms = ?", table));
-    remove.bind(1, span);
-    remove.bind(2, time_ms);
-    remove.exec();
+    execute(database, fmt::format("DELETE FROM {} WHERE span = ? AND time_ms = ?", table), span,
+            time_ms);
   }
 }
 
-void prune_samples_by_age(SQLite::Database& database, std::int64_t span, std::int64_t before_ms) {
+void prune_samples_by_age(SQLite::Database& database, SampleSpan span, std::int64_t before_ms) {
   const std::int64_t limit_ms = std::min(before_ms, averaged_until_ms(database, span));
   for (int i = 0; i < kTimesPerSlice; ++i) {
     const auto oldest = extreme(database, "min", span);
@@ -65,28 +62,16 @@ void prune_samples_by_age(SQLite::Database& database, std::int64_t span, std::in
 // Returns whether there are records from kClockHoldsMs before `now_ms`, or up to kLongestGapMs
 // earlier. If not, the clock was changed or the daemon was stopped for long.
 bool clock_has_held(SQLite::Database& database, std::int64_t now_ms) {
-  SQLite::Statement select(database,
-                           "SELECT 1 FROM node_sample WHERE span IN (?, ?, ?) AND time_ms BETWEEN ?"
-                           " AND ? LIMIT 1");
-  select.bind(1, kEpochSpan);
-  select.bind(2, kMinuteSpan);
-  select.bind(3, kHourSpan);
-  select.bind(4, now_ms - kClockHoldsMs - kLongestGapMs);
-  select.bind(5, now_ms - kClockHoldsMs);
-  return select.executeStep();
-}
-
-void prune_rows_by_age(SQLite::Database& database, const char* query, std::int64_t before_ms,
-                       int limit) {
-  SQLite::Statement remove(database, query);
-  remove.bind(1, before_ms);
-  remove.bind(2, limit);
-  remove.exec();
+  return prepare(database,
+                 "SELECT 1 FROM node_sample WHERE span IN (0, 60, 3600) AND time_ms BETWEEN ? AND ?"
+                 " LIMIT 1",
+                 now_ms - kClockHoldsMs - kLongestGapMs, now_ms - kClockHoldsMs)
+      .executeStep();
 }
 
 // Returns the time of a span that may be deleted for lack of space: the oldest one that has been
 // averaged, or else one that lies in the future because the clock was set back.
-std::optional<std::int64_t> dispensable(SQLite::Database& database, std::int64_t span,
+std::optional<std::int64_t> dispensable(SQLite::Database& database, SampleSpan span,
                                         std::int64_t now_ms) {
   const auto oldest = extreme(database, "min", span);
   if (oldest && *oldest < averaged_until_ms(database, span)) {
@@ -96,66 +81,48 @@ std::optional<std::int64_t> dispensable(SQLite::Database& database, std::int64_t
   return newest && *newest > now_ms ? newest : std::nullopt;
 }
 
-struct OldAction {
-  std::int64_t id;
+struct Old {
+  std::int64_t key;
   std::int64_t time_ms;
 };
 
-std::optional<OldAction> oldest_closed_action(SQLite::Database& database) {
-  SQLite::Statement select(
-      database,
-      "SELECT id, time_ms FROM action WHERE state <> 'open' ORDER BY time_ms, id LIMIT 1");
+// Returns the first row of a query for a key and a time.
+std::optional<Old> oldest(SQLite::Database& database, const char* query) {
+  SQLite::Statement select(database, query);
   if (!select.executeStep()) {
     return std::nullopt;
   }
-  return OldAction{select.getColumn(0).getInt64(), select.getColumn(1).getInt64()};
-}
-
-struct OldReservationEvent {
-  std::int64_t number;
-  std::int64_t time_ms;
-};
-
-std::optional<OldReservationEvent> oldest_reservation_event(SQLite::Database& database) {
-  SQLite::Statement select(
-      database, "SELECT number, time_ms FROM reservation_event ORDER BY time_ms, number LIMIT 1");
-  if (!select.executeStep()) {
-    return std::nullopt;
-  }
-  return OldReservationEvent{select.getColumn(0).getInt64(), select.getColumn(1).getInt64()};
-}
-
-void delete_one(SQLite::Database& database, const char* query, std::int64_t key) {
-  SQLite::Statement remove(database, query);
-  remove.bind(1, key);
-  remove.exec();
+  return Old{select.getColumn(0).getInt64(), select.getColumn(1).getInt64()};
 }
 
 // Deletes the oldest detail; returns false if nothing is left that may be deleted.
 bool give_up_oldest(SQLite::Database& database, std::int64_t now_ms) {
-  const auto epoch = dispensable(database, kEpochSpan, now_ms);
-  const auto minute = dispensable(database, kMinuteSpan, now_ms);
+  const auto epoch = dispensable(database, SampleSpan::kEpoch, now_ms);
+  const auto minute = dispensable(database, SampleSpan::kMinute, now_ms);
   if (epoch && (!minute || *epoch <= *minute)) {
-    delete_time(database, kEpochSpan, *epoch);
+    delete_time(database, SampleSpan::kEpoch, *epoch);
     return true;
   }
   if (minute) {
-    delete_time(database, kMinuteSpan, *minute);
+    delete_time(database, SampleSpan::kMinute, *minute);
     return true;
   }
-  const auto hour = dispensable(database, kHourSpan, now_ms);
-  const auto action = oldest_closed_action(database);
-  const auto event = oldest_reservation_event(database);
+  const auto hour = dispensable(database, SampleSpan::kHour, now_ms);
+  const auto action =
+      oldest(database,
+             "SELECT id, time_ms FROM action WHERE state <> 'open' ORDER BY time_ms, id LIMIT 1");
+  const auto event = oldest(
+      database, "SELECT number, time_ms FROM reservation_event ORDER BY time_ms, number LIMIT 1");
   if (hour && (!action || *hour <= action->time_ms) && (!event || *hour <= event->time_ms)) {
-    delete_time(database, kHourSpan, *hour);
+    delete_time(database, SampleSpan::kHour, *hour);
     return true;
   }
   if (action && (!event || action->time_ms <= event->time_ms)) {
-    delete_one(database, "DELETE FROM action WHERE id = ?", action->id);
+    execute(database, "DELETE FROM action WHERE id = ?", action->key);
     return true;
   }
   if (event) {
-    delete_one(database, "DELETE FROM reservation_event WHERE number = ?", event->number);
+    execute(database, "DELETE FROM reservation_event WHERE number = ?", event->key);
     return true;
   }
   return false;
@@ -184,15 +151,14 @@ void prune_by_age(SQLite::Database& database, std::int64_t now_ms, const KeptFor
   const auto before_ms = [now_ms](std::chrono::milliseconds kept_for) {
     return now_ms - kept_for.count();
   };
-  prune_samples_by_age(database, kEpochSpan, before_ms(kept.epochs));
-  prune_samples_by_age(database, kMinuteSpan, before_ms(kept.minutes));
-  prune_samples_by_age(database, kHourSpan, before_ms(kept.hours));
-  prune_rows_by_age(
-      database,
-      "DELETE FROM action WHERE id IN (SELECT id FROM action WHERE time_ms < ? AND state"
-      " <> 'open' ORDER BY time_ms LIMIT ?)",
-      before_ms(kept.actions), kActionsPerSlice);
-  prune_rows_by_age(
+  prune_samples_by_age(database, SampleSpan::kEpoch, before_ms(kept.epochs));
+  prune_samples_by_age(database, SampleSpan::kMinute, before_ms(kept.minutes));
+  prune_samples_by_age(database, SampleSpan::kHour, before_ms(kept.hours));
+  execute(database,
+          "DELETE FROM action WHERE id IN (SELECT id FROM action WHERE time_ms < ? AND state"
+          " <> 'open' ORDER BY time_ms LIMIT ?)",
+          before_ms(kept.actions), kActionsPerSlice);
+  execute(
       database,
       "DELETE FROM reservation_event WHERE number IN (SELECT number FROM reservation_event WHERE"
       " time_ms < ? ORDER BY time_ms LIMIT ?)",
@@ -203,12 +169,11 @@ void prune_by_age(SQLite::Database& database, std::int64_t now_ms, const KeptFor
   const std::int64_t vms_before_ms = before_ms(
       std::max<std::chrono::milliseconds>({kept.epochs, kept.minutes, kept.hours, kept.actions}) +
       std::chrono::days(1));
-  prune_rows_by_age(
-      database,
-      "DELETE FROM home WHERE vm IN (SELECT uuid FROM vm WHERE last_seen_ms < ? AND uuid NOT IN"
-      " (SELECT vm FROM relocation) ORDER BY last_seen_ms, number LIMIT ?)",
-      vms_before_ms, kVmsPerSlice);
-  prune_rows_by_age(
+  execute(database,
+          "DELETE FROM home WHERE vm IN (SELECT uuid FROM vm WHERE last_seen_ms < ? AND uuid NOT IN"
+          " (SELECT vm FROM relocation) ORDER BY last_seen_ms, number LIMIT ?)",
+          vms_before_ms, kVmsPerSlice);
+  execute(
       database,
       "DELETE FROM vm WHERE number IN (SELECT number FROM vm WHERE last_seen_ms < ? AND uuid NOT IN"
       " (SELECT vm FROM home) ORDER BY last_seen_ms, number LIMIT ?)",

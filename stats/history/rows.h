@@ -138,7 +138,8 @@ struct ReservationEventFilter {
 
 // ---- samples ----
 
-enum class SampleSpan { kEpoch, kMinute, kHour };
+/// The resolution of samples: what a row covers, in seconds, as in the column `span`.
+enum class SampleSpan : std::int64_t { kEpoch = 0, kMinute = 60, kHour = 3600 };
 
 struct NodeSampleRow {
   NodeId node;
@@ -212,8 +213,6 @@ struct SampleFilter {
   SampleSpan span = SampleSpan::kEpoch;
   WallTime since;
   WallTime until = WallTime::max();
-  std::optional<NodeId> node;   ///< of node samples
-  std::optional<VmId> vm;       ///< of samples of clients
   std::int64_t limit = 100000;  ///< the oldest ones
 };
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 
 #include "placement/model/text.h"
@@ -15,18 +14,14 @@
 namespace vmnuma::stats {
 namespace {
 
-WallTime from_ms(std::int64_t ms) {
-  return WallTime(std::chrono::milliseconds(ms));
-}
-
 /// One resolution, computed from the next finer one.
 struct Level {
-  std::int64_t span;
-  std::int64_t finer;
+  SampleSpan span;
+  SampleSpan finer;
   std::int64_t length_ms;
 };
-constexpr Level kLevels[] = {{kMinuteSpan, kEpochSpan, 60'000},
-                             {kHourSpan, kMinuteSpan, 3'600'000}};
+constexpr Level kLevels[] = {{SampleSpan::kMinute, SampleSpan::kEpoch, 60'000},
+                             {SampleSpan::kHour, SampleSpan::kMinute, 3'600'000}};
 
 /// Returns the statement that inserts an epoch's row. The first parameters are the time, the
 /// epoch's length and the columns; the next one is used by `key` and `from`.
@@ -46,8 +41,7 @@ int bind_row(SQLite::Statement& insert, const EpochRows& epoch, const Row& row) 
   insert.bind(2, epoch.epoch_length.value);
   int index = 3;
   for (const Column<Row>& column : SampleTable<Row>::kColumns) {
-    const std::optional<std::int64_t> value = column.get(row);
-    bind_or_null(insert, index++, value.has_value(), value.value_or(0));
+    bind_one(insert, index++, column.get(row));
   }
   return index;
 }
@@ -76,12 +70,8 @@ void insert_clients(SQLite::Database& database, const EpochRows& epoch) {
   for (const ClientSampleRow& row : epoch.clients) {
     const std::string uuid = to_text(row.vm);
     if (previous == nullptr || previous->vm != row.vm) {
-      vm.bind(1, uuid);
-      vm.bind(2, row.vm_name);
-      vm.bind(3, to_ms(epoch.time));
-      vm.bind(4, row.vm_memory_mib);
-      vm.bind(5, row.vm_shares);
-      vm.bind(6, row.guest_os);
+      bind_all(vm, uuid, row.vm_name, to_ms(epoch.time), row.vm_memory_mib, row.vm_shares,
+               row.guest_os);
       vm.exec();
       vm.reset();
     }
@@ -105,15 +95,13 @@ void insert_vms(SQLite::Database& database, const EpochRows& epoch) {
 
 // Returns the time of the earliest row of `span` at or after `since_ms`. The table of VMs need not
 // be searched: whenever VMs have rows, clients do, too.
-std::optional<std::int64_t> first_at_or_after(SQLite::Database& database, std::int64_t span,
+std::optional<std::int64_t> first_at_or_after(SQLite::Database& database, SampleSpan span,
                                               std::int64_t since_ms) {
   std::optional<std::int64_t> first;
   for (const char* table : {"node_sample", "client_sample"}) {
-    SQLite::Statement select(
-        database,
-        fmt::format("SELECT min(time_ms) FROM {} WHERE span = ? AND time_ms >= ?", table));
-    select.bind(1, span);
-    select.bind(2, since_ms);
+    SQLite::Statement select = prepare(
+        database, fmt::format("SELECT min(time_ms) FROM {} WHERE span = ? AND time_ms >= ?", table),
+        span, since_ms);
     if (select.executeStep() && !select.isColumnNull(0)) {
       const std::int64_t found = select.getColumn(0).getInt64();
       first = std::min(first.value_or(found), found);
@@ -125,7 +113,8 @@ std::optional<std::int64_t> first_at_or_after(SQLite::Database& database, std::i
 /// Computes averages. A row is weighted by its epochs, and unknown values do not count; if none is
 /// known, the average is NULL, because x / 0 is NULL. An existing average is kept, because it was
 /// computed from more rows. The latest value is taken from the row with max(time_ms), by SQLite's
-/// rule for bare columns next to a single max() (lang_select.html).
+/// rule for bare columns next to a single max() (lang_select.html). Parameters: the span, the finer
+/// one, the begin and the end.
 template <class Row>
 std::string average_text() {
   using Table = SampleTable<Row>;
@@ -137,94 +126,33 @@ std::string average_text() {
   });
   return fmt::format(
       "INSERT OR IGNORE INTO {0} (span, time_ms, epochs, epoch_us, {1}, {2})"
-      " SELECT :span, :begin, epochs, epoch_us, {1}, {2} FROM ("
+      " SELECT ?1, ?3, epochs, epoch_us, {1}, {2} FROM ("
       "SELECT max(time_ms), {2}, SUM(epochs) AS epochs,"
       " SUM(epoch_us * epochs) / SUM(epochs) AS epoch_us, {3} FROM {0}"
-      " WHERE span = :finer AND time_ms >= :begin AND time_ms < :end GROUP BY {2})",
+      " WHERE span = ?2 AND time_ms >= ?3 AND time_ms < ?4 GROUP BY {2})",
       Table::kName, column_names<Row>(), Table::kKey, values);
 }
 
 void average(SQLite::Database& database, const Level& level, std::int64_t begin_ms) {
   for (const std::string& query : {average_text<NodeSampleRow>(), average_text<ClientSampleRow>(),
                                    average_text<VmSampleRow>()}) {
-    SQLite::Statement insert(database, query);
-    insert.bind(":span", level.span);
-    insert.bind(":finer", level.finer);
-    insert.bind(":begin", begin_ms);
-    insert.bind(":end", begin_ms + level.length_ms);
-    insert.exec();
+    execute(database, query, level.span, level.finer, begin_ms, begin_ms + level.length_ms);
   }
 }
 
 // Called once an hour, which is sufficient: a VM's name is needed as long as its hours are kept.
 void record_vms_seen(SQLite::Database& database, std::int64_t begin_ms, std::int64_t end_ms) {
-  SQLite::Statement update(
-      database,
-      "UPDATE vm SET last_seen_ms = :end WHERE last_seen_ms < :end AND number IN"
-      " (SELECT vm FROM client_sample WHERE span = 60 AND time_ms >= :begin AND"
-      " time_ms < :end)");
-  update.bind(":begin", begin_ms);
-  update.bind(":end", end_ms);
-  update.exec();
+  execute(database,
+          "UPDATE vm SET last_seen_ms = ?2 WHERE last_seen_ms < ?2 AND number IN (SELECT vm FROM"
+          " client_sample WHERE span = 60 AND time_ms >= ?1 AND time_ms < ?2)",
+          begin_ms, end_ms);
 }
 
 void set_averaged_until(SQLite::Database& database, const Level& level, std::int64_t until_ms) {
-  SQLite::Statement update(database, "UPDATE averaged SET until_ms = ? WHERE span = ?");
-  update.bind(1, until_ms);
-  update.bind(2, level.span);
-  update.exec();
-}
-
-/// Returns the query for the rows of the filter's span and time that fulfil `is_wanted`, whose
-/// parameter is bound next. Its columns are those of `before`, the time, the number of epochs and
-/// their length, then those of the table.
-template <class Row>
-SQLite::Statement select_rows(SQLite::Database& database, const SampleFilter& filter,
-                              std::string_view before, std::string_view from,
-                              std::string_view is_wanted) {
-  using Table = SampleTable<Row>;
-  SQLite::Statement select(
-      database,
-      fmt::format("SELECT {}, time_ms, epochs, epoch_us, {} FROM {}{}"
-                  " WHERE span = ? AND time_ms >= ? AND time_ms < ? AND ifnull({}, 1)"
-                  " ORDER BY time_ms, {} LIMIT ?",
-                  before, column_names<Row>(), Table::kName, from, is_wanted, Table::kKey));
-  select.bind(1, span_of(filter.span));
-  select.bind(2, to_ms(filter.since));
-  select.bind(3, to_ms(filter.until));
-  select.bind(5, filter.limit);
-  return select;
-}
-
-/// Reads a row. `index` is the first column after those of `before`.
-template <class Row>
-Kept<Row> kept_row(SQLite::Statement& select, int index) {
-  Kept<Row> kept;
-  kept.time = from_ms(select.getColumn(index++).getInt64());
-  kept.epochs = select.getColumn(index++).getInt64();
-  kept.epoch_length = {select.getColumn(index++).getInt64()};
-  for (const Column<Row>& column : SampleTable<Row>::kColumns) {
-    if (!select.isColumnNull(index)) {
-      column.set(kept.row, select.getColumn(index).getInt64());
-    }
-    ++index;
-  }
-  return kept;
+  execute(database, "UPDATE averaged SET until_ms = ? WHERE span = ?", until_ms, level.span);
 }
 
 }  // namespace
-
-std::int64_t span_of(SampleSpan span) {
-  switch (span) {
-    case SampleSpan::kEpoch:
-      return kEpochSpan;
-    case SampleSpan::kMinute:
-      return kMinuteSpan;
-    case SampleSpan::kHour:
-      return kHourSpan;
-  }
-  return kEpochSpan;
-}
 
 void insert_epoch(SQLite::Database& database, const EpochRows& epoch) {
   insert_nodes(database, epoch);
@@ -232,11 +160,11 @@ void insert_epoch(SQLite::Database& database, const EpochRows& epoch) {
   insert_vms(database, epoch);
 }
 
-std::int64_t averaged_until_ms(SQLite::Database& database, std::int64_t span) {
+std::int64_t averaged_until_ms(SQLite::Database& database, SampleSpan span) {
   for (const Level& level : kLevels) {
     if (level.finer == span) {
-      SQLite::Statement select(database, "SELECT until_ms FROM averaged WHERE span = ?");
-      select.bind(1, level.span);
+      SQLite::Statement select =
+          prepare(database, "SELECT until_ms FROM averaged WHERE span = ?", level.span);
       return select.executeStep() ? select.getColumn(0).getInt64() : 0;
     }
   }
@@ -256,7 +184,7 @@ void make_averages(SQLite::Database& database, std::int64_t now_ms) {
       const std::int64_t end_ms = begin_ms + level.length_ms;
       if (end_ms <= complete_ms) {
         average(database, level, begin_ms);
-        if (level.span == kHourSpan) {
+        if (level.span == SampleSpan::kHour) {
           record_vms_seen(database, begin_ms, end_ms);
         }
         until_ms = end_ms;
@@ -271,53 +199,37 @@ void make_averages(SQLite::Database& database, std::int64_t now_ms) {
 
 std::vector<Kept<NodeSampleRow>> read_node_samples(SQLite::Database& database,
                                                    const SampleFilter& filter) {
-  SQLite::Statement select = select_rows<NodeSampleRow>(database, filter, "node", "", "node = ?");
-  bind_or_null(select, 4, filter.node.has_value(), filter.node.value_or(NodeId{}).value);
+  SQLite::Statement select = prepare(
+      database,
+      fmt::format("SELECT node, time_ms, epochs, epoch_us, {} FROM node_sample"
+                  " WHERE span = ? AND time_ms >= ? AND time_ms < ? ORDER BY time_ms, node LIMIT ?",
+                  column_names<NodeSampleRow>()),
+      filter.span, to_ms(filter.since), to_ms(filter.until), filter.limit);
   std::vector<Kept<NodeSampleRow>> samples;
   while (select.executeStep()) {
-    samples.push_back(kept_row<NodeSampleRow>(select, 1));
-    samples.back().row.node = {select.getColumn(0).getInt()};
+    Kept<NodeSampleRow>& kept = samples.emplace_back();
+    kept.row.node = {select.getColumn(0).getInt()};
+    kept.time = WallTime(std::chrono::milliseconds(select.getColumn(1).getInt64()));
+    kept.epochs = select.getColumn(2).getInt64();
+    kept.epoch_length = {select.getColumn(3).getInt64()};
+    read_columns(select, 4, kept.row);
   }
   return samples;
 }
 
-Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(SQLite::Database& database,
-                                                               const SampleFilter& filter) {
-  SQLite::Statement select = select_rows<ClientSampleRow>(
-      database, filter, "uuid, name, memory_mib, shares, guest_os, client",
-      " JOIN vm ON vm.number = vm", "uuid = ?");
-  bind_or_null(select, 4, filter.vm.has_value(), to_text(filter.vm.value_or(VmId{})));
-  std::vector<Kept<ClientSampleRow>> samples;
-  while (select.executeStep()) {
-    const auto vm = parse_vm_id(select.getColumn(0).getString());
-    if (!vm) {
-      return failure(ErrorCode::kCorrupt, vm.error().message);
-    }
-    ClientSampleRow& row = samples.emplace_back(kept_row<ClientSampleRow>(select, 6)).row;
-    row.vm = *vm;
-    row.vm_name = select.getColumn(1).getString();
-    row.vm_memory_mib = select.getColumn(2).getInt64();
-    row.vm_shares = select.getColumn(3).getInt64();
-    row.guest_os = select.getColumn(4).getString();
-    row.client = select.getColumn(5).getInt();
-  }
-  return samples;
-}
-
-std::string demand_query(std::int64_t span) {
+std::string demand_query(SampleSpan span) {
   // `span > 0` lets SQLite use the partial index; without it SQLite would prefer the primary key.
   return fmt::format(
       "SELECT SUM(demand_us) * 1000 / SUM(vcpus * epoch_us) FROM client_sample INDEXED BY "
       "demand_by_vm"
       " WHERE vm = (SELECT number FROM vm WHERE uuid = ?) AND span > 0 AND span = {} GROUP BY "
       "time_ms",
-      span);
+      static_cast<std::int64_t>(span));
 }
 
 std::optional<Permille> read_cpu_p95(SQLite::Database& database, const VmId& vm) {
-  for (const std::int64_t span : {kMinuteSpan, kHourSpan}) {
-    SQLite::Statement select(database, demand_query(span));
-    select.bind(1, to_text(vm));
+  for (const SampleSpan span : {SampleSpan::kMinute, SampleSpan::kHour}) {
+    SQLite::Statement select = prepare(database, demand_query(span), to_text(vm));
     std::vector<std::int64_t> demands;
     while (select.executeStep()) {
       if (!select.isColumnNull(0)) {

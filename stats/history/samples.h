@@ -11,19 +11,11 @@
 
 #include <SQLiteCpp/Database.h>
 
-#include "placement/base/result.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "stats/history/rows.h"
 
 namespace vmnuma::stats {
-
-/// The values of the column `span`.
-inline constexpr std::int64_t kEpochSpan = 0;
-inline constexpr std::int64_t kMinuteSpan = 60;
-inline constexpr std::int64_t kHourSpan = 3600;
-
-[[nodiscard]] std::int64_t span_of(SampleSpan span);
 
 /// Within the caller's transaction, adds one epoch. Replaces rows with the same time.
 void insert_epoch(SQLite::Database& database, const EpochRows& epoch);
@@ -35,16 +27,15 @@ void make_averages(SQLite::Database& database, std::int64_t now_ms);
 
 /// Returns the time up to which rows of `span` have been averaged into the next longer span, and
 /// may be deleted; for hours there is no limit.
-[[nodiscard]] std::int64_t averaged_until_ms(SQLite::Database& database, std::int64_t span);
+[[nodiscard]] std::int64_t averaged_until_ms(SQLite::Database& database, SampleSpan span);
 
+/// Returns the rows by time, then node.
 [[nodiscard]] std::vector<Kept<NodeSampleRow>> read_node_samples(SQLite::Database& database,
                                                                  const SampleFilter& filter);
-[[nodiscard]] Result<std::vector<Kept<ClientSampleRow>>> read_client_samples(
-    SQLite::Database& database, const SampleFilter& filter);
 /// Returns the query for the demand of the VM with the UUID `?` in each average of `span`, in
 /// thousandths. A VM's start waits for the answer, which covers up to 43,200 minutes among the rows
 /// of hundreds of VMs, so the query must be answered from an index alone.
-[[nodiscard]] std::string demand_query(std::int64_t span);
+[[nodiscard]] std::string demand_query(SampleSpan span);
 [[nodiscard]] std::optional<Permille> read_cpu_p95(SQLite::Database& database, const VmId& vm);
 
 }  // namespace vmnuma::stats

@@ -76,8 +76,8 @@ TEST_F(CrashTest, AKilledWriterLosesAtMostTheEpochInFlight) {
     const int told = run_and_kill(next, epochs);
     reopen();
     EXPECT_EQ(history().notice(), "");
-    const auto nodes = history().node_samples({}).value();
-    const auto clients = history().client_samples({}).value();
+    const auto nodes = stored_nodes();
+    const auto clients = stored_clients();
     const int last = static_cast<int>((nodes.back().time - at(seconds(0))) / seconds(2));
     EXPECT_GE(last, told);      // what append_epoch() said is stored is there
     EXPECT_LE(last, told + 1);  // and no more than one that it did not get to say
@@ -132,7 +132,7 @@ TEST_F(CrashTest, ServesTwoWorkersAtOnce) {
   executor.join();
   EXPECT_FALSE(failed) << failed->message;
   EXPECT_THAT(history_->recent_actions({}).value(), SizeIs(50));
-  EXPECT_THAT(history_->node_samples({}).value(), SizeIs(400));
+  EXPECT_THAT(stored_nodes(), SizeIs(400));
 }
 
 TEST_F(CrashTest, AReaderSeesOneStateAndStopsNoWriter) {

@@ -2,6 +2,12 @@
 #include "tests/unit/history/rows.h"
 
 #include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+
+#include "placement/model/text.h"
+#include "stats/history/columns.h"
+#include "stats/history/database.h"
+#include "stats/history/samples.h"
 
 namespace vmnuma::stats::tests {
 
@@ -86,6 +92,37 @@ History& HistoryTest::history() {
 std::int64_t HistoryTest::number(const std::string& query) const {
   SQLite::Database database(file(), SQLite::OPEN_READONLY);
   return database.execAndGet(query).getInt64();
+}
+
+std::vector<Kept<NodeSampleRow>> HistoryTest::stored_nodes(const SampleFilter& filter) const {
+  SQLite::Database database(file(), SQLite::OPEN_READONLY);
+  return read_node_samples(database, filter);
+}
+
+std::vector<Kept<ClientSampleRow>> HistoryTest::stored_clients(SampleSpan span) const {
+  SQLite::Database database(file(), SQLite::OPEN_READONLY);
+  SQLite::Statement select = prepare(
+      database,
+      "SELECT time_ms, epochs, epoch_us, uuid, name, memory_mib, shares, guest_os, client, " +
+          column_names<ClientSampleRow>() +
+          " FROM client_sample JOIN vm ON vm.number = vm WHERE span = ?"
+          " ORDER BY time_ms, vm, client",
+      span);
+  std::vector<Kept<ClientSampleRow>> samples;
+  while (select.executeStep()) {
+    Kept<ClientSampleRow>& kept = samples.emplace_back();
+    kept.time = WallTime(std::chrono::milliseconds(select.getColumn(0).getInt64()));
+    kept.epochs = select.getColumn(1).getInt64();
+    kept.epoch_length = {select.getColumn(2).getInt64()};
+    kept.row.vm = parse_vm_id(select.getColumn(3).getString()).value();
+    kept.row.vm_name = select.getColumn(4).getString();
+    kept.row.vm_memory_mib = select.getColumn(5).getInt64();
+    kept.row.vm_shares = select.getColumn(6).getInt64();
+    kept.row.guest_os = select.getColumn(7).getString();
+    kept.row.client = select.getColumn(8).getInt();
+    read_columns(select, 9, kept.row);
+  }
+  return samples;
 }
 
 }  // namespace vmnuma::stats::tests

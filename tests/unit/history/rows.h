@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +42,12 @@ class HistoryTest : public ::testing::Test {
   History& history();
   /// One number from the file, read over a connection of its own.
   [[nodiscard]] std::int64_t number(const std::string& query) const;
+  /// The stored samples, read likewise: nodes by time, then number; clients by time, then VM in the
+  /// order they were first seen, then number.
+  [[nodiscard]] std::vector<Kept<NodeSampleRow>> stored_nodes(
+      const SampleFilter& filter = {}) const;
+  [[nodiscard]] std::vector<Kept<ClientSampleRow>> stored_clients(
+      SampleSpan span = SampleSpan::kEpoch) const;
 
   vmnuma::tests::TempDirectory directory_;
   HistoryOptions options_{.path = file()};

@@ -169,7 +169,7 @@ TEST_F(SchemaTest, TheActionsOfAVmAreFoundWithoutReadingThoseOfOthers) {
 
 TEST_F(SchemaTest, TheDemandOfAVmIsReadFromAnIndexAlone) {
   migrate(database_, migrations());
-  SQLite::Statement plan(database_, "EXPLAIN QUERY PLAN " + demand_query(kMinuteSpan));
+  SQLite::Statement plan(database_, "EXPLAIN QUERY PLAN " + demand_query(SampleSpan::kMinute));
   std::string text;
   while (plan.executeStep()) {
     text += plan.getColumn("detail").getString() + '\n';
