@@ -26,11 +26,6 @@ ActionRun::ActionRun(const OpenAction& open, RoomBook& room, Microseconds now)
   phase_ = Phase::kCheck;
 }
 
-bool ActionRun::concerns(const VmId& vm) const {
-  return std::any_of(order_.changes.begin(), order_.changes.end(),
-                     [&](const VmChange& change) { return change.vm == vm; });
-}
-
 bool ActionRun::has_step(bool paused) const {
   if (phase_ == Phase::kClosed) {
     return false;
@@ -281,11 +276,11 @@ void ActionRun::begin_memory(const Limits& limits, std::vector<ActionEvent>& eve
   pins_made_ = true;
   for (std::size_t change = 0; change < order_.changes.size(); ++change) {
     const VmChange& vm = order_.changes[change];
-    const bool moves_pages = !vm.memory.quotas.empty();
-    if (!moves_pages && vm.memory.allowed_after.empty()) {
+    if (!changes_memory(vm)) {
       continue;
     }
-    if (moves_pages && (!limits.move_memory || vm.memory_mode == MemoryMode::kHandsOff)) {
+    if (!vm.memory.quotas.empty() &&
+        (!limits.move_memory || vm.memory_mode == MemoryMode::kHandsOff)) {
       memory_left_alone_ += fmt::format(
           "; memory of '{}' is left alone because {}", vm.vm_name,
           limits.move_memory ? "its memory mode is hands-off" : "page migration is switched off");
@@ -344,16 +339,8 @@ void ActionRun::close(const Ports& ports) {
 }
 
 ActionEvent ActionRun::event(ActionEvent::Kind kind) const {
-  ActionEvent event{.kind = kind,
-                    .action = action(),
-                    .vms = {},
-                    .state = {},
-                    .detail = {},
-                    .outcome = {},
-                    .took = now_ - began_at_};
-  for (const VmChange& change : order_.changes) {
-    event.vms.push_back(change.vm);
-  }
+  ActionEvent event = event_of(order_, kind);
+  event.took = now_ - began_at_;
   return event;
 }
 
@@ -373,7 +360,7 @@ void ActionRun::end(ActionState state, std::string detail, std::vector<ActionEve
 }
 
 void ActionRun::cancel(const VmId& vm, const std::string& why) {
-  if (!concerns(vm)) {
+  if (!order_.concerns(vm)) {
     return;
   }
   if (settling()) {

@@ -49,7 +49,6 @@ class ActionRun {
 
   [[nodiscard]] std::int64_t action() const { return order_.action; }
   [[nodiscard]] const Order& order() const { return order_; }
-  [[nodiscard]] bool concerns(const VmId& vm) const;
   [[nodiscard]] bool settling() const { return phase_ < Phase::kMemory; }
   /// True once its VMs have their new homes; page moves of older orders are then obsolete.
   [[nodiscard]] bool pins_made() const { return pins_made_; }

@@ -19,14 +19,9 @@ void keep_earliest(std::optional<Microseconds>& next, Microseconds at) {
   next = next ? std::min(*next, at) : at;
 }
 
-bool concerns(const Order& order, const VmId& vm) {
-  return std::any_of(order.changes.begin(), order.changes.end(),
-                     [&](const VmChange& change) { return change.vm == vm; });
-}
-
 bool overlap(const Order& a, const Order& b) {
   return std::any_of(a.changes.begin(), a.changes.end(),
-                     [&](const VmChange& change) { return concerns(b, change.vm); });
+                     [&](const VmChange& change) { return b.concerns(change.vm); });
 }
 
 /// True if both pin a VM's threads, or both move its memory.
@@ -54,39 +49,27 @@ void Executor::set_limits(Limits limits) {
   pacer_.set_rates(limits_.bytes_per_second, limits_.vm_bytes_per_second);
 }
 
-void Executor::drop_waiting(const Order& order, const std::string& why) {
-  ActionEvent dropped{.kind = ActionEvent::Kind::kFinished,
-                      .action = order.action,
-                      .vms = {},
-                      .state = ActionState::kDropped,
-                      .detail = why,
-                      .outcome = {},
-                      .took = {}};
-  for (const VmChange& change : order.changes) {
-    dropped.vms.push_back(change.vm);
-  }
-  events_.push_back(std::move(dropped));
+void Executor::drop_waiting(const std::function<bool(const Order&)>& is_dropped,
+                            const std::string& why) {
+  std::erase_if(waiting_, [&](const Order& order) {
+    if (!is_dropped(order)) {
+      return false;
+    }
+    ActionEvent& dropped = events_.emplace_back(event_of(order, ActionEvent::Kind::kFinished));
+    dropped.state = ActionState::kDropped;
+    dropped.detail = why;
+    return true;
+  });
 }
 
 void Executor::submit(Order order) {
-  std::erase_if(waiting_, [&](const Order& older) {
-    if (!make_same_changes(older, order)) {
-      return false;
-    }
-    drop_waiting(older, fmt::format("superseded by action {} before it began", order.action));
-    return true;
-  });
+  drop_waiting([&](const Order& older) { return make_same_changes(older, order); },
+               fmt::format("superseded by action {} before it began", order.action));
   waiting_.push_back(std::move(order));
 }
 
 void Executor::cancel(const VmId& vm) {
-  std::erase_if(waiting_, [&](const Order& order) {
-    if (!concerns(order, vm)) {
-      return false;
-    }
-    drop_waiting(order, "cancelled before it began");
-    return true;
-  });
+  drop_waiting([&](const Order& order) { return order.concerns(vm); }, "cancelled before it began");
   for (ActionRun& run : runs_) {
     run.cancel(vm, "cancelled");
   }
@@ -271,7 +254,7 @@ void Executor::remove_closed() {
   runs_.remove_if([](const ActionRun& run) { return run.closed(); });
   for (const VmId& vm : ended) {
     if (std::none_of(runs_.begin(), runs_.end(),
-                     [&](const ActionRun& run) { return run.concerns(vm); })) {
+                     [&](const ActionRun& run) { return run.order().concerns(vm); })) {
       pacer_.forget(vm);
     }
   }

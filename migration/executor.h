@@ -29,6 +29,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <optional>
 #include <string>
@@ -101,7 +102,7 @@ class Executor {
   void look_for_room(MemoryWork& work, Microseconds now);
   [[nodiscard]] Candidate choose(const std::vector<Candidate>& ready);
   void supersede_older(const ActionRun& newer);
-  void drop_waiting(const Order& order, const std::string& why);
+  void drop_waiting(const std::function<bool(const Order&)>& is_dropped, const std::string& why);
   void remove_closed();
 
   Ports ports_;

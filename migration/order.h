@@ -105,6 +105,12 @@ struct Order {
   std::vector<VmChange> changes;  ///< one, or two for a swap
   Prediction predicted;
   bool operator==(const Order&) const = default;
+
+  /// True if it changes this VM.
+  [[nodiscard]] bool concerns(const VmId& vm) const {
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const VmChange& change) { return change.vm == vm; });
+  }
 };
 
 }  // namespace vmnuma::migration

@@ -93,17 +93,15 @@ TransferStep PageMoves::look_for_room(TransferState& state, PageMover& mover, co
   const bool known = room && *room >= first.size;
   if (!known) {
     const auto memory = mover.node_memory(target);
-    if (!memory && memory.error().code != ErrorCode::kNotFound) {
-      state.setbacks.note(memory.error(), Setbacks::Call::kRead, now);
-      return {};
-    }
-    if (!memory) {
+    if (!memory && memory.error().code == ErrorCode::kNotFound) {
       state.destinations().close(target, pool, Leftover::kNoNode);
       plan_again(state);
       go_on();
       return {};
     }
-    state.setbacks.record_success(Setbacks::Call::kRead);
+    if (!state.setbacks.record(memory, Setbacks::Call::kRead, now)) {
+      return {};
+    }
     room_.record_reading(target, *memory, limits.node_reserve, now);
     room = room_.room_for(holder_, target, pool, first.size, now);
     if (!room || *room < first.size) {
@@ -212,11 +210,9 @@ TransferStep PageMoves::verify(TransferState& state, PageMover& mover, Microseco
     }
   }
   const auto places = mover.query(state.process, addresses);
-  if (!places) {
-    state.setbacks.note(places.error(), Setbacks::Call::kRead, now);
+  if (!state.setbacks.record(places, Setbacks::Call::kRead, now)) {
     return {};
   }
-  state.setbacks.record_success(Setbacks::Call::kRead);
   const std::span<const int> told = *places;
   return {.moved = settle(state, {.first = told.first(call_.units.size()),
                                   .last = told.subspan(call_.units.size())}),

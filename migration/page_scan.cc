@@ -203,13 +203,13 @@ std::vector<PageUnit> PageScan::read() {
                                sample.blocks.end());
     return std::move(sample.units);
   }
-  WindowPages pages =
+  std::vector<PageUnit> units =
       read_window(range.memory, window_.addresses, window_.statuses, window_.look_for_huge);
-  for (PageUnit& unit : pages.units) {
+  for (PageUnit& unit : units) {
     unit.assumed = window_.assumed;
     range.seen += window_.is_retry() ? Bytes{} : unit.size;
   }
-  return std::move(pages.units);
+  return units;
 }
 
 void PageScan::ask_again(const PageUnit& unit) {

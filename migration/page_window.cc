@@ -111,26 +111,26 @@ SampledPages read_sample(const MemoryRange& range, std::span<const std::uint64_t
   return pages;
 }
 
-WindowPages read_window(const MemoryRange& range, std::span<const std::uint64_t> addresses,
-                        std::span<const int> statuses, bool look_for_huge) {
-  WindowPages pages;
+std::vector<PageUnit> read_window(const MemoryRange& range,
+                                  std::span<const std::uint64_t> addresses,
+                                  std::span<const int> statuses, bool look_for_huge) {
+  std::vector<PageUnit> units;
   std::size_t i = 0;
   while (i < addresses.size()) {
     if (statuses[i] < 0) {
-      pages.absent += range.page_size;
       ++i;
       continue;
     }
     const bool block = look_for_huge && is_uniform_block(range, addresses, statuses, i);
     const Bytes size = block ? range.huge_page_size : range.page_size;
-    pages.units.push_back({.address = addresses[i],
-                           .size = size,
-                           .from = NodeId{statuses[i]},
-                           .to = {},
-                           .may_be_huge = block});
+    units.push_back({.address = addresses[i],
+                     .size = size,
+                     .from = NodeId{statuses[i]},
+                     .to = {},
+                     .may_be_huge = block});
     i += static_cast<std::size_t>(size.value / range.page_size.value);
   }
-  return pages;
+  return units;
 }
 
 std::vector<std::uint64_t> unseen_blocks(const MemoryRange& range,

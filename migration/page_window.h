@@ -14,9 +14,9 @@
 /// Properties:
 ///  - windows cover a range exactly once, without gaps;
 ///  - they end at a block boundary or at the end of the range;
-///  - units and absent bytes add up to the window;
+///  - the units of a window add up to its pages that are present;
 ///  - the units and absent bytes of a sample, plus the blocks to be queried page by page, add up to
-///    it.
+///    the window.
 #pragma once
 
 #include <cstdint>
@@ -47,19 +47,15 @@ struct PageUnit {
 [[nodiscard]] std::vector<std::uint64_t> window_addresses(const MemoryRange& range, Bytes offset,
                                                           Bytes size);
 
-struct WindowPages {
-  std::vector<PageUnit> units;  ///< ascending address
-  Bytes absent;
-};
 /// A spot check queries every kSpotCheckApart-th page of a window.
 inline constexpr std::size_t kSpotCheckApart = 64;
 [[nodiscard]] std::vector<std::uint64_t> spot_check(std::span<const std::uint64_t> addresses);
 
-/// Turns the statuses of a query, one per address, into units. With `look_for_huge` false every
-/// page is a unit.
-[[nodiscard]] WindowPages read_window(const MemoryRange& range,
-                                      std::span<const std::uint64_t> addresses,
-                                      std::span<const int> statuses, bool look_for_huge);
+/// Turns the statuses of a query, one per address, into units by ascending address. With
+/// `look_for_huge` false every page is a unit.
+[[nodiscard]] std::vector<PageUnit> read_window(const MemoryRange& range,
+                                                std::span<const std::uint64_t> addresses,
+                                                std::span<const int> statuses, bool look_for_huge);
 
 /// The first and last page of each block of the window, and all pages outside whole blocks.
 [[nodiscard]] std::vector<std::uint64_t> sample_addresses(const MemoryRange& range, Bytes offset,

@@ -32,6 +32,17 @@ struct ActionEvent {
   bool operator==(const ActionEvent&) const = default;
 };
 
+/// An event of this order, of which the rest is still to be filled in.
+[[nodiscard]] inline ActionEvent event_of(const Order& order, ActionEvent::Kind kind) {
+  ActionEvent event;
+  event.kind = kind;
+  event.action = order.action;
+  for (const VmChange& change : order.changes) {
+    event.vms.push_back(change.vm);
+  }
+  return event;
+}
+
 /// One VM's memory in flight.
 struct TransferProgress {
   VmId vm;

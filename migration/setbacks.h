@@ -20,6 +20,16 @@ class Setbacks {
  public:
   enum class Call { kRead, kMove };
 
+  /// Records the result of a call; returns whether it succeeded.
+  template <class T>
+  [[nodiscard]] bool record(const Result<T>& result, Call call, Microseconds now) {
+    if (!result) {
+      note(result.error(), call, now);
+      return false;
+    }
+    record_success(call);
+    return true;
+  }
   void record_success(Call call) { in_a_row(call) = 0; }
   void note(const Error& error, Call call, Microseconds now) {
     constexpr std::int64_t kMost = 3;

@@ -62,11 +62,9 @@ TransferStep Transfer::step(PageMover& mover, const Limits& limits, Microseconds
 
 void Transfer::survey(PageMover& mover, Microseconds now) {
   auto found = mover.find_ranges(state_.process);
-  if (!found) {
-    state_.setbacks.note(found.error(), Setbacks::Call::kRead, now);
+  if (!state_.setbacks.record(found, Setbacks::Call::kRead, now)) {
     return;
   }
-  state_.setbacks.record_success(Setbacks::Call::kRead);
   begin_pass(state_.parts.take(std::move(*found)));
   if (!finished()) {
     next_window(now);
@@ -124,11 +122,9 @@ Bytes Transfer::query(PageMover& mover, Microseconds now) {
     return check_assumption(mover, now);
   }
   auto statuses = mover.query(state_.process, window.addresses);
-  if (!statuses) {
-    state_.setbacks.note(statuses.error(), Setbacks::Call::kRead, now);
+  if (!state_.setbacks.record(statuses, Setbacks::Call::kRead, now)) {
     return {};
   }
-  state_.setbacks.record_success(Setbacks::Call::kRead);
   window.statuses = std::move(*statuses);
   if (!window.revealed && state_.scan.find_hidden()) {
     phase_ = Phase::kReveal;
@@ -142,11 +138,9 @@ Bytes Transfer::query(PageMover& mover, Microseconds now) {
 Bytes Transfer::check_assumption(PageMover& mover, Microseconds now) {
   PageScan::Window& window = state_.scan.window();
   const auto statuses = mover.query(state_.process, spot_check(window.addresses));
-  if (!statuses) {
-    state_.setbacks.note(statuses.error(), Setbacks::Call::kRead, now);
+  if (!state_.setbacks.record(statuses, Setbacks::Call::kRead, now)) {
     return {};
   }
-  state_.setbacks.record_success(Setbacks::Call::kRead);
   const int node = state_.scan.range().all_pages_on->value;
   window.assumed = std::all_of(statuses->begin(), statuses->end(),
                                [node](int status) { return status == node; });
@@ -160,11 +154,9 @@ Bytes Transfer::check_assumption(PageMover& mover, Microseconds now) {
 void Transfer::reveal(PageMover& mover, Microseconds now) {
   PageScan::Window& window = state_.scan.window();
   const auto revealed = mover.reveal(state_.process, window.hidden, window.hidden_unit);
-  if (!revealed) {
-    state_.setbacks.note(revealed.error(), Setbacks::Call::kRead, now);
+  if (!state_.setbacks.record(revealed, Setbacks::Call::kRead, now)) {
     return;
   }
-  state_.setbacks.record_success(Setbacks::Call::kRead);
   window.revealed = true;
   phase_ = Phase::kQuery;
 }
