@@ -37,21 +37,17 @@ std::vector<Bytes> share_out(const std::vector<NodeQuota>& quotas, Bytes total) 
 }
 
 Destinations::Destinations(const std::vector<NodeQuota>& quotas,
-                           const std::vector<NodeBytes>& resident) {
+                           const std::map<NodeId, Bytes>& resident) {
   Bytes total;
-  for (const NodeBytes& part : resident) {
-    total += part.bytes;
+  for (const auto& [node, bytes] : resident) {
+    total += bytes;
   }
   const std::vector<Bytes> goals = share_out(quotas, total);
   for (std::size_t i = 0; i < quotas.size(); ++i) {
     homes_[quotas[i].node].goal = goals[i];
   }
-  for (const NodeBytes& part : resident) {
-    if (const auto home = homes_.find(part.node); home != homes_.end()) {
-      home->second.now += part.bytes;
-    } else {
-      elsewhere_[part.node] += part.bytes;
-    }
+  for (const auto& [node, bytes] : resident) {
+    count_of(node) += bytes;
   }
   slack_ = total / 64;
 }

@@ -52,7 +52,7 @@ using Destination = std::variant<Stay, GoTo, WaitForRoom, Refused>;
 class Destinations {
  public:
   /// `quotas` must not be empty or name a node twice.
-  Destinations(const std::vector<NodeQuota>& quotas, const std::vector<NodeBytes>& resident);
+  Destinations(const std::vector<NodeQuota>& quotas, const std::map<NodeId, Bytes>& resident);
 
   /// The destination of a page of `size` on `from`. `neighbour` is the destination of the preceding
   /// page of the same huge page, if that page moves.

@@ -36,11 +36,7 @@ MemoryParts::Survey MemoryParts::take(std::vector<MemoryRange> found) {
   }
   parts_.clear();
   for (std::size_t part = 0; part < resident.size(); ++part) {
-    std::vector<NodeBytes> by_node;
-    for (const auto& [node, bytes] : resident[part]) {
-      by_node.push_back({node, bytes});
-    }
-    parts_.emplace_back(quotas_of(part), by_node);
+    parts_.emplace_back(quotas_of(part), resident[part]);
   }
   return survey;
 }

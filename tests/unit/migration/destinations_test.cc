@@ -141,9 +141,9 @@ RC_GTEST_PROP(DestinationsTest, PagesOnlyGoHomeAndTakingBackRestoresEveryNumber,
     }
   }
   RC_PRE(!quotas.empty());
-  std::vector<NodeBytes> resident;
+  std::map<NodeId, Bytes> resident;
   for (std::int32_t i = 0; i < 5; ++i) {
-    resident.push_back({NodeId{i}, kMiB * *rc::gen::inRange(0, 64)});
+    resident[NodeId{i}] = kMiB * *rc::gen::inRange(0, 64);
   }
   Destinations destinations(quotas, resident);
   const Bytes before = destinations.remaining();
