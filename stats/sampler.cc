@@ -16,18 +16,6 @@
 namespace vmnuma::stats {
 namespace {
 
-bool is_over(const Error& error) {
-  return error.code == ErrorCode::kVanished || error.code == ErrorCode::kNotFound;
-}
-
-std::set<VmId> ids_of(const std::map<VmId, const VmDescription*>& running) {
-  std::set<VmId> ids;
-  for (const auto& [id, vm] : running) {
-    ids.insert(id);
-  }
-  return ids;
-}
-
 /// Reads a file that not every kernel has: without pressure stall information (psi=0) it is
 /// unreadable or missing, without NUMA balancing it is missing. That is not a fault, but malformed
 /// contents are.
@@ -79,7 +67,7 @@ Sample Sampler::sample(const SampleRequest& request) {
     read_vm(*vm, full ? Extent::kFull : Extent::kCounters, request.spilling.contains(id), sample);
   }
   read_slices(sample);
-  wakeups_.keep_only(ids_of(running));
+  wakeups_.forget_if([&](const VmId& vm) { return !running.contains(vm); });
   read_wakeups(sample);
   return sample;
 }
@@ -280,7 +268,7 @@ void Sampler::read_vm(const VmDescription& vm, Extent extent, bool last_cpus, Sa
       sample.vms.push_back(std::move(*reading));
       return;
     }
-    if (!is_over(reading.error())) {
+    if (!reading.error().is_gone()) {
       return named(reading.error().message);
     }
   }

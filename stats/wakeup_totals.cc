@@ -40,10 +40,4 @@ std::vector<WakeupSample> WakeupTotals::advance(const WakeupCounts& counts,
   return totals;
 }
 
-void WakeupTotals::keep_only(const std::set<VmId>& running) {
-  std::erase_if(pairs_, [&](const auto& entry) {
-    return !running.contains(entry.first.first) || !running.contains(entry.first.second);
-  });
-}
-
 }  // namespace vmnuma::stats

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -25,8 +24,13 @@ class WakeupTotals {
   [[nodiscard]] std::vector<WakeupSample> advance(const WakeupCounts& counts,
                                                   const std::vector<VmSample>& vms);
 
-  /// Forgets all other VMs.
-  void keep_only(const std::set<VmId>& running);
+  /// Forgets the VMs for which `has_ended` is true.
+  template <class Test>
+  void forget_if(Test has_ended) {
+    std::erase_if(pairs_, [&](const auto& entry) {
+      return has_ended(entry.first.first) || has_ended(entry.first.second);
+    });
+  }
 
  private:
   struct Pair {

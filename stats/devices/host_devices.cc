@@ -110,13 +110,6 @@ std::string vdpa_device(const files::Directory& root, const std::string& name) {
   return {};
 }
 
-/// Returns "259:0", without the line end; empty if the device is gone.
-std::string number_of_block_device(const files::Directory& root, const std::string& name) {
-  std::string number = root.read("sys/class/block/" + name + "/dev").value_or("");
-  number.erase(std::find(number.begin(), number.end(), '\n'), number.end());
-  return number;
-}
-
 template <class Devices>
 void fill_in_nodes(HostDevices& host, Devices& devices) {
   for (auto& device : devices) {
@@ -201,8 +194,8 @@ std::set<std::string> HostDevices::block_devices_named(const std::string& name) 
   if (!block_links_) {
     block_links_.emplace();
     for (const std::string& device : names_in(root_, "sys/class/block")) {
-      const std::string data =
-          root_.read("run/udev/data/b" + number_of_block_device(root_, device)).value_or("");
+      const std::string number = first_line_of(root_, "sys/class/block/" + device + "/dev");
+      const std::string data = root_.read("run/udev/data/b" + number).value_or("");
       std::string_view left = data;
       while (!left.empty()) {
         const std::string_view line = left.substr(0, left.find('\n'));

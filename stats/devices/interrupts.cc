@@ -41,9 +41,7 @@ std::set<std::int32_t> numbers_of(const files::Directory& root, const std::strin
 
 /// Returns the interrupt's handler, "" if there is none; "a,b" if several share the line.
 std::string handler_of(const files::Directory& root, const std::string& number) {
-  std::string handler = root.read("sys/kernel/irq/" + number + "/actions").value_or("");
-  handler.erase(std::find(handler.begin(), handler.end(), '\n'), handler.end());
-  return handler;
+  return first_line_of(root, "sys/kernel/irq/" + number + "/actions");
 }
 
 /// "0,12,0\n": a count per possible CPU. True if the file cannot be read.

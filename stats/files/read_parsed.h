@@ -44,6 +44,13 @@ template <class Parse>
   return parsed;
 }
 
+/// Returns the first line of a file; empty if it cannot be read.
+[[nodiscard]] inline std::string first_line_of(const Directory& directory,
+                                               std::string_view relative) {
+  const std::string text = directory.read(relative).value_or("");
+  return text.substr(0, text.find('\n'));
+}
+
 /// Returns the names in a directory, sorted; empty if it cannot be read.
 [[nodiscard]] inline std::vector<std::string> names_in(const Directory& directory,
                                                        std::string_view relative) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "stats/formats/fields.h"
+#include "stats/formats/node_formats.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -116,21 +117,15 @@ Result<std::int64_t> parse_used_us(std::string_view cpu_stat) {
 }
 
 Result<std::int64_t> parse_thread_count(std::string_view text) {
-  std::string_view rest = text;
-  const auto threads = to_number<std::int64_t>(take_line(rest).value_or(""));
-  if (!text.ends_with('\n') || !rest.empty() || !threads || *threads < 0) {
-    return bad_line("pids.current", text);
-  }
-  return *threads;
+  return parse_single_number("pids.current", text);
 }
 
 Result<std::int32_t> parse_cpu_weight(std::string_view text) {
   constexpr std::string_view kFormat = "cpu.weight";
   constexpr std::int32_t kLeastWeight = 1;
   constexpr std::int32_t kMostWeight = 10'000;
-  std::string_view rest = text;
-  const auto weight = to_number<std::int32_t>(take_line(rest).value_or(""));
-  if (!text.ends_with('\n') || !rest.empty() || !weight || *weight > kMostWeight) {
+  const auto weight = to_number<std::int32_t>(single_line(text).value_or(""));
+  if (!weight || *weight > kMostWeight) {
     return bad_line(kFormat, text);
   }
   return std::max(*weight, kLeastWeight);
@@ -139,12 +134,10 @@ Result<std::int32_t> parse_cpu_weight(std::string_view text) {
 Result<std::optional<std::int64_t>> parse_cpu_max(std::string_view text) {
   constexpr std::string_view kFormat = "cpu.max";
   constexpr std::int64_t kMostQuota = std::numeric_limits<std::int64_t>::max() / 1000;
-  std::string_view rest = text;
-  auto line = take_line(rest).value_or("");
+  auto line = single_line(text).value_or("");
   const auto quota = take_word(line);
   const auto period = take_number<std::int64_t>(line);
-  if (!text.ends_with('\n') || !rest.empty() || !quota || !period || *period == 0 ||
-      take_word(line)) {
+  if (!quota || !period || *period == 0 || take_word(line)) {
     return bad_line(kFormat, text);
   }
   if (*quota == "max") {

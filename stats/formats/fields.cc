@@ -21,6 +21,13 @@ std::optional<std::string_view> take_line(std::string_view& rest) {
   return line;
 }
 
+std::optional<std::string_view> single_line(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  return end != std::string_view::npos && end + 1 == text.size()
+             ? std::optional(text.substr(0, end))
+             : std::nullopt;
+}
+
 std::optional<std::string_view> take_word(std::string_view& rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
   if (rest.empty()) {

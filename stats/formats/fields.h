@@ -16,6 +16,9 @@ namespace vmnuma::stats {
 /// Returns `rest` up to its first '\n' and advances `rest` past it. Nothing if `rest` is empty.
 [[nodiscard]] std::optional<std::string_view> take_line(std::string_view& rest);
 
+/// Returns a text that is one line, without its '\n'; nothing if it is not exactly one whole line.
+[[nodiscard]] std::optional<std::string_view> single_line(std::string_view text);
+
 /// Takes the next word, separated by any number of blanks or tabs. Nothing if only blanks are left.
 [[nodiscard]] std::optional<std::string_view> take_word(std::string_view& rest);
 

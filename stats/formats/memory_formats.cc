@@ -16,12 +16,8 @@ Result<std::string_view> only_line(std::string_view text, std::string_view forma
   if (const auto complete = check_complete(text, format); !complete) {
     return tl::unexpected(complete.error());
   }
-  std::string_view rest = text;
-  const auto line = take_line(rest);
-  if (!line || !rest.empty()) {
-    return bad_line(format, text);
-  }
-  return *line;
+  const auto line = single_line(text);
+  return line ? Result<std::string_view>(*line) : bad_line(format, text);
 }
 
 /// Converts "avg10=12.34" (per cent) to thousandths, rounded down.

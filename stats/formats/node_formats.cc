@@ -97,8 +97,7 @@ Result<std::vector<CpuId>> parse_cpu_map(std::string_view text) {
   constexpr std::string_view kFormat = "a mask of CPUs";
   constexpr std::size_t kDigitsOfAWord = 8;
   constexpr std::size_t kMostDigits = 65536 / 4;
-  std::string_view rest = text;
-  const std::string_view line = take_line(rest).value_or("");
+  const std::string_view line = single_line(text).value_or("");
   std::string digits;
   std::size_t digits_of_word = 0;
   for (auto at = line.rbegin(); at != line.rend(); ++at) {
@@ -109,8 +108,7 @@ Result<std::vector<CpuId>> parse_cpu_map(std::string_view text) {
       ++digits_of_word;
     }
   }
-  if (!text.ends_with('\n') || !rest.empty() || digits_of_word == 0 ||
-      digits_of_word > kDigitsOfAWord || digits.size() > kMostDigits) {
+  if (digits_of_word == 0 || digits_of_word > kDigitsOfAWord || digits.size() > kMostDigits) {
     return bad_line(kFormat, text);
   }
   std::vector<CpuId> cpus;
@@ -129,8 +127,7 @@ Result<std::vector<CpuId>> parse_cpu_map(std::string_view text) {
 }
 
 Result<std::vector<std::int32_t>> parse_node_distances(std::string_view text) {
-  std::string_view rest = text;
-  auto line = take_line(rest).value_or("");
+  auto line = single_line(text).value_or("");
   std::vector<std::int32_t> distances;
   while (const auto word = take_word(line)) {
     const auto distance = to_number<std::int32_t>(*word);
@@ -139,7 +136,7 @@ Result<std::vector<std::int32_t>> parse_node_distances(std::string_view text) {
     }
     distances.push_back(*distance);
   }
-  if (!text.ends_with('\n') || !rest.empty() || distances.empty()) {
+  if (distances.empty()) {
     return bad_line("a node's distances", text);
   }
   return distances;
@@ -155,9 +152,8 @@ Result<std::int64_t> parse_page_count(std::string_view text) {
 }
 
 Result<std::int64_t> parse_single_number(std::string_view format, std::string_view text) {
-  std::string_view rest = text;
-  const auto number = to_number<std::int64_t>(take_line(rest).value_or(""));
-  if (!text.ends_with('\n') || !rest.empty() || !number) {
+  const auto number = to_number<std::int64_t>(single_line(text).value_or(""));
+  if (!number) {
     return bad_line(format, text);
   }
   return *number;

@@ -134,20 +134,16 @@ Result<std::vector<NumaMapping>> parse_numa_maps(std::string_view text) {
 }
 
 Result<std::vector<NodeBytes>> sum_guest_memory(std::string_view numa_maps) {
-  if (const auto complete = check_complete(numa_maps, "numa_maps"); !complete) {
-    return tl::unexpected(complete.error());
+  const auto mappings = parse_numa_maps(numa_maps);
+  if (!mappings) {
+    return tl::unexpected(mappings.error());
   }
   std::map<NodeId, Bytes> sum;
-  while (const auto line = take_line(numa_maps)) {
-    const auto mapping = parse_numa_map(*line);
-    if (!mapping) {
-      return tl::unexpected(mapping.error());
-    }
-    if (!may_be_guest_memory(*mapping)) {
-      continue;
-    }
-    for (const NodeBytes& part : mapping->memory) {
-      sum[part.node] += part.bytes;
+  for (const NumaMapping& mapping : *mappings) {
+    if (may_be_guest_memory(mapping)) {
+      for (const NodeBytes& part : mapping.memory) {
+        sum[part.node] += part.bytes;
+      }
     }
   }
   std::vector<NodeBytes> by_node;

@@ -132,12 +132,11 @@ Result<CpuId> parse_last_cpu(std::string_view text) {
 }
 
 Result<ScheduleTimes> parse_schedstat(std::string_view text) {
-  std::string_view rest = text;
-  auto line = take_line(rest).value_or("");
+  auto line = single_line(text).value_or("");
   const auto run = take_number<std::int64_t>(line);
   const auto wait = take_number<std::int64_t>(line);
   const auto slices = take_number<std::uint64_t>(line);
-  if (!text.ends_with('\n') || !rest.empty() || !run || !wait || !slices || take_word(line)) {
+  if (!run || !wait || !slices || take_word(line)) {
     return bad_line("a thread's schedstat", text);
   }
   return ScheduleTimes{*run, *wait};
@@ -171,10 +170,8 @@ Result<std::int32_t> parse_numa_balancing(std::string_view text) {
   if (const auto complete = check_complete(text, kFormat); !complete) {
     return tl::unexpected(complete.error());
   }
-  std::string_view rest = text;
-  const auto line = take_line(rest);
-  const auto value = to_number<std::int32_t>(line.value_or(""));
-  if (!value || !rest.empty()) {
+  const auto value = to_number<std::int32_t>(single_line(text).value_or(""));
+  if (!value) {
     return bad_line(kFormat, text);
   }
   return *value;

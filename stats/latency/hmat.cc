@@ -16,16 +16,12 @@ Result<std::int64_t> parse_latency(std::string_view text) {
   return parse_single_number("a latency", text);
 }
 
-bool is_missing(const Error& error) {
-  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
-}
-
 /// Adds what is known about reading the memory of one node.
 Result<void> add_memory(const files::Directory& initiators, const Topology& topology, NodeId memory,
                         std::vector<FirmwareLatency>& latencies) {
   const auto read_ns = read_parsed(initiators, "read_latency", parse_latency);
   if (!read_ns) {
-    return is_missing(read_ns.error()) ? Result<void>{} : tl::unexpected(read_ns.error());
+    return read_ns.error().is_gone() ? Result<void>{} : tl::unexpected(read_ns.error());
   }
   const auto names = initiators.names();
   if (!names) {
@@ -49,7 +45,7 @@ Result<std::vector<FirmwareLatency>> read_hmat(const files::Directory& root,
     const auto initiators = root.directory(
         fmt::format("sys/devices/system/node/node{}/access0/initiators", node.id.value));
     if (!initiators) {
-      if (is_missing(initiators.error())) {
+      if (initiators.error().is_gone()) {
         continue;
       }
       return tl::unexpected(initiators.error());

@@ -1,35 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/linux/host_needs.h"
 
-#include <algorithm>
+#include <iterator>
+#include <set>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 namespace vmnuma::stats {
-
-namespace {
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) {
-    words.push_back(word);
-  }
-  return words;
-}
-
-}  // namespace
 
 std::optional<std::string> why_no_cgroup(const files::Directory& root) {
   const auto text = root.read("sys/fs/cgroup/cgroup.controllers");
   if (!text) {
     return "there is no cgroup v2 at /sys/fs/cgroup, where VMs are measured";
   }
-  const std::vector<std::string> controllers = words_of(*text);
+  std::istringstream words(*text);
+  const std::set<std::string> controllers(std::istream_iterator<std::string>(words), {});
   std::string missing;
   for (const char* controller : {"cpuset", "cpu", "memory"}) {
-    if (std::find(controllers.begin(), controllers.end(), controller) == controllers.end()) {
+    if (!controllers.contains(controller)) {
       missing += (missing.empty() ? "" : ", ") + std::string(controller);
     }
   }

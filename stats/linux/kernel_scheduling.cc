@@ -4,34 +4,30 @@
 #include <string>
 #include <string_view>
 
+#include "stats/files/read_parsed.h"
+
 namespace vmnuma::stats {
 
 namespace {
 
 constexpr std::string_view kCacheSwitch = "sys/kernel/debug/sched/llc_balancing/enabled";
 
-/// Returns the only line of a file; empty if there is no such file.
-std::string line_of(const files::Directory& root, std::string_view path) {
-  const std::string text = root.read(path).value_or("");
-  return text.substr(0, text.find('\n'));
-}
-
 }  // namespace
 
 std::optional<SchedExt> read_sched_ext(const files::Directory& root) {
-  const std::string state = line_of(root, "sys/kernel/sched_ext/state");
+  const std::string state = first_line_of(root, "sys/kernel/sched_ext/state");
   if (state.empty() || state == "disabled") {
     return std::nullopt;
   }
-  return SchedExt{.name = line_of(root, "sys/kernel/sched_ext/root/ops"),
-                  .takes_all = line_of(root, "sys/kernel/sched_ext/switch_all") != "0"};
+  return SchedExt{.name = first_line_of(root, "sys/kernel/sched_ext/root/ops"),
+                  .takes_all = first_line_of(root, "sys/kernel/sched_ext/switch_all") != "0"};
 }
 
 bool has_cache_scheduling(const files::Directory& root) {
   if (root.read(kCacheSwitch)) {
     return true;
   }
-  const std::string release = line_of(root, "proc/sys/kernel/osrelease");
+  const std::string release = first_line_of(root, "proc/sys/kernel/osrelease");
   const std::string config = release.find('/') == std::string::npos
                                  ? root.read("boot/config-" + release).value_or("")
                                  : "";

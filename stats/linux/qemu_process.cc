@@ -13,20 +13,14 @@
 namespace vmnuma::stats {
 namespace {
 
-/// Files of a process, thread or cgroup that ended do not exist (ENOENT) or return errors (ESRCH,
-/// ENODEV), depending on the moment.
-bool is_gone(const Error& error) {
-  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kVanished;
-}
-
 tl::unexpected<Error> ended(const files::Directory& process) {
   return failure(ErrorCode::kVanished, "the process of '" + process.path() + "' has ended");
 }
 
 Result<std::uint64_t> start_time_of(const files::Directory& process) {
   const auto stat = read_parsed(process, "stat", parse_process_stat);
-  if (!stat) {
-    return is_gone(stat.error()) ? ended(process) : tl::unexpected(stat.error());
+  if (!stat) {  // files of a process that ended do not exist (ENOENT) or return ESRCH
+    return stat.error().is_gone() ? ended(process) : tl::unexpected(stat.error());
   }
   if (stat->state == 'Z' || stat->state == 'X') {
     return ended(process);
@@ -54,7 +48,7 @@ Result<QemuProcess> find_qemu_process(const files::Directory& root, const std::s
   }
   auto directory = root.directory("proc/" + std::to_string(*pid));
   if (!directory) {
-    return is_gone(directory.error())
+    return directory.error().is_gone()
                ? failure(ErrorCode::kVanished, "process " + std::to_string(*pid) + " named by '" +
                                                    pid_file + "' has ended")
                : tl::unexpected(directory.error());
@@ -65,7 +59,7 @@ Result<QemuProcess> find_qemu_process(const files::Directory& root, const std::s
   }
   const auto cmdline = directory->read("cmdline");
   if (!cmdline) {
-    return is_gone(cmdline.error()) ? ended(*directory) : tl::unexpected(cmdline.error());
+    return cmdline.error().is_gone() ? ended(*directory) : tl::unexpected(cmdline.error());
   }
   if (!is_command_line_of(id, *cmdline)) {
     return failure(ErrorCode::kCorrupt, "process " + std::to_string(*pid) + " named by '" +
@@ -77,7 +71,7 @@ Result<QemuProcess> find_qemu_process(const files::Directory& root, const std::s
 Result<QemuProcess> open_qemu_process(const files::Directory& root, const VmProcess& known) {
   auto directory = root.directory("proc/" + std::to_string(known.pid));
   if (!directory) {
-    return is_gone(directory.error())
+    return directory.error().is_gone()
                ? failure(ErrorCode::kVanished,
                          "process " + std::to_string(known.pid) + " has ended")
                : tl::unexpected(directory.error());
@@ -103,7 +97,7 @@ bool is_alone_in(const files::Directory& cgroup, const files::Directory& root, s
     const auto comm = root.read(directory + "/comm");
     const auto cmdline = root.read(directory + "/cmdline");
     if (!comm || !cmdline) {
-      return !comm && is_gone(comm.error());
+      return !comm && comm.error().is_gone();
     }
     return cmdline->empty() ||
            std::any_of(kHelpers.begin(), kHelpers.end(),
@@ -136,7 +130,7 @@ Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const files::Directory& t
     }
     auto tids = read_parsed(thread_group, name + "/cgroup.threads", parse_cgroup_threads);
     if (!tids) {
-      if (is_gone(tids.error())) {
+      if (tids.error().is_gone()) {
         continue;
       }
       return tl::unexpected(tids.error());
@@ -163,7 +157,7 @@ Result<std::vector<VcpuThread>> vcpu_threads_by_name(const files::Directory& tas
     const auto tid = to_number<std::int64_t>(name);
     const auto comm = tasks.read(name + "/comm");
     if (!comm) {
-      if (is_gone(comm.error())) {
+      if (comm.error().is_gone()) {
         continue;
       }
       return tl::unexpected(comm.error());

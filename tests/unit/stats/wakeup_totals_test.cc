@@ -70,7 +70,7 @@ TEST(WakeupTotalsTest, ForgetVmsThatEnded) {
   const std::vector<VmSample> vms = {vm(1, 10), vm(2, 20)};
   WakeupTotals totals;
   (void)totals.advance(counts({{10, 20, 7}}), vms);
-  totals.keep_only({id(1)});
+  totals.forget_if([](const VmId& vm) { return vm == id(2); });
   EXPECT_THAT(totals.advance(counts({}), vms), IsEmpty());
 }
 
