@@ -20,11 +20,6 @@ std::string quote(const std::string& path) {
   return "'" + path + "'";
 }
 
-tl::unexpected<Error> too_large(const std::string& path) {
-  return failure(ErrorCode::kCorrupt,
-                 quote(path) + " is larger than " + std::to_string(kMostBytesOfAFile) + " bytes");
-}
-
 struct CloseDirectoryStream {
   void operator()(DIR* stream) const {
     (void)::closedir(stream);  // only read from, so nothing can be lost
@@ -50,7 +45,7 @@ Result<std::string_view> KeptFile::read(std::string& scratch) const {
     // The buffer is full, so there may be more. Reread everything: two halves could be from
     // different moments.
     if (scratch.size() >= kMostBytesOfAFile) {
-      return too_large(path_);
+      return too_large(path_, {kMostBytesOfAFile, ErrorCode::kCorrupt});
     }
     scratch.resize(scratch.size() * 2);
   }
@@ -83,40 +78,16 @@ Result<Directory> Directory::directory(std::string_view relative) const {
   return Directory(std::move(fd), path_of(relative));
 }
 
-Result<FileDescriptor> Directory::open_file(std::string_view relative) const {
-  return open_to_read(fd_.get(), std::string(relative), path_of(relative));
-}
-
 Result<KeptFile> Directory::file(std::string_view relative) const {
-  return open_file(relative).map(
-      [&](FileDescriptor&& fd) { return KeptFile(std::move(fd), path_of(relative)); });
+  const std::string path = path_of(relative);
+  return open_to_read(fd_.get(), std::string(relative), path).map([&](FileDescriptor&& fd) {
+    return KeptFile(std::move(fd), path);
+  });
 }
 
 Result<std::string> Directory::read(std::string_view relative) const {
-  const auto fd = open_file(relative);
-  if (!fd) {
-    return tl::unexpected(fd.error());
-  }
-  std::string contents;
-  std::size_t filled = 0;
-  for (;;) {
-    if (filled == contents.size()) {
-      if (filled >= kMostBytesOfAFile) {
-        return too_large(path_of(relative));
-      }
-      contents.resize(std::max(kFirstBufferBytes, filled * 2));
-    }
-    const ssize_t count = uninterrupted(
-        [&] { return ::read(fd->get(), contents.data() + filled, contents.size() - filled); });
-    if (count < 0) {
-      return tl::unexpected(system_error(errno, "cannot read " + quote(path_of(relative))));
-    }
-    if (count == 0) {
-      contents.resize(filled);
-      return contents;
-    }
-    filled += static_cast<std::size_t>(count);
-  }
+  return read_whole(fd_.get(), std::string(relative), path_of(relative),
+                    {kMostBytesOfAFile, ErrorCode::kCorrupt});
 }
 
 Result<std::vector<std::string>> Directory::names() const {

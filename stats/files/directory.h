@@ -84,7 +84,6 @@ class Directory {
 
  private:
   Directory(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
-  [[nodiscard]] Result<FileDescriptor> open_file(std::string_view relative) const;
 
   FileDescriptor fd_;
   std::string path_;

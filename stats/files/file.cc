@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/files/file.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stats/files/open.h"
@@ -14,9 +12,6 @@
 namespace vmnuma::files {
 
 namespace {
-
-/// Most files are smaller; the buffer grows as needed.
-constexpr std::size_t kFirstBytes = std::size_t{16} * 1024;
 
 tl::unexpected<Error> system_failure(const char* what, const std::string& path) {
   return tl::unexpected(system_error(errno, std::string("cannot ") + what + " '" + path + "'"));
@@ -36,32 +31,7 @@ Result<void> write_all(int fd, std::string_view text, const std::string& path) {
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
-  const auto file = open_to_read(AT_FDCWD, path, path);
-  if (!file) {
-    return tl::unexpected(file.error());
-  }
-  std::string text;
-  std::size_t length = 0;
-  while (length <= most_bytes) {
-    if (length == text.size()) {
-      text.resize(std::min(std::max(2 * length, kFirstBytes), most_bytes + 1));
-    }
-    const ssize_t got = uninterrupted(
-        [&] { return ::read(file->get(), text.data() + length, text.size() - length); });
-    if (got < 0) {
-      return system_failure("read", path);
-    }
-    if (got == 0) {
-      break;
-    }
-    length += static_cast<std::size_t>(got);
-  }
-  if (length > most_bytes) {
-    return failure(ErrorCode::kInvalidArgument,
-                   "'" + path + "' is larger than " + std::to_string(most_bytes) + " bytes");
-  }
-  text.resize(length);
-  return text;
+  return read_whole(AT_FDCWD, path, path, {most_bytes, ErrorCode::kInvalidArgument});
 }
 
 Result<void> replace_file(const std::string& path, std::string_view text, unsigned int mode) {

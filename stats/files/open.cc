@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/files/open.h"
 
+#include <algorithm>
+
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace vmnuma::files {
 
@@ -34,6 +37,38 @@ Result<FileDescriptor> open_to_read(int directory, const std::string& path,
                                         O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
                       })),
                       shown);
+}
+
+tl::unexpected<Error> too_large(const std::string& shown, MostBytes most) {
+  return failure(most.otherwise,
+                 "'" + shown + "' is larger than " + std::to_string(most.bytes) + " bytes");
+}
+
+Result<std::string> read_whole(int directory, const std::string& path, const std::string& shown,
+                               MostBytes most) {
+  constexpr std::size_t kFirstBytes = 4096;  // most files are smaller
+  const auto file = open_to_read(directory, path, shown);
+  if (!file) {
+    return tl::unexpected(file.error());
+  }
+  std::string text;
+  std::size_t length = 0;
+  while (length <= most.bytes) {
+    if (length == text.size()) {
+      text.resize(std::min(std::max(2 * length, kFirstBytes), most.bytes + 1));
+    }
+    const ssize_t got = uninterrupted(
+        [&] { return ::read(file->get(), text.data() + length, text.size() - length); });
+    if (got < 0) {
+      return tl::unexpected(system_error(errno, "cannot read '" + shown + "'"));
+    }
+    if (got == 0) {
+      text.resize(length);
+      return text;
+    }
+    length += static_cast<std::size_t>(got);
+  }
+  return too_large(shown, most);
 }
 
 Result<FileDescriptor> open_to_lock(const std::string& path) {

@@ -13,8 +13,8 @@
 ///  - every error names the path.
 #pragma once
 
+#include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "placement/base/result.h"
 #include "stats/files/file_descriptor.h"
@@ -26,6 +26,18 @@ namespace vmnuma::files {
 /// permission-denied, invalid-argument (not a regular file), io.
 [[nodiscard]] Result<FileDescriptor> open_to_read(int directory, const std::string& path,
                                                   const std::string& shown);
+
+/// What a reader accepts: the size, and the error of a larger file.
+struct MostBytes {
+  std::size_t bytes = 0;
+  ErrorCode otherwise{};
+};
+/// "'/etc/x' is larger than 10 bytes"
+[[nodiscard]] tl::unexpected<Error> too_large(const std::string& shown, MostBytes most);
+
+/// Opens a file as open_to_read() does and reads all of it. Errors also: `most.otherwise`.
+[[nodiscard]] Result<std::string> read_whole(int directory, const std::string& path,
+                                             const std::string& shown, MostBytes most);
 
 /// Opens the file at `path` for flock(2); creates it if necessary, readable for owner and group.
 /// Errors: as above, and io for a symbolic link.
