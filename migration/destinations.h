@@ -20,7 +20,6 @@
 ///  - planning a move and taking it back restores every number.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>

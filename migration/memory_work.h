@@ -25,7 +25,6 @@
 ///  - what is left is reported with its reason.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -205,15 +205,8 @@ std::optional<bool> has_recursive_protection(std::string_view mountinfo) {
       continue;
     }
     (void)take_word(fields);  // the source, which is any word
-    std::string_view options = take_word(fields).value_or("");
-    while (!options.empty()) {
-      const std::size_t comma = options.find(',');
-      if (options.substr(0, comma) == "memory_recursiveprot") {
-        return true;
-      }
-      options.remove_prefix(comma == std::string_view::npos ? options.size() : comma + 1);
-    }
-    return false;
+    const std::string options = "," + std::string(take_word(fields).value_or("")) + ",";
+    return options.find(",memory_recursiveprot,") != std::string::npos;
   }
   return std::nullopt;
 }

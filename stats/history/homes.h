@@ -3,7 +3,6 @@
 /// them may throw SQLite::Exception.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -14,7 +14,6 @@
 ///  - the memory is on the requested node, or prepare() fails.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 
 #include "stats/latency/measure.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "placement/cell_mappings.h"
 #include "stats/formats/fields.h"
@@ -27,14 +28,6 @@ Result<std::vector<MappedMemory>> writable_mappings(std::string_view maps) {
     }
     return writable;
   });
-}
-
-Bytes sum_of(const std::vector<Bytes>& parts) {
-  Bytes sum;
-  for (const Bytes part : parts) {
-    sum += part;
-  }
-  return sum;
 }
 
 }  // namespace
@@ -86,13 +79,14 @@ Result<void> CellMemory::refresh(const files::Directory& process, const VmDescri
     cells_.clear();
     return {};
   }
+  const Bytes all = std::accumulate(on_nodes.begin(), on_nodes.end(), Bytes{});
   if (!cells_.empty()) {
     Bytes most;
     for (std::size_t node = 0; node < on_nodes.size(); ++node) {
       const Bytes change = on_nodes[node] - read_beside_[node];
       most = std::max({most, change, -change});
     }
-    if (most > sum_of(on_nodes) / kParts) {
+    if (most > all / kParts) {
       cells_.clear();
     }
   }
@@ -113,7 +107,7 @@ Result<void> CellMemory::refresh(const files::Directory& process, const VmDescri
   if (!read && read.error().code != ErrorCode::kUnsupported) {
     return failure(std::move(read).error(), "while reading '" + process.path_of("numa_maps") + "'");
   }
-  readings_to_skip_ = sum_of(on_nodes).value / kGiB.value;
+  readings_to_skip_ = all.value / kGiB.value;
   if (read) {
     cells_ = std::move(*read);
     read_beside_ = on_nodes;

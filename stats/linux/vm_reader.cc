@@ -143,31 +143,24 @@ Result<VmSample> VmReader::read(const VmDescription& vm, Extent extent, ReadCont
   if (log.entries().empty()) {
     log_absent_vcpus(vm, counters->vcpus, log);
   }
-  throttled_us_ += counters->throttled_us + scope_limit_.throttled_us_since_last(context.scratch) +
-                   thread_group_limit_.throttled_us_since_last(context.scratch);
+  kept_.throttled_us += counters->throttled_us +
+                        scope_limit_.throttled_us_since_last(context.scratch) +
+                        thread_group_limit_.throttled_us_since_last(context.scratch);
   context.missing.insert(context.missing.end(), slow_missing_.begin(), slow_missing_.end());
   context.missing.insert(context.missing.end(), log.entries().begin(), log.entries().end());
+  VmSample sample = kept_;
   // Both are read right after the vCPUs' times, so that all values are from the same moment.
-  std::vector<CpuId> last_cpus;
   if (context.last_cpus) {
-    last_cpus = vcpus_.last_cpus(counters->vcpus);
+    sample.last_cpus = vcpus_.last_cpus(counters->vcpus);
   }
-  // Only in full readings, because the kernel has to sum up per-CPU counters.
-  const auto beside_us = extent == Extent::kFull ? read_beside_us(counters->vcpus) : std::nullopt;
-  return VmSample{.id = vm.id,
-                  .process = process_.identity,
-                  .vcpus = std::move(counters->vcpus),
-                  .last_cpus = std::move(last_cpus),
-                  .throttled_us = throttled_us_,
-                  .weight = weight_,
-                  .quota_permille = quota_permille_,
-                  .memory = memory_,
-                  .cell_memory = cell_memory_.cells(),
-                  .memory_state = memory_state_,
-                  .threads = threads_,
-                  .cpu_waits = cpu_waits_,
-                  .cpus = cpus_,
-                  .beside_us = beside_us};
+  if (extent == Extent::kFull) {  // because the kernel has to sum up per-CPU counters
+    sample.beside_us = read_beside_us(counters->vcpus);
+  }
+  sample.id = vm.id;
+  sample.process = process_.identity;
+  sample.vcpus = std::move(counters->vcpus);
+  sample.cell_memory = cell_memory_.cells();
+  return sample;
 }
 
 /// Returns the CPU time of the VM's other threads. If it is unknown, it counts as load of other
@@ -217,16 +210,16 @@ void VmReader::read_weight_and_quota(MissingLog& log, std::string& scratch) {
     return;
   }
   if (const auto weight = read_parsed(*scope_, "cpu.weight", parse_cpu_weight)) {
-    weight_ = *weight;
+    kept_.weight = *weight;
   } else {
     log.add("cpu.weight", weight.error().message);
   }
-  quota_permille_ = vcpus_.quota_permille();
+  kept_.quota_permille = vcpus_.quota_permille();
   scope_limit_.refresh(*scope_, "", scratch);
   thread_group_limit_.refresh(*scope_, "libvirt", scratch);
   for (const CpuLimit* limit : {&scope_limit_, &thread_group_limit_}) {
     if (const auto quota = limit->quota_permille()) {
-      quota_permille_ = std::min(quota_permille_.value_or(*quota), *quota);
+      kept_.quota_permille = std::min(kept_.quota_permille.value_or(*quota), *quota);
     }
     if (!limit->error().empty()) {
       log.add("cpu.max", limit->error());
@@ -242,21 +235,22 @@ void VmReader::read_memory(const VmDescription& vm, ReadContext& context, Missin
   auto ordered = memory ? by_topology(*memory, context.topology)
                         : Result<std::vector<Bytes>>(tl::unexpected(memory.error()));
   if (ordered) {
-    memory_ = std::move(*ordered);
-    const auto cells = cell_memory_.refresh(process_.directory, vm, *memory_, context.topology);
+    kept_.memory = std::move(*ordered);
+    const auto cells =
+        cell_memory_.refresh(process_.directory, vm, *kept_.memory, context.topology);
     if (!cells) {
       log.add("memory of its guest NUMA cells", cells.error().message);
     }
     return;
   }
-  memory_.reset();
+  kept_.memory.reset();
   cell_memory_.forget();
   log.add(by_mappings ? "numa_maps" : "memory.numa_stat", ordered.error().message);
 }
 
 /// A VM outside cgroup v2 has no memory state; that is reported together with its weight.
 void VmReader::read_memory_state(std::int64_t sequence, MissingLog& log) {
-  memory_state_.reset();
+  kept_.memory_state.reset();
   if (!scope_ || !counts_memory_) {
     return;
   }
@@ -267,34 +261,34 @@ void VmReader::read_memory_state(std::int64_t sequence, MissingLog& log) {
   }
   state->scope = scope_path_;
   state->read_in = sequence;
-  memory_state_ = std::move(*state);
+  kept_.memory_state = std::move(*state);
 }
 
 /// No decision depends on these values. On a kernel that lacks them they are absent, and nothing is
 /// degraded.
 void VmReader::read_threads_and_waits() {
-  threads_.reset();
-  cpu_waits_.reset();
+  kept_.threads.reset();
+  kept_.cpu_waits.reset();
   if (!scope_) {
     return;
   }
   if (const auto threads = read_parsed(*scope_, "pids.current", parse_thread_count)) {
-    threads_ = *threads;
+    kept_.threads = *threads;
   }
   if (const auto waits = read_parsed(*scope_, "cpu.pressure", parse_cpu_waits)) {
-    cpu_waits_ = *waits;
+    kept_.cpu_waits = *waits;
   }
 }
 
 /// If the file cannot be read, the VM counts as unconfined, and the file is named.
 void VmReader::read_cpus(MissingLog& log) {
-  cpus_.reset();
+  kept_.cpus.reset();
   if (!scope_) {
     return;
   }
   auto cpus = read_parsed(*scope_, "cpuset.cpus.effective", parse_cpu_list);
   if (cpus) {
-    cpus_ = std::move(*cpus);
+    kept_.cpus = std::move(*cpus);
   } else if (cpus.error().code != ErrorCode::kNotFound) {
     log.add("cpuset.cpus.effective", cpus.error().message);
   }

@@ -106,18 +106,9 @@ class VmReader {
   CpuLimit scope_limit_;         ///< set by an administrator through systemd (CPUQuota=)
   CpuLimit thread_group_limit_;  ///< libvirt's global_quota, if it has a group of its own below the
                                  ///< scope
-  std::int64_t throttled_us_ = 0;
-
-  // As of the last full reading.
-  std::int32_t weight_ = 100;
-  std::optional<std::int64_t> quota_permille_;
-  std::optional<std::vector<Bytes>> memory_;
+  VmSample kept_;  ///< what the next reading repeats: slow sources, and throttled time so far
   CellMemory cell_memory_;
-  std::optional<MemoryState> memory_state_;
-  std::optional<std::int64_t> threads_;
-  std::optional<Permille> cpu_waits_;
-  std::optional<std::vector<CpuId>> cpus_;
-  std::vector<MissingSource> slow_missing_;
+  std::vector<MissingSource> slow_missing_;  ///< as of the last full reading
 };
 
 }  // namespace vmnuma::stats

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/linux/wakeup_counts.h"
 
+#include <cstdlib>
 #include <optional>
 #include <tuple>
 
@@ -74,8 +75,7 @@ Result<WakeupCounts> parse_wakeup_counts(std::string_view text) {
 
 bool is_current(const WakeupCounts& counts, Microseconds now) {
   // The file may have been written after the reader's epoch began.
-  const std::int64_t age_us = now.value > counts.taken_at.value ? now.value - counts.taken_at.value
-                                                                : counts.taken_at.value - now.value;
+  const std::int64_t age_us = std::abs(now.value - counts.taken_at.value);
   return age_us <= kPeriodsUntilStale * counts.period.value;
 }
 
