@@ -31,7 +31,6 @@ struct MemoryRange {
   bool hugetlb = false;  ///< its pages come from the nodes' pools of page_size
   bool shared = false;   ///< other processes may map the same pages (memfd, /dev/shm)
   std::string policy;    ///< an explicit memory policy, "bind:0-1"; empty = the process's own
-  std::string name;      ///< for messages: "anonymous", "heap", "/memfd:ram"
   std::vector<NodeBytes> resident;  ///< where its pages are, ascending node; empty without pages
   bool operator==(const MemoryRange&) const = default;
 };

@@ -77,7 +77,6 @@ std::vector<MemoryRange> movable_ranges(const std::vector<Mapping>& mappings,
                       .hugetlb = resident.huge,
                       .shared = mapping->shared,
                       .policy = std::string(own_policy ? "" : resident.policy),
-                      .name = mapping->name.empty() ? "anonymous" : mapping->name,
                       .resident = resident.memory});
   }
   return ranges;

@@ -45,7 +45,6 @@ class FakeMemoryHost final : public MemoryHost {
                           .hugetlb = hugetlb,
                           .shared = kind == MemoryKind::kShared,
                           .policy = {},
-                          .name = "anonymous",
                           .resident = {}});
     memory_.populate(process, kStart, populated, NodeId{3}, kind == MemoryKind::kHuge);
     if (kind == MemoryKind::kShared || kind == MemoryKind::kMerged) {

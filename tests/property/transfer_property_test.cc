@@ -46,7 +46,6 @@ RC_GTEST_PROP(TransferProperty, ConservesPagesAndAccountsForEveryOne, ()) {
                        .hugetlb = false,
                        .shared = false,
                        .policy = {},
-                       .name = "anonymous",
                        .resident = {}});
   Bytes on_nodes[kNodes];
   for (int block = 0; block < blocks; ++block) {

@@ -17,7 +17,6 @@ MemoryRange mapping(std::uint64_t start, Bytes length, std::vector<NodeBytes> re
           .hugetlb = false,
           .shared = false,
           .policy = std::move(policy),
-          .name = "anonymous",
           .resident = std::move(resident)};
 }
 

@@ -69,7 +69,6 @@ TEST(MovableRangesTest, TellPageSizeSharingAndWhereThePagesAre) {
                                     .hugetlb = false,
                                     .shared = true,
                                     .policy = "",
-                                    .name = "/memfd:ram (deleted)",
                                     .resident = {{NodeId{0}, kKiB * 12}, {NodeId{2}, kKiB * 4}}}));
 }
 

@@ -21,7 +21,6 @@ PartRange small_pages(Bytes length, std::uint64_t start = kRangeStart) {
                   .hugetlb = false,
                   .shared = false,
                   .policy = {},
-                  .name = "anonymous",
                   .resident = {}};
   range.resident = length;
   return range;

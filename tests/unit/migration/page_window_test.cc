@@ -19,7 +19,6 @@ MemoryRange range_of(std::uint64_t start, Bytes length) {
           .hugetlb = false,
           .shared = false,
           .policy = {},
-          .name = "anonymous",
           .resident = {}};
 }
 

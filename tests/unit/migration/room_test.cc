@@ -23,7 +23,6 @@ MemoryRange range_on(std::vector<NodeBytes> resident) {
           .hugetlb = false,
           .shared = false,
           .policy = {},
-          .name = "anonymous",
           .resident = std::move(resident)};
 }
 

@@ -87,7 +87,6 @@ class TransferTest : public testing::Test {
                            .hugetlb = false,
                            .shared = false,
                            .policy = {},
-                           .name = "anonymous",
                            .resident = {}});
   }
   /// Guest memory on node 0.
@@ -146,7 +145,6 @@ TEST_F(TransferTest, TheHugePagesOfEachArchitectureMoveWhole) {
                            .hugetlb = false,
                            .shared = false,
                            .policy = {},
-                           .name = "anonymous",
                            .resident = {}});
     memory_.populate(process_, kRangeStart, block * 3, NodeId{0}, /*huge=*/true);
     const Outcome outcome = bring_home();
@@ -194,7 +192,6 @@ TEST_F(TransferTest, BringsHugetlbPagesHomeFromPoolToPool) {
                          .hugetlb = true,
                          .shared = true,
                          .policy = {},
-                         .name = "hugetlb",
                          .resident = {}});
   memory_.populate(process_, kRangeStart, kBlock * 4, NodeId{0}, false);
   EXPECT_EQ(bring_home().moved, kBlock * 4);
@@ -322,7 +319,6 @@ TEST_F(TransferTest, HiddenSharedPagesAreRevealedOnlyWhereThereIsNoHole) {
                            .hugetlb = false,
                            .shared = true,
                            .policy = {},
-                           .name = "/memfd:ram",
                            .resident = {}});
     memory_.populate(process_, kRangeStart, full ? kMiB * 4 : kMiB * 3, NodeId{0}, false);
     memory_.hide(process_, kRangeStart, kMiB);
@@ -364,7 +360,6 @@ TEST_F(TransferTest, CountsWhatCameElsewhereMeanwhileAsUnseen) {
                              .hugetlb = false,
                              .shared = false,
                              .policy = {},
-                             .name = "",
                              .resident = {}});
       memory_.populate(process_, kRangeStart + 1'073'741'824, kPage * 4, NodeId{0}, false);
     }
@@ -413,7 +408,6 @@ TEST_F(TransferTest, AMappingWithItsOwnPolicyIsLeftAndSaidSo) {
                          .hugetlb = false,
                          .shared = false,
                          .policy = "bind:0",
-                         .name = "anonymous",
                          .resident = {}});
   memory_.populate(process_, kRangeStart, kMiB * 4, NodeId{0}, false);
   const Outcome outcome = bring_home();
@@ -430,7 +424,6 @@ TEST_F(TransferTest, SharedMappingsAreMovedWithAllTheirMappers) {
                          .hugetlb = false,
                          .shared = true,
                          .policy = {},
-                         .name = "/memfd:ram",
                          .resident = {}});
   memory_.populate(process_, kRangeStart, kMiB * 4, NodeId{0}, false);
   memory_.share(process_, kRangeStart, kMiB * 4);
@@ -634,7 +627,6 @@ TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
                          .hugetlb = true,
                          .shared = false,
                          .policy = {},
-                         .name = "hugetlb",
                          .resident = {}});
   memory_.populate(process_, kRangeStart, kBlock * 8, NodeId{0}, false);
   map(kRangeStart + (std::uint64_t{1} << 30U), kMiB);
@@ -647,7 +639,6 @@ TEST_F(TransferTest, AnEmptyHugePagePoolKeepsNoOrdinaryPagesBack) {
                       .hugetlb = true,
                       .shared = false,
                       .policy = {},
-                      .name = "hugetlb",
                       .resident = {}});
   memory_.populate(other, kRangeStart, kBlock * 6, NodeId{1}, false);
   Transfer transfer(process_, shared_out({{NodeId{1}, kGiB}}), room_, {});

@@ -131,7 +131,6 @@ TestVm World::start(VmDescription description, std::int32_t node, Bytes size, bo
                           .hugetlb = false,
                           .shared = false,
                           .policy = {},
-                          .name = "anonymous",
                           .resident = {}});
   memory.populate(vm.process, kRangeStart, size, NodeId{node}, huge);
   return vm;

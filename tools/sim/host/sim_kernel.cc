@@ -107,7 +107,6 @@ Result<std::vector<MemoryRange>> SimKernel::find_ranges(const VmProcess& process
       range.page_size = kSimPage;
       range.hugetlb = vm->spec.huge_pages;
       range.policy = policy_of(vm->description);
-      range.name = fmt::format("guest memory {}", cell);
       const SimMemory::Counts& pages = host_.memory.counts(vm->owner, cell);
       for (NodeIndex node = 0; node < pages.size(); ++node) {
         if (pages[node] > 0) {
