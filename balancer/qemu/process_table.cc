@@ -64,7 +64,7 @@ Result<std::vector<FoundProcess>> ProcessTable::look(HowThorough how,
     }
     auto cmdline = directory->read("cmdline");
     const auto stat = files::read_parsed(*directory, "stat", stats::parse_process_stat);
-    if (!cmdline || !stat || stat->state == 'Z' || stat->state == 'X') {
+    if (!cmdline || !stat || stat->has_ended()) {
       continue;
     }
     const std::int64_t age_s = *uptime - static_cast<std::int64_t>(stat->start_time_ticks) / ticks;

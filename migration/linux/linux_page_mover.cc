@@ -40,8 +40,7 @@ Result<void> check_identity(const files::Directory& directory, const VmProcess& 
   if (!stat) {
     return tl::unexpected(stat.error());
   }
-  if (stat->start_time_ticks != process.start_time_ticks || stat->state == 'Z' ||
-      stat->state == 'X') {
+  if (stat->start_time_ticks != process.start_time_ticks || stat->has_ended()) {
     return tl::unexpected(vanished(process));
   }
   return {};

@@ -72,7 +72,6 @@ constexpr std::string_view kProcessStat = "a process's stat";
 /// character, including parentheses, so it ends at the last closing one.
 struct StatParts {
   std::string_view pid;
-  std::string_view name;
   std::string_view rest;  ///< from field 3, the state, on
 };
 
@@ -83,8 +82,7 @@ std::optional<StatParts> parts_of_stat(std::string_view text) {
       close < open + 2) {
     return std::nullopt;
   }
-  return StatParts{text.substr(0, open), text.substr(open + 2, close - open - 2),
-                   text.substr(close + 2, text.size() - close - 3)};
+  return StatParts{text.substr(0, open), text.substr(close + 2, text.size() - close - 3)};
 }
 
 /// Returns false if there are fewer words.
@@ -104,20 +102,14 @@ Result<ProcessStat> parse_process_stat(std::string_view text) {
   if (!parts) {
     return bad_line(kProcessStat, text);
   }
-  const auto pid = to_number<std::int64_t>(parts->pid);
   const auto state = take_word(parts->rest);
-  const bool good = pid && state && state->size() == 1 &&
+  const bool good = to_number<std::int64_t>(parts->pid) && state && state->size() == 1 &&
                     skip_words(parts->rest, kFieldsBetweenStateAndStartTime);
   const auto start_time = take_number<std::uint64_t>(parts->rest);
   if (!good || !start_time) {
     return bad_line(kProcessStat, text);
   }
-  ProcessStat stat;
-  stat.pid = *pid;
-  stat.name = parts->name;
-  stat.state = state->front();
-  stat.start_time_ticks = *start_time;
-  return stat;
+  return ProcessStat{.state = state->front(), .start_time_ticks = *start_time};
 }
 
 Result<CpuId> parse_last_cpu(std::string_view text) {

@@ -29,10 +29,11 @@ struct CpuIdleTime {
 [[nodiscard]] Result<std::vector<CpuIdleTime>> parse_proc_stat(std::string_view text);
 
 struct ProcessStat {
-  std::int64_t pid = 0;
-  std::string name;  ///< the thread name; may hold blanks and brackets
-  char state = '?';  ///< 'Z' and 'X': ended, but not yet reaped by its parent
+  char state = '?';
   std::uint64_t start_time_ticks = 0;
+
+  /// True if it has ended, but was not reaped by its parent yet.
+  [[nodiscard]] bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
 /// /proc/PID/stat (proc(5), Linux 6.1, fs/proc/array.c). Later kernels may append fields.
 [[nodiscard]] Result<ProcessStat> parse_process_stat(std::string_view text);

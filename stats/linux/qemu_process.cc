@@ -22,7 +22,7 @@ Result<std::uint64_t> start_time_of(const files::Directory& process) {
   if (!stat) {  // files of a process that ended do not exist (ENOENT) or return ESRCH
     return stat.error().is_gone() ? ended(process) : tl::unexpected(stat.error());
   }
-  if (stat->state == 'Z' || stat->state == 'X') {
+  if (stat->has_ended()) {
     return ended(process);
   }
   return stat->start_time_ticks;
