@@ -20,12 +20,6 @@ constexpr std::int64_t kCorePct = 90;
 constexpr Bytes kPagesPerSecond{32'000LL * 4096};
 constexpr std::int64_t kLoadStepPct = 10;
 
-PolicyVm* policy_vm(PolicyHost& host, const VmId& id) {
-  const auto found = std::find_if(host.vms().begin(), host.vms().end(),
-                                  [&](const PolicyVm& vm) { return vm.id == id; });
-  return found == host.vms().end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 /// The capacity counts whole cores, because clients are sized by these, too.
@@ -41,6 +35,10 @@ CpuTime EsxiPolicy::demand_on(NodeIndex node) const {
   return sum;
 }
 
+CpuTime EsxiPolicy::owed_if(const PolicyHost& host, NodeIndex node, CpuTime more) const {
+  return std::max(demand_on(node) + more - capacity(host, node), CpuTime{});
+}
+
 std::int64_t EsxiPolicy::imbalance_pct(const PolicyHost& host,
                                        const std::vector<CpuTime>& owed) const {
   std::int64_t most = 0;
@@ -53,7 +51,7 @@ std::int64_t EsxiPolicy::imbalance_pct(const PolicyHost& host,
   return most - std::max<std::int64_t>(least, 0);
 }
 
-void EsxiPolicy::meet(PolicyHost& host, PolicyVm& vm) {
+void EsxiPolicy::meet(PolicyHost& host, const PolicyVm& vm) {
   std::int32_t size = 0;
   for (const NodeIndex node : host.homes()) {
     const std::int32_t cores = host.topology().nodes[node].core_count();
@@ -67,18 +65,14 @@ void EsxiPolicy::meet(PolicyHost& host, PolicyVm& vm) {
     client.first_vcpu = first;
     client.vcpus = vm.vcpus / count + (i < vm.vcpus % count ? 1 : 0);
     first += client.vcpus;
-    const bool found_there = !vm.found_on.empty();
-    if (found_there) {
-      client.home = vm.found_on[static_cast<std::size_t>(i) % vm.found_on.size()];
-      host.pin_vcpus(vm, client.first_vcpu, client.vcpus, client.home);
-    } else {
-      place(host, vm, client);
-    }
+    rehome(host, client,
+           vm.found_on.empty() ? next_home(host, vm)
+                               : vm.found_on[static_cast<std::size_t>(i) % vm.found_on.size()]);
     clients_.push_back(std::move(client));
   }
 }
 
-void EsxiPolicy::place(PolicyHost& host, PolicyVm& vm, Client& client) {
+NodeIndex EsxiPolicy::next_home(const PolicyHost& host, const PolicyVm& vm) {
   const std::vector<NodeIndex> homes = host.homes();
   NodeIndex best = kNoNode;
   std::int64_t best_rank = 0;
@@ -92,20 +86,18 @@ void EsxiPolicy::place(PolicyHost& host, PolicyVm& vm, Client& client) {
     }
   }
   next_ = (next_ + 1) % homes.size();
-  rehome(host, client, best);
+  return best;
 }
 
 void EsxiPolicy::rehome(PolicyHost& host, Client& client, NodeIndex node) {
-  PolicyVm& vm = *policy_vm(host, client.vm);
   client.home = node;
-  host.pin_vcpus(vm, client.first_vcpu, client.vcpus, node);
+  host.pin_vcpus(*host.vm(client.vm), client.first_vcpu, client.vcpus, node);
 }
 
 void EsxiPolicy::measure(PolicyHost& host) {
-  std::erase_if(clients_,
-                [&](const Client& client) { return policy_vm(host, client.vm) == nullptr; });
+  std::erase_if(clients_, [&](const Client& client) { return host.vm(client.vm) == nullptr; });
   for (Client& client : clients_) {
-    const PolicyVm& vm = *policy_vm(host, client.vm);
+    const PolicyVm& vm = *host.vm(client.vm);
     client.owed_before.insert(client.owed_before.begin(), client.owed);
     client.owed_before.resize(std::min(client.owed_before.size(), kFairnessEpochs));
     client.demand = vm.demand() * client.vcpus / vm.vcpus;
@@ -119,14 +111,11 @@ void EsxiPolicy::measure(PolicyHost& host) {
 
 bool EsxiPolicy::move_one(PolicyHost& host, bool long_term) {
   const std::vector<NodeIndex> homes = host.homes();
-  const auto owed_if = [&](NodeIndex node, CpuTime more) {
-    return std::max(demand_on(node) + more - capacity(host, node), CpuTime{});
-  };
   Client* best = nullptr;
   NodeIndex target = kNoNode;
   std::int64_t least = 0;
   for (Client& client : clients_) {
-    if (client.home == kNoNode || client.owed <= CpuTime{}) {
+    if (client.owed <= CpuTime{}) {
       continue;
     }
     CpuTime lately;
@@ -137,15 +126,15 @@ bool EsxiPolicy::move_one(PolicyHost& host, bool long_term) {
       if (node == client.home) {
         continue;
       }
-      const CpuTime before = owed_if(client.home, CpuTime{}) + owed_if(node, CpuTime{});
-      const CpuTime here = owed_if(client.home, -client.demand);
-      const CpuTime there = owed_if(node, client.demand);
+      const CpuTime here_before = owed_if(host, client.home, {});
+      const CpuTime there_before = owed_if(host, node, {});
+      const CpuTime here = owed_if(host, client.home, -client.demand);
+      const CpuTime there = owed_if(host, node, client.demand);
       const std::int64_t residual = std::abs((here - there).value);
-      const bool improves =
-          (before - here - there).value * 100 >= kImprovementPct * capacity(host, node).value;
+      const bool improves = (here_before + there_before - here - there).value * 100 >=
+                            kImprovementPct * capacity(host, node).value;
       const bool thrashes =
-          residual * 100 >
-          kResidualPct * std::abs((owed_if(client.home, {}) - owed_if(node, {})).value);
+          residual * 100 > kResidualPct * std::abs((here_before - there_before).value);
       const bool allowed = long_term ? lately > CpuTime{} : improves && !thrashes;
       const std::int64_t rank = long_term ? -lately.value : (here + there).value;
       if (allowed && (best == nullptr || rank < least)) {
@@ -162,22 +151,18 @@ bool EsxiPolicy::move_one(PolicyHost& host, bool long_term) {
 }
 
 bool EsxiPolicy::swap_two(PolicyHost& host) {
-  const auto over = [&](NodeIndex node, CpuTime more) {
-    return std::max(demand_on(node) + more - capacity(host, node), CpuTime{});
-  };
   std::pair<Client*, Client*> best{nullptr, nullptr};
   CpuTime most;
   for (Client& a : clients_) {
     for (Client& b : clients_) {
-      const bool may = a.home != b.home && a.home != kNoNode && b.home != kNoNode &&
-                       host.epoch() - a.swapped_at >= kSwapRest &&
+      const bool may = a.home != b.home && host.epoch() - a.swapped_at >= kSwapRest &&
                        host.epoch() - b.swapped_at >= kSwapRest && a.demand > b.demand;
       if (!may) {
         continue;
       }
       const CpuTime more = a.demand - b.demand;
-      const CpuTime gain =
-          over(a.home, {}) + over(b.home, {}) - over(a.home, -more) - over(b.home, more);
+      const CpuTime gain = owed_if(host, a.home, {}) + owed_if(host, b.home, {}) -
+                           owed_if(host, a.home, -more) - owed_if(host, b.home, more);
       if (gain.value * 100 >= kImprovementPct * capacity(host, a.home).value && gain > most) {
         most = gain;
         best = {&a, &b};
@@ -197,9 +182,9 @@ bool EsxiPolicy::swap_two(PolicyHost& host) {
 
 void EsxiPolicy::follow_memory(PolicyHost& host) {
   for (Client& client : clients_) {
-    const PolicyVm& vm = *policy_vm(host, client.vm);
+    const PolicyVm& vm = *host.vm(client.vm);
     const std::int64_t resident = vm.resident().value;
-    if (client.home == kNoNode || resident == 0 || client.vcpus != vm.vcpus) {
+    if (resident == 0 || client.vcpus != vm.vcpus) {
       continue;  // a wide VM's memory cannot be assigned to its clients
     }
     for (const NodeIndex node : host.homes()) {
@@ -219,14 +204,12 @@ void EsxiPolicy::move_pages(PolicyHost& host) const {
   Bytes left = kPagesPerSecond * host.epoch_length().value / 1'000'000;
   for (PolicyVm& vm : host.vms()) {
     std::vector<NodeIndex> homes;
-    for (const Client& client : clients_) {
-      if (client.vm == vm.id && client.home != kNoNode) {
-        homes.push_back(client.home);
-      }
-    }
     Bytes far = vm.resident();
-    for (const NodeIndex home : homes) {
-      far -= vm.memory[home];
+    for (const Client& client : clients_) {
+      if (client.vm == vm.id) {
+        homes.push_back(client.home);
+        far -= vm.memory[client.home];
+      }
     }
     if (vm.memory_moves && !homes.empty() && far >= kSimPage && left >= kSimPage) {
       host.move_memory(vm, homes, left);
@@ -240,9 +223,6 @@ void EsxiPolicy::balance(PolicyHost& host) {
   std::vector<CpuTime> owed(nodes);
   std::vector<CpuTime> lately(nodes);
   for (const Client& client : clients_) {
-    if (client.home == kNoNode) {
-      continue;
-    }
     owed[client.home] += client.owed;
     for (const CpuTime before : client.owed_before) {
       lately[client.home] += before / static_cast<std::int64_t>(kFairnessEpochs);

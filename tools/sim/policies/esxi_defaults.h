@@ -41,9 +41,9 @@ class EsxiPolicy final : public Policy {
     std::vector<CpuTime> owed_before;  ///< newest first
     std::int64_t swapped_at = -1'000;
   };
-  void meet(PolicyHost& host, PolicyVm& vm);
+  void meet(PolicyHost& host, const PolicyVm& vm);
   void measure(PolicyHost& host);
-  void place(PolicyHost& host, PolicyVm& vm, Client& client);
+  [[nodiscard]] NodeIndex next_home(const PolicyHost& host, const PolicyVm& vm);
   void balance(PolicyHost& host);
   bool move_one(PolicyHost& host, bool long_term);
   bool swap_two(PolicyHost& host);
@@ -52,6 +52,8 @@ class EsxiPolicy final : public Policy {
   void rehome(PolicyHost& host, Client& client, NodeIndex node);
   [[nodiscard]] CpuTime capacity(const PolicyHost& host, NodeIndex node) const;
   [[nodiscard]] CpuTime demand_on(NodeIndex node) const;
+  /// Returns what the node's clients would be owed if they wanted that much more.
+  [[nodiscard]] CpuTime owed_if(const PolicyHost& host, NodeIndex node, CpuTime more) const;
   [[nodiscard]] std::int64_t imbalance_pct(const PolicyHost& host,
                                            const std::vector<CpuTime>& owed) const;
 

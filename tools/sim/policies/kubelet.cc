@@ -53,10 +53,7 @@ KubeletPolicy::Share KubeletPolicy::choose(const PolicyHost& host, const PolicyV
 }
 
 void KubeletPolicy::epoch(PolicyHost& host) {
-  std::erase_if(given_, [&](const auto& entry) {
-    return std::none_of(host.vms().begin(), host.vms().end(),
-                        [&](const PolicyVm& vm) { return vm.id == entry.first; });
-  });
+  std::erase_if(given_, [&](const auto& entry) { return host.vm(entry.first) == nullptr; });
   Share left;
   for (const Node& node : host.topology().nodes) {
     left.push_back(node.cpu_count());
@@ -72,9 +69,7 @@ void KubeletPolicy::epoch(PolicyHost& host) {
     }
     const Share share = choose(host, vm, left);
     std::vector<NodeIndex> shared;
-    if (!vm.found_on.empty()) {
-      host.start_pinned(vm, {});
-    }
+    host.start_unplaced(vm);
     std::int32_t next = 0;
     for (NodeIndex node = 0; node < left.size(); ++node) {
       if (share[node] > 0) {

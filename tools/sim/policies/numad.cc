@@ -127,9 +127,7 @@ void NumadPolicy::epoch(PolicyHost& host) {
   for (PolicyVm& vm : host.vms()) {
     if (vm.age == 0) {
       processes_[vm.id] = {};
-      if (!vm.found_on.empty()) {
-        host.start_pinned(vm, {});
-      }
+      host.start_unplaced(vm);
     }
   }
   if (now_ms_ >= next_look_ms_ && !host.has_work()) {

@@ -4,7 +4,7 @@
 /// Problem: a figure says little without another to compare it with. Approach: for each method by
 /// which VMs are placed today, a small policy, written from the method's documentation, runs on the
 /// same simulated host in place of the balancer. Information and costs of the original that the
-/// simulator does not have are left out; the policy's header lists them. All policies know only
+/// simulator does not have are left out; the policy's comment lists them. All policies know only
 /// what can be read on a host.
 ///
 /// Terms: *unplaced* - VMs that would be found pinned float from their start on. A policy that does

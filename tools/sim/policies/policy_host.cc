@@ -13,8 +13,7 @@ constexpr std::size_t kPagesPerCall = 64;
 
 template <class Row, class Key>
 const Row* find(const std::vector<Row>& rows, const Key& id) {
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.id == id; });
+  const auto found = std::ranges::find(rows, id, &Row::id);
   return found == rows.end() ? nullptr : &*found;
 }
 
@@ -31,7 +30,7 @@ Bytes PolicyVm::resident() const {
 std::vector<CpuId> PolicyHost::cpus_of(const std::vector<NodeIndex>& nodes) const {
   std::vector<CpuId> cpus;
   for (NodeIndex node = 0; node < topology().nodes.size(); ++node) {
-    if (nodes.empty() || std::find(nodes.begin(), nodes.end(), node) != nodes.end()) {
+    if (nodes.empty() || std::ranges::find(nodes, node) != nodes.end()) {
       for (const Cpu& cpu : topology().nodes[node].cpus) {
         cpus.push_back(cpu.id);
       }
@@ -49,6 +48,11 @@ std::vector<NodeIndex> PolicyHost::homes() const {
     }
   }
   return homes;
+}
+
+PolicyVm* PolicyHost::vm(const VmId& id) {
+  const auto found = std::ranges::find(vms_, id, &PolicyVm::id);
+  return found == vms_.end() ? nullptr : &*found;
 }
 
 void PolicyHost::read(Sample sample) {
@@ -81,7 +85,6 @@ void PolicyHost::read(Sample sample) {
     }
     vm.id = row.id;
     vm.vcpus = static_cast<std::int32_t>(row.vcpus.size());
-    vm.weight = row.weight;
     vm.size = description.memory;
     vm.memory = row.memory.value_or(std::vector<Bytes>(nodes));
     vm.memory_moves = description.numatune == NumatuneMode::kNone ||
@@ -89,10 +92,8 @@ void PolicyHost::read(Sample sample) {
     vm.vcpus_on = host_.vcpus_on(row.id);
     for (const vmnuma::Pin& pin : description.vcpu_pins) {
       for (NodeIndex node = 0; before == nullptr && node < nodes; ++node) {
-        const bool is_there = pin.cpus == cpus_of({node});
-        const bool is_new =
-            std::find(vm.found_on.begin(), vm.found_on.end(), node) == vm.found_on.end();
-        if (is_there && is_new) {
+        const bool is_new = std::ranges::find(vm.found_on, node) == vm.found_on.end();
+        if (is_new && pin.cpus == cpus_of({node})) {
           vm.found_on.push_back(node);
         }
       }
@@ -108,6 +109,12 @@ void PolicyHost::read(Sample sample) {
   }
   vms_ = std::move(vms);
   last_ = std::move(sample);
+}
+
+void PolicyHost::start_unplaced(PolicyVm& vm) {
+  if (!vm.found_on.empty()) {
+    start_pinned(vm, {});
+  }
 }
 
 void PolicyHost::start_pinned(PolicyVm& vm, const std::vector<NodeIndex>& nodes) {
@@ -136,7 +143,7 @@ void PolicyHost::pin_vcpus(PolicyVm& vm, std::int32_t first, std::int32_t count,
     });
     changes_.emplace_back(Pin{vm.id, vcpu, cpus_of({node})});
   }
-  if (std::find(vm.on.begin(), vm.on.end(), node) == vm.on.end()) {
+  if (std::ranges::find(vm.on, node) == vm.on.end()) {
     vm.on.push_back(node);
   }
 }
@@ -193,10 +200,9 @@ std::vector<std::uint64_t> PolicyHost::far_pages(const Move& move) {
                             .query(process->second, addresses)
                             .value_or(std::vector<int>(addresses.size(), -1));
     for (std::size_t i = 0; i < places.size(); ++i) {
-      const bool is_far =
-          places[i] >= 0 && std::none_of(move.nodes.begin(), move.nodes.end(), [&](NodeIndex node) {
-            return topology().nodes[node].id.value == places[i];
-          });
+      const bool is_far = places[i] >= 0 && std::ranges::none_of(move.nodes, [&](NodeIndex node) {
+                            return topology().nodes[node].id.value == places[i];
+                          });
       if (is_far && static_cast<std::int64_t>(far.size()) < move.most.value / kSimPage.value) {
         far.push_back(addresses[i]);
       }

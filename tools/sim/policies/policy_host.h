@@ -32,7 +32,6 @@ namespace vmnuma::tools {
 struct PolicyVm {
   VmId id;
   std::int32_t vcpus = 0;
-  std::int64_t weight = 100;
   CpuTime used;   ///< time its vCPUs ran; zero in its first epoch
   CpuTime ready;  ///< waited
   Bytes size;
@@ -58,14 +57,18 @@ class PolicyHost {
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
   [[nodiscard]] CpuTime epoch_length() const { return length_; }
   [[nodiscard]] std::vector<PolicyVm>& vms() { return vms_; }  ///< ascending id
+  /// Returns the VM, or null if it does not run.
+  [[nodiscard]] PolicyVm* vm(const VmId& id);
   [[nodiscard]] Bytes free(NodeIndex node) const { return free_[node]; }
   /// Returns the time for which the node's CPUs were busy with anything.
   [[nodiscard]] CpuTime busy(NodeIndex node) const { return busy_[node]; }
   /// Returns the nodes with CPUs and memory.
   [[nodiscard]] std::vector<NodeIndex> homes() const;
 
-  /// Starts the VM with its threads pinned to these nodes, or unpinned if there are none. Takes
-  /// effect immediately and costs nothing; only for a VM of age 0.
+  // These take effect immediately and cost nothing; only for a VM of age 0.
+  /// Lets a VM that would be found pinned float.
+  void start_unplaced(PolicyVm& vm);
+  /// Starts the VM with its threads pinned to these nodes, or unpinned if there are none.
   void start_pinned(PolicyVm& vm, const std::vector<NodeIndex>& nodes);
   /// Likewise for the vCPUs first .. first + count - 1.
   void start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t count, NodeIndex node);
