@@ -4,11 +4,26 @@
 #include <algorithm>
 #include <iterator>
 
+#include "placement/model/topology.h"
+
 namespace vmnuma::tools {
 
+std::vector<std::int32_t> even_distances(std::size_t nodes, std::int32_t remote) {
+  std::vector<std::int32_t> distances(nodes * nodes, remote);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    distances[node * (nodes + 1)] = kLocalDistance;
+  }
+  return distances;
+}
+
+const ScenarioNode* find_node(const ScenarioHost& host, NodeId id) {
+  const auto found = std::ranges::find(host.nodes, id, &ScenarioNode::id);
+  return found == host.nodes.end() ? nullptr : &*found;
+}
+
 bool has_huge_pages(const ScenarioHost& host) {
-  return std::any_of(host.nodes.begin(), host.nodes.end(),
-                     [](const ScenarioNode& node) { return node.huge_pages > Bytes{}; });
+  return std::ranges::any_of(host.nodes,
+                             [](const ScenarioNode& node) { return node.huge_pages > Bytes{}; });
 }
 
 std::int64_t known_epochs(const Scenario& scenario) {

@@ -54,6 +54,14 @@ struct ScenarioHost {
   bool operator==(const ScenarioHost&) const = default;
 };
 
+/// Between nodes, if a scenario says nothing else.
+inline constexpr std::int32_t kRemoteDistance = 21;
+/// Returns the distances of a host whose nodes are all equally far from each other.
+[[nodiscard]] std::vector<std::int32_t> even_distances(std::size_t nodes, std::int32_t remote);
+
+/// Returns the node, or null if the host has none of that number.
+[[nodiscard]] const ScenarioNode* find_node(const ScenarioHost& host, NodeId id);
+
 /// Returns whether memory is reserved for huge pages on any node.
 [[nodiscard]] bool has_huge_pages(const ScenarioHost& host);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sim/scenario/scenario_writer.h"
 
-#include <algorithm>
+#include <concepts>
+#include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,7 +17,7 @@ namespace vmnuma::tools {
 namespace {
 
 /// Returns a basic string of TOML 1.0.
-std::string toml_string(std::string_view text) {
+std::string in_toml(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -30,18 +33,54 @@ std::string toml_string(std::string_view text) {
   return out + '"';
 }
 
-std::string size_text(Bytes bytes) {
+template <std::integral Number>
+std::string in_toml(Number number) {
+  return fmt::format("{}", number);  // of a bool, "true" or "false"
+}
+
+template <Named Enum>
+std::string in_toml(Enum value) {
+  return in_toml(name_of(value));
+}
+
+std::string in_toml(NodeId node) {
+  return in_toml(node.value);
+}
+
+std::string in_toml(Bytes bytes) {
   const bool whole = bytes.value % kGiB.value == 0;
   return whole ? fmt::format("\"{}GiB\"", bytes.value / kGiB.value)
                : fmt::format("\"{}MiB\"", bytes.value / kMiB.value);
 }
 
-std::string list_text(const std::vector<NodeId>& nodes) {
-  std::vector<std::int32_t> numbers;
-  for (const NodeId node : nodes) {
-    numbers.push_back(node.value);
+std::string in_toml(Permille share) {
+  return fmt::format("{}.{:03}", share.value / 1000, share.value % 1000);
+}
+
+std::string in_toml(const LoadStep& step) {
+  return fmt::format("{{ from = {}, pct = {} }}", step.from, step.pct);
+}
+
+std::string in_toml(const std::vector<NodeBytes>& parts) {
+  std::vector<std::string> texts;
+  for (const NodeBytes& part : parts) {
+    texts.push_back(fmt::format("\"{}\" = {}", part.node.value, in_toml(part.bytes)));
   }
-  return fmt::format("[{}]", fmt::join(numbers, ", "));
+  return fmt::format("{{ {} }}", fmt::join(texts, ", "));
+}
+
+template <class T>
+std::string in_toml(const std::vector<T>& list) {
+  std::vector<std::string> texts;
+  for (const T& element : list) {
+    texts.push_back(in_toml(element));
+  }
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+template <class T>
+std::string in_toml(const std::optional<T>& value) {
+  return in_toml(*value);
 }
 
 /// "key = value" lines of one table.
@@ -49,13 +88,17 @@ class Lines {
  public:
   explicit Lines(std::string head) : text_(std::move(head)) {}
 
-  void add(std::string_view key, std::string_view value) {
+  void add_text(std::string_view key, std::string_view value) {
     text_ += fmt::format("{} = {}\n", key, value);
   }
-  template <class Number>
-  void add_unless(std::string_view key, Number value, Number standard) {
+  template <class T>
+  void add(std::string_view key, const T& value) {
+    add_text(key, in_toml(value));
+  }
+  template <class T>
+  void add_unless(std::string_view key, const T& value, const std::type_identity_t<T>& standard) {
     if (value != standard) {
-      add(key, fmt::format("{}", value));
+      add(key, value);
     }
   }
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -64,23 +107,15 @@ class Lines {
   std::string text_;
 };
 
-std::string matrix_text(const std::vector<std::int32_t>& distances, std::size_t count) {
-  std::vector<std::string> rows;
+/// Returns the matrix by rows.
+std::vector<std::vector<std::int32_t>> rows_of(const std::vector<std::int32_t>& distances,
+                                               std::size_t count) {
+  std::vector<std::vector<std::int32_t>> rows;
   for (std::size_t row = 0; row < count; ++row) {
     const auto* const begin = distances.data() + row * count;
-    rows.push_back(fmt::format("[{}]", fmt::join(begin, begin + count, ", ")));
+    rows.emplace_back(begin, begin + count);
   }
-  return fmt::format("[{}]", fmt::join(rows, ", "));
-}
-
-bool are_standard(const std::vector<std::int32_t>& distances, std::size_t count) {
-  constexpr std::int32_t kRemote = 21;
-  for (std::size_t i = 0; i < distances.size(); ++i) {
-    if (distances[i] != (i % (count + 1) == 0 ? kLocalDistance : kRemote)) {
-      return false;
-    }
-  }
-  return true;
+  return rows;
 }
 
 std::string text_of(const ScenarioHost& host) {
@@ -94,79 +129,62 @@ std::string text_of(const ScenarioHost& host) {
   }
   if (alike) {
     const ScenarioNode& node = host.nodes.front();
-    lines.add("nodes", std::to_string(count));
-    lines.add("cores_per_node", std::to_string(node.cores));
+    lines.add("nodes", count);
+    lines.add("cores_per_node", node.cores);
     lines.add_unless("threads_per_core", node.threads_per_core, 1);
-    lines.add("memory_per_node", size_text(node.memory));
-    if (node.huge_pages > Bytes{}) {
-      lines.add("huge_pages_per_node", size_text(node.huge_pages));
-    }
+    lines.add("memory_per_node", node.memory);
+    lines.add_unless("huge_pages_per_node", node.huge_pages, {});
   }
   lines.add_unless("caches_per_node", host.nodes.front().caches, 1);
-  if (!are_standard(host.distances, count)) {
-    lines.add("distances", matrix_text(host.distances, count));
+  if (host.distances != even_distances(count, kRemoteDistance)) {
+    lines.add("distances", rows_of(host.distances, count));
   }
   if (!host.firmware_distances.empty()) {
-    lines.add("firmware_distances", matrix_text(host.firmware_distances, count));
+    lines.add("firmware_distances", rows_of(host.firmware_distances, count));
   }
   if (!host.distances_are_measured) {
-    lines.add("decisions_use", toml_string("firmware"));
+    lines.add("decisions_use", std::string_view("firmware"));
   }
-  if (host.counts_reads) {
-    lines.add("counts_reads", "true");
-  }
+  lines.add_unless("counts_reads", host.counts_reads, false);
   std::string text = lines.text();
   std::int32_t next_id = 0;
   for (const ScenarioNode& node : alike ? std::vector<ScenarioNode>{} : host.nodes) {
     Lines its("\n[[host.node]]\n");
     its.add_unless("id", node.id.value, next_id);
-    its.add("cores", std::to_string(node.cores));
+    its.add("cores", node.cores);
     its.add_unless("threads_per_core", node.threads_per_core, 1);
-    its.add("memory", size_text(node.memory));
-    if (node.huge_pages > Bytes{}) {
-      its.add("huge_pages", size_text(node.huge_pages));
-    }
+    its.add("memory", node.memory);
+    its.add_unless("huge_pages", node.huge_pages, {});
     text += its.text();
     next_id = node.id.value + 1;
   }
   for (const OtherLoad& other : host.others) {
     Lines its("\n[[host.other]]\n");
-    if (other.node) {
-      its.add("node", std::to_string(other.node->value));
-    }
-    its.add_unless<std::int64_t>("from", other.from, 0);
-    if (other.until) {
-      its.add("until", std::to_string(*other.until));
-    }
-    its.add("pct", std::to_string(other.pct));
+    its.add_unless("node", other.node, std::nullopt);
+    its.add_unless("from", other.from, 0);
+    its.add_unless("until", other.until, std::nullopt);
+    its.add("pct", other.pct);
     text += its.text();
   }
   return text;
 }
 
 std::string text_of(const Options& options) {
-  Lines lines("\n[options]\n");
-  bool any = false;
+  Lines lines("");
   for (const OptionRow& option : option_table()) {
-    const std::int64_t value = options.*option.value;
-    if (value != Options{}.*option.value) {
-      lines.add(toml_string(option.name), std::to_string(value));
-      any = true;
-    }
+    lines.add_unless(in_toml(option.name), options.*option.value, Options{}.*option.value);
   }
-  return any ? lines.text() : "";
+  return lines.text().empty() ? "" : "\n[options]\n" + lines.text();
 }
 
 void add_policy(Lines& lines, const VmPolicy& policy) {
   if (!policy.anti_affinity_group.empty()) {
-    lines.add("group", toml_string(policy.anti_affinity_group));
-    lines.add("anti_affinity", toml_string(policy.anti_affinity_hard ? "hard" : "soft"));
-  } else if (!policy.affinity_group.empty()) {
-    lines.add("group", toml_string(policy.affinity_group));
+    lines.add("group", policy.anti_affinity_group);
+    lines.add("anti_affinity", std::string_view(policy.anti_affinity_hard ? "hard" : "soft"));
+  } else {
+    lines.add_unless("group", policy.affinity_group, "");
   }
-  if (!policy.nodes.empty()) {
-    lines.add("nodes", list_text(policy.nodes));
-  }
+  lines.add_unless("nodes", policy.nodes, {});
   // Settings that have the same name and the same values in both kinds of file.
   for (const std::string_view name :
        {"memory_mode", "consolidate", "do_not_move", "strategy", "cpu_binding", "cpu_policy",
@@ -174,7 +192,7 @@ void add_policy(Lines& lines, const VmPolicy& policy) {
     const auto* const key = balancer::find_key(balancer::policy_keys(), name);
     const std::string value = key->get(policy);
     if (value != key->get(VmPolicy{})) {
-      lines.add(name, key->kind == balancer::KeyKind::kText ? toml_string(value) : value);
+      lines.add_text(name, key->kind == balancer::KeyKind::kText ? in_toml(value) : value);
     }
   }
 }
@@ -182,52 +200,24 @@ void add_policy(Lines& lines, const VmPolicy& policy) {
 std::string text_of(const ScenarioVm& vm) {
   Lines lines("\n[[vm]]\n");
   const ScenarioVm standard;
-  lines.add("name", toml_string(vm.name));
-  lines.add("vcpus", std::to_string(vm.vcpus));
-  lines.add("memory", size_text(vm.memory));
+  lines.add("name", vm.name);
+  lines.add("vcpus", vm.vcpus);
+  lines.add("memory", vm.memory);
   lines.add_unless("start", vm.start, standard.start);
-  if (vm.stop) {
-    lines.add("stop", std::to_string(*vm.stop));
-  }
+  lines.add_unless("stop", vm.stop, standard.stop);
   lines.add_unless("shares", vm.shares, standard.shares);
-  if (!vm.load.empty()) {
-    std::vector<std::string> steps;
-    for (const LoadStep& step : vm.load) {
-      steps.push_back(fmt::format("{{ from = {}, pct = {} }}", step.from, step.pct));
-    }
-    lines.add("load", fmt::format("[{}]", fmt::join(steps, ", ")));
-  }
+  lines.add_unless("load", vm.load, standard.load);
   lines.add_unless("load_repeats", vm.load_repeats, standard.load_repeats);
   lines.add_unless("noise", vm.noise_pct, standard.noise_pct);
-  if (vm.stall != standard.stall) {
-    lines.add("stall", fmt::format("{}.{:03}", vm.stall.value / 1000, vm.stall.value % 1000));
-  }
-  if (vm.qemu != standard.qemu) {
-    lines.add("qemu", fmt::format("{}.{:03}", vm.qemu.value / 1000, vm.qemu.value % 1000));
-  }
-  if (vm.limit_pct) {
-    lines.add("limit", std::to_string(*vm.limit_pct));
-  }
-  if (vm.huge_pages) {
-    lines.add("huge_pages", "true");
-  }
+  lines.add_unless("stall", vm.stall, standard.stall);
+  lines.add_unless("qemu", vm.qemu, standard.qemu);
+  lines.add_unless("limit", vm.limit_pct, standard.limit_pct);
+  lines.add_unless("huge_pages", vm.huge_pages, standard.huge_pages);
   lines.add_unless("cells", vm.cells, standard.cells);
-  if (!vm.pinned_on.empty()) {
-    lines.add("pinned_on", list_text(vm.pinned_on));
-  }
-  if (!vm.placed_on.empty()) {
-    lines.add("placed_on", list_text(vm.placed_on));
-  }
-  if (!vm.memory_on.empty()) {
-    std::vector<std::string> parts;
-    for (const NodeBytes& part : vm.memory_on) {
-      parts.push_back(fmt::format("\"{}\" = {}", part.node.value, size_text(part.bytes)));
-    }
-    lines.add("memory_on", fmt::format("{{ {} }}", fmt::join(parts, ", ")));
-  }
-  if (vm.numatune != standard.numatune) {
-    lines.add("numatune", toml_string(name_of(vm.numatune)));
-  }
+  lines.add_unless("pinned_on", vm.pinned_on, standard.pinned_on);
+  lines.add_unless("placed_on", vm.placed_on, standard.placed_on);
+  lines.add_unless("memory_on", vm.memory_on, standard.memory_on);
+  lines.add_unless("numatune", vm.numatune, standard.numatune);
   add_policy(lines, vm.policy);
   return lines.text();
 }
@@ -235,28 +225,24 @@ std::string text_of(const ScenarioVm& vm) {
 std::string text_of(const ScenarioTalk& talk, const std::vector<ScenarioVm>& vms) {
   std::vector<std::string> names;
   for (const std::size_t vm : talk.vms) {
-    names.push_back(toml_string(vms[vm].name));
+    names.push_back(vms[vm].name);
   }
   Lines lines("\n[[talk]]\n");
-  lines.add("between", fmt::format("[{}]", fmt::join(names, ", ")));
-  lines.add("wakeups_per_second", std::to_string(talk.wakeups_per_second));
+  lines.add("between", names);
+  lines.add("wakeups_per_second", talk.wakeups_per_second);
   return lines.text();
 }
 
 std::string text_of(const Fault& fault, const std::vector<ScenarioVm>& vms) {
   Lines lines("\n[[fault]]\n");
-  lines.add("epoch", std::to_string(fault.epoch));
-  lines.add("epochs", std::to_string(fault.epochs));
-  lines.add("kind", toml_string(name_of(fault.kind)));
+  lines.add("epoch", fault.epoch);
+  lines.add("epochs", fault.epochs);
+  lines.add("kind", fault.kind);
   if (fault.vm) {
-    lines.add("vm", toml_string(vms[*fault.vm].name));
+    lines.add("vm", vms[*fault.vm].name);
   }
-  if (fault.node) {
-    lines.add("node", std::to_string(fault.node->value));
-  }
-  if (fault.cores > 0) {
-    lines.add("cores", std::to_string(fault.cores));
-  }
+  lines.add_unless("node", fault.node, std::nullopt);
+  lines.add_unless("cores", fault.cores, 0);
   return lines.text();
 }
 
@@ -265,17 +251,11 @@ std::string text_of(const Fault& fault, const std::vector<ScenarioVm>& vms) {
 std::string to_toml(const Scenario& scenario) {
   Lines top("# SPDX-License-Identifier: Apache-2.0\n");
   const Scenario standard;
-  if (!scenario.description.empty()) {
-    top.add("description", toml_string(scenario.description));
-  }
-  if (!scenario.not_first_because.empty()) {
-    top.add("not_first_because", toml_string(scenario.not_first_because));
-  }
+  top.add_unless("description", scenario.description, standard.description);
+  top.add_unless("not_first_because", scenario.not_first_because, standard.not_first_because);
   top.add_unless("seed", scenario.seed, standard.seed);
-  top.add("epochs", std::to_string(scenario.epochs));
-  if (scenario.strategy != standard.strategy) {
-    top.add("strategy", toml_string(name_of(scenario.strategy)));
-  }
+  top.add("epochs", scenario.epochs);
+  top.add_unless("strategy", scenario.strategy, standard.strategy);
   top.add_unless("known_minutes", scenario.known_minutes, standard.known_minutes);
   std::string text = top.text() + text_of(scenario.host) + text_of(scenario.options);
   for (const ScenarioVm& vm : scenario.vms) {

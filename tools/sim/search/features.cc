@@ -2,9 +2,8 @@
 #include "tools/sim/search/features.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
-
-#include "placement/model/topology.h"
 
 namespace vmnuma::tools {
 
@@ -12,22 +11,25 @@ namespace {
 
 template <FaultKind kKind>
 bool has_fault(const Scenario& scenario) {
-  return std::any_of(scenario.faults.begin(), scenario.faults.end(),
-                     [](const Fault& fault) { return fault.kind == kKind; });
+  return std::ranges::count(scenario.faults, kKind, &Fault::kind) > 0;
 }
 template <FaultKind kKind>
 void end_fault(Scenario& scenario) {
   std::erase_if(scenario.faults, [](const Fault& fault) { return fault.kind == kKind; });
 }
+template <FaultKind kKind>
+constexpr Feature fault(std::string_view name) {
+  return {name, has_fault<kKind>, end_fault<kKind>};
+}
 
 template <bool (*kIs)(const ScenarioVm&)>
 bool any_vm(const Scenario& scenario) {
-  return std::any_of(scenario.vms.begin(), scenario.vms.end(), kIs);
+  return std::ranges::any_of(scenario.vms, kIs);
 }
 template <auto kMember>
 bool any_differs(const Scenario& scenario) {
-  return std::any_of(scenario.vms.begin(), scenario.vms.end(),
-                     [](const ScenarioVm& vm) { return !(vm.*kMember == ScenarioVm{}.*kMember); });
+  return std::ranges::any_of(
+      scenario.vms, [](const ScenarioVm& vm) { return !(vm.*kMember == ScenarioVm{}.*kMember); });
 }
 template <auto kMember>
 void make_standard(Scenario& scenario) {
@@ -35,9 +37,14 @@ void make_standard(Scenario& scenario) {
     vm.*kMember = ScenarioVm{}.*kMember;
   }
 }
+/// A member that differs from its default.
+template <auto kMember>
+constexpr Feature of_vms(std::string_view name) {
+  return {name, any_differs<kMember>, make_standard<kMember>};
+}
 template <auto kMember>
 bool any_policy_differs(const Scenario& scenario) {
-  return std::any_of(scenario.vms.begin(), scenario.vms.end(), [](const ScenarioVm& vm) {
+  return std::ranges::any_of(scenario.vms, [](const ScenarioVm& vm) {
     return !(vm.policy.*kMember == VmPolicy{}.*kMember);
   });
 }
@@ -47,23 +54,25 @@ void make_policy_standard(Scenario& scenario) {
     vm.policy.*kMember = VmPolicy{}.*kMember;
   }
 }
+template <auto kMember>
+constexpr Feature of_policies(std::string_view name) {
+  return {name, any_policy_differs<kMember>, make_policy_standard<kMember>};
+}
+template <auto kMember>
+constexpr Feature of_host(std::string_view name) {
+  return {
+      name,
+      [](const Scenario& scenario) { return !(scenario.host.*kMember == ScenarioHost{}.*kMember); },
+      [](Scenario& scenario) { scenario.host.*kMember = ScenarioHost{}.*kMember; }};
+}
 
 bool shares_differ(const Scenario& scenario) {
-  return std::any_of(scenario.vms.begin(), scenario.vms.end(), [&](const ScenarioVm& vm) {
-    return vm.shares != scenario.vms.front().shares;
-  });
+  return std::ranges::any_of(
+      scenario.vms, [&](const ScenarioVm& vm) { return vm.shares != scenario.vms.front().shares; });
 }
 
-bool is_bound(const ScenarioVm& vm) {
-  return vm.numatune != NumatuneMode::kNone;
-}
 bool is_found_far(const ScenarioVm& vm) {
-  return !is_bound(vm) && !vm.memory_on.empty();
-}
-void free_memory(Scenario& scenario) {
-  for (ScenarioVm& vm : scenario.vms) {
-    vm.numatune = NumatuneMode::kNone;
-  }
+  return vm.numatune == NumatuneMode::kNone && !vm.memory_on.empty();
 }
 void find_no_memory(Scenario& scenario) {
   for (ScenarioVm& vm : scenario.vms) {
@@ -73,9 +82,6 @@ void find_no_memory(Scenario& scenario) {
   }
 }
 
-bool sets_huge_pages_aside(const Scenario& scenario) {
-  return has_huge_pages(scenario.host);
-}
 void set_no_huge_pages_aside(Scenario& scenario) {
   for (ScenarioNode& node : scenario.host.nodes) {
     node.huge_pages = Bytes{};
@@ -112,22 +118,14 @@ void steady(Scenario& scenario) {
 }
 
 std::int32_t widest_node(const Scenario& scenario) {
-  std::int32_t cores = 0;
-  for (const ScenarioNode& node : scenario.host.nodes) {
-    cores = std::max(cores, node.cores);
-  }
-  return cores;
+  return std::ranges::max(scenario.host.nodes, {}, &ScenarioNode::cores).cores;
 }
 Bytes largest_node(const Scenario& scenario) {
-  Bytes memory;
-  for (const ScenarioNode& node : scenario.host.nodes) {
-    memory = std::max(memory, node.memory);
-  }
-  return memory;
+  return std::ranges::max(scenario.host.nodes, {}, &ScenarioNode::memory).memory;
 }
 bool has_wide_vm(const Scenario& scenario) {
-  return std::any_of(scenario.vms.begin(), scenario.vms.end(),
-                     [&](const ScenarioVm& vm) { return vm.vcpus > widest_node(scenario); });
+  return std::ranges::any_of(
+      scenario.vms, [&](const ScenarioVm& vm) { return vm.vcpus > widest_node(scenario); });
 }
 void narrow(Scenario& scenario) {
   for (ScenarioVm& vm : scenario.vms) {
@@ -136,8 +134,8 @@ void narrow(Scenario& scenario) {
   }
 }
 bool has_large_vm(const Scenario& scenario) {
-  return std::any_of(scenario.vms.begin(), scenario.vms.end(),
-                     [&](const ScenarioVm& vm) { return vm.memory > largest_node(scenario); });
+  return std::ranges::any_of(
+      scenario.vms, [&](const ScenarioVm& vm) { return vm.memory > largest_node(scenario); });
 }
 void make_small(Scenario& scenario) {
   for (ScenarioVm& vm : scenario.vms) {
@@ -172,42 +170,30 @@ bool is_cpuless(const ScenarioNode& node) {
 }
 template <bool (*kIs)(const ScenarioNode&)>
 bool any_node(const Scenario& scenario) {
-  return std::any_of(scenario.host.nodes.begin(), scenario.host.nodes.end(), kIs);
+  return std::ranges::any_of(scenario.host.nodes, kIs);
+}
+bool is_complete(const ScenarioNode& node) {
+  return !is_memoryless(node) && !is_cpuless(node);
 }
 const ScenarioNode& complete_node(const Scenario& scenario) {
-  return *std::find_if(
-      scenario.host.nodes.begin(), scenario.host.nodes.end(),
-      [](const ScenarioNode& node) { return !is_memoryless(node) && !is_cpuless(node); });
-}
-ScenarioNode as_node(NodeId id, ScenarioNode like) {
-  like.id = id;
-  return like;
+  return *std::ranges::find_if(scenario.host.nodes, is_complete);
 }
 template <bool (*kIs)(const ScenarioNode&)>
-void complete(Scenario& scenario) {
-  const ScenarioNode like = complete_node(scenario);
+void make_alike(Scenario& scenario) {
+  ScenarioNode like = complete_node(scenario);
   for (ScenarioNode& node : scenario.host.nodes) {
     if (kIs(node)) {
-      node = as_node(node.id, like);
+      like.id = node.id;
+      node = like;
     }
   }
 }
 bool nodes_differ(const Scenario& scenario) {
   const ScenarioNode& like = complete_node(scenario);
-  return std::any_of(scenario.host.nodes.begin(), scenario.host.nodes.end(),
-                     [&](const ScenarioNode& node) {
-                       return !is_memoryless(node) && !is_cpuless(node) &&
-                              (node.cores != like.cores || node.memory != like.memory ||
-                               node.threads_per_core != like.threads_per_core);
-                     });
-}
-void make_nodes_alike(Scenario& scenario) {
-  const ScenarioNode like = complete_node(scenario);
-  for (ScenarioNode& node : scenario.host.nodes) {
-    if (!is_memoryless(node) && !is_cpuless(node)) {
-      node = as_node(node.id, like);
-    }
-  }
+  return std::ranges::any_of(scenario.host.nodes, [&](const ScenarioNode& node) {
+    return is_complete(node) && (node.cores != like.cores || node.memory != like.memory ||
+                                 node.threads_per_core != like.threads_per_core);
+  });
 }
 bool shares_cores(const ScenarioNode& node) {
   return node.threads_per_core > 1;
@@ -244,46 +230,9 @@ bool distances_differ(const Scenario& scenario) {
   return std::adjacent_find(remote.begin(), remote.end(), std::not_equal_to<>{}) != remote.end();
 }
 void make_distances_alike(Scenario& scenario) {
-  constexpr std::int32_t kRemote = 21;
-  const std::size_t count = scenario.host.nodes.size();
-  for (std::size_t i = 0; i < scenario.host.distances.size(); ++i) {
-    scenario.host.distances[i] = i % (count + 1) == 0 ? kLocalDistance : kRemote;
-  }
+  scenario.host.distances = even_distances(scenario.host.nodes.size(), kRemoteDistance);
 }
 
-bool has_talk(const Scenario& scenario) {
-  return !scenario.talks.empty();
-}
-void end_talk(Scenario& scenario) {
-  scenario.talks.clear();
-}
-bool has_other_load(const Scenario& scenario) {
-  return !scenario.host.others.empty();
-}
-void end_other_load(Scenario& scenario) {
-  scenario.host.others.clear();
-}
-bool has_quota(const Scenario& scenario) {
-  return any_differs<&ScenarioVm::limit_pct>(scenario);
-}
-bool counts_reads(const Scenario& scenario) {
-  return scenario.host.counts_reads;
-}
-void count_no_reads(Scenario& scenario) {
-  scenario.host.counts_reads = false;
-}
-bool has_wrong_firmware(const Scenario& scenario) {
-  return !scenario.host.firmware_distances.empty();
-}
-void repair_firmware(Scenario& scenario) {
-  scenario.host.firmware_distances.clear();
-}
-bool believes_firmware(const Scenario& scenario) {
-  return !scenario.host.distances_are_measured;
-}
-void measure_distances(Scenario& scenario) {
-  scenario.host.distances_are_measured = true;
-}
 bool has_history(const Scenario& scenario) {
   return scenario.known_minutes > 0;
 }
@@ -305,15 +254,12 @@ void drop_strategy(Scenario& scenario) {
 }
 bool has_gaps(const Scenario& scenario) {
   std::int32_t next = 0;
-  return std::any_of(scenario.host.nodes.begin(), scenario.host.nodes.end(),
-                     [&](const ScenarioNode& node) { return node.id.value != next++; });
+  return std::ranges::any_of(scenario.host.nodes,
+                             [&](const ScenarioNode& node) { return node.id.value != next++; });
 }
 void number_nodes_from_0(Scenario& scenario) {
   std::map<NodeId, NodeId> numbers;
   const auto renumber = [&](NodeId& id) { id = numbers.at(id); };
-  const auto renumber_all = [&](std::vector<NodeId>& ids) {
-    std::for_each(ids.begin(), ids.end(), renumber);
-  };
   for (ScenarioNode& node : scenario.host.nodes) {
     const NodeId next{static_cast<std::int32_t>(numbers.size())};
     numbers[node.id] = next;
@@ -325,9 +271,9 @@ void number_nodes_from_0(Scenario& scenario) {
     }
   }
   for (ScenarioVm& vm : scenario.vms) {
-    renumber_all(vm.placed_on);
-    renumber_all(vm.pinned_on);
-    renumber_all(vm.policy.nodes);
+    std::ranges::for_each(vm.placed_on, renumber);
+    std::ranges::for_each(vm.pinned_on, renumber);
+    std::ranges::for_each(vm.policy.nodes, renumber);
     for (NodeBytes& part : vm.memory_on) {
       renumber(part.node);
     }
@@ -338,84 +284,64 @@ void number_nodes_from_0(Scenario& scenario) {
     }
   }
 }
-bool starts_late(const Scenario& scenario) {
-  return any_differs<&ScenarioVm::start>(scenario);
-}
-bool stops(const Scenario& scenario) {
-  return any_differs<&ScenarioVm::stop>(scenario);
-}
 
 constexpr Feature kTable[] = {
-    {"a VM that dies", has_fault<FaultKind::kVmVanishes>, end_fault<FaultKind::kVmVanishes>},
-    {"refused pins", has_fault<FaultKind::kPinRefused>, end_fault<FaultKind::kPinRefused>},
-    {"pages that cannot move", has_fault<FaultKind::kPagesBusy>, end_fault<FaultKind::kPagesBusy>},
-    {"memory taken by others", has_fault<FaultKind::kNoMemory>, end_fault<FaultKind::kNoMemory>},
-    {"slow libvirt", has_fault<FaultKind::kSlowLibvirt>, end_fault<FaultKind::kSlowLibvirt>},
-    {"missing readings", has_fault<FaultKind::kStaleSample>, end_fault<FaultKind::kStaleSample>},
-    {"a daemon that dies", has_fault<FaultKind::kDaemonRestart>,
-     end_fault<FaultKind::kDaemonRestart>},
-    {"a node offline", has_fault<FaultKind::kNodeOffline>, end_fault<FaultKind::kNodeOffline>},
-    {"libvirt gone", has_fault<FaultKind::kLibvirtGone>, end_fault<FaultKind::kLibvirtGone>},
-    {"talk", has_talk, end_talk},
-    {"CPU time that others use", has_other_load, end_other_load},
+    fault<FaultKind::kVmVanishes>("a VM that dies"),
+    fault<FaultKind::kPinRefused>("refused pins"),
+    fault<FaultKind::kPagesBusy>("pages that cannot move"),
+    fault<FaultKind::kNoMemory>("memory taken by others"),
+    fault<FaultKind::kSlowLibvirt>("slow libvirt"),
+    fault<FaultKind::kStaleSample>("missing readings"),
+    fault<FaultKind::kDaemonRestart>("a daemon that dies"),
+    fault<FaultKind::kNodeOffline>("a node offline"),
+    fault<FaultKind::kLibvirtGone>("libvirt gone"),
+    {"talk", [](const Scenario& scenario) { return !scenario.talks.empty(); },
+     [](Scenario& scenario) { scenario.talks.clear(); }},
+    of_host<&ScenarioHost::others>("CPU time that others use"),
     {"loads that change every epoch or two", any_vm<flickers>, steady<flickers>},
     {"loads that come and go", any_vm<repeats>, steady<repeats>},
     {"irregular loads", any_vm<is_irregular>, steady<is_irregular>},
     {"a shift of load", any_vm<changes>, steady<changes>},
-    {"noise", any_differs<&ScenarioVm::noise_pct>, make_standard<&ScenarioVm::noise_pct>},
-    {"VMs that start later", starts_late, make_standard<&ScenarioVm::start>},
-    {"VMs that stop", stops, make_standard<&ScenarioVm::stop>},
+    of_vms<&ScenarioVm::noise_pct>("noise"),
+    of_vms<&ScenarioVm::start>("VMs that start later"),
+    of_vms<&ScenarioVm::stop>("VMs that stop"),
     {"a VM wider than a node", has_wide_vm, narrow},
     {"a VM larger than a node", has_large_vm, make_small},
     {"nearly full memory", is_nearly_full, add_memory},
-    {"VMs found pinned", any_differs<&ScenarioVm::pinned_on>,
-     make_standard<&ScenarioVm::pinned_on>},
-    {"memory on nodes from the start", any_differs<&ScenarioVm::placed_on>,
-     make_standard<&ScenarioVm::placed_on>},
+    of_vms<&ScenarioVm::pinned_on>("VMs found pinned"),
+    of_vms<&ScenarioVm::placed_on>("memory on nodes from the start"),
     {"memory found on a node", any_vm<is_found_far>, find_no_memory},
-    {"bound memory", any_vm<is_bound>, free_memory},
-    {"huge pages", sets_huge_pages_aside, set_no_huge_pages_aside},
+    of_vms<&ScenarioVm::numatune>("bound memory"),
+    {"huge pages", [](const Scenario& scenario) { return has_huge_pages(scenario.host); },
+     set_no_huge_pages_aside},
     {"unequal shares", shares_differ, make_standard<&ScenarioVm::shares>},
-    {"CPU quotas", has_quota, make_standard<&ScenarioVm::limit_pct>},
-    {"reserved CPU time", any_policy_differs<&VmPolicy::reservation_permille>,
-     make_policy_standard<&VmPolicy::reservation_permille>},
-    {"another use by QEMU than 0.015", any_differs<&ScenarioVm::qemu>,
-     make_standard<&ScenarioVm::qemu>},
-    {"a price of remote memory", any_policy_differs<&VmPolicy::locality_weight_pct>,
-     make_policy_standard<&VmPolicy::locality_weight_pct>},
-    {"counted reads", counts_reads, count_no_reads},
+    of_vms<&ScenarioVm::limit_pct>("CPU quotas"),
+    of_policies<&VmPolicy::reservation_permille>("reserved CPU time"),
+    of_vms<&ScenarioVm::qemu>("another use by QEMU than 0.015"),
+    of_policies<&VmPolicy::locality_weight_pct>("a price of remote memory"),
+    of_host<&ScenarioHost::counts_reads>("counted reads"),
     {"a known history", has_history, forget_history},
-    {"another stall than 0.3", any_differs<&ScenarioVm::stall>, make_standard<&ScenarioVm::stall>},
-    {"guest cells", any_differs<&ScenarioVm::cells>, make_standard<&ScenarioVm::cells>},
-    {"a group that belongs together", any_policy_differs<&VmPolicy::affinity_group>,
-     make_policy_standard<&VmPolicy::affinity_group>},
-    {"a group that belongs apart", any_policy_differs<&VmPolicy::anti_affinity_group>,
-     make_policy_standard<&VmPolicy::anti_affinity_group>},
-    {"a hard group", any_policy_differs<&VmPolicy::anti_affinity_hard>,
-     make_policy_standard<&VmPolicy::anti_affinity_hard>},
-    {"VMs with a mask of nodes", any_policy_differs<&VmPolicy::nodes>,
-     make_policy_standard<&VmPolicy::nodes>},
-    {"VMs that must not move", any_policy_differs<&VmPolicy::do_not_move>,
-     make_policy_standard<&VmPolicy::do_not_move>},
-    {"a memory mode", any_policy_differs<&VmPolicy::memory_mode>,
-     make_policy_standard<&VmPolicy::memory_mode>},
-    {"VMs split by memory", any_policy_differs<&VmPolicy::consolidate>,
-     make_policy_standard<&VmPolicy::consolidate>},
+    of_vms<&ScenarioVm::stall>("another stall than 0.3"),
+    of_vms<&ScenarioVm::cells>("guest cells"),
+    of_policies<&VmPolicy::affinity_group>("a group that belongs together"),
+    of_policies<&VmPolicy::anti_affinity_group>("a group that belongs apart"),
+    of_policies<&VmPolicy::anti_affinity_hard>("a hard group"),
+    of_policies<&VmPolicy::nodes>("VMs with a mask of nodes"),
+    of_policies<&VmPolicy::do_not_move>("VMs that must not move"),
+    of_policies<&VmPolicy::memory_mode>("a memory mode"),
+    of_policies<&VmPolicy::consolidate>("VMs split by memory"),
     {"a strategy", has_strategy, drop_strategy},
-    {"a CPU binding", any_policy_differs<&VmPolicy::cpu_binding>,
-     make_policy_standard<&VmPolicy::cpu_binding>},
-    {"a CPU policy", any_policy_differs<&VmPolicy::cpu_policy>,
-     make_policy_standard<&VmPolicy::cpu_policy>},
-    {"a class of CPU time", any_policy_differs<&VmPolicy::cpu_class>,
-     make_policy_standard<&VmPolicy::cpu_class>},
-    {"a memoryless node", any_node<is_memoryless>, complete<is_memoryless>},
-    {"a node without CPUs", any_node<is_cpuless>, complete<is_cpuless>},
-    {"uneven nodes", nodes_differ, make_nodes_alike},
+    of_policies<&VmPolicy::cpu_binding>("a CPU binding"),
+    of_policies<&VmPolicy::cpu_policy>("a CPU policy"),
+    of_policies<&VmPolicy::cpu_class>("a class of CPU time"),
+    {"a memoryless node", any_node<is_memoryless>, make_alike<is_memoryless>},
+    {"a node without CPUs", any_node<is_cpuless>, make_alike<is_cpuless>},
+    {"uneven nodes", nodes_differ, make_alike<is_complete>},
     {"SMT", any_node<shares_cores>, set_nodes<&ScenarioNode::threads_per_core, 1>},
     {"several caches a node", any_node<has_caches>, set_nodes<&ScenarioNode::caches, 1>},
     {"nodes of one core", any_node<has_one_core>, widen_cores},
-    {"wrong distances in the firmware", has_wrong_firmware, repair_firmware},
-    {"decisions by the firmware's distances", believes_firmware, measure_distances},
+    of_host<&ScenarioHost::firmware_distances>("wrong distances in the firmware"),
+    of_host<&ScenarioHost::distances_are_measured>("decisions by the firmware's distances"),
     {"uneven distances", distances_differ, make_distances_alike},
     {"gaps in the numbers of nodes", has_gaps, number_nodes_from_0},
 };
