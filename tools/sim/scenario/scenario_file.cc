@@ -24,12 +24,14 @@ constexpr std::size_t kLargestFile = std::size_t{1024} * 1024;
 constexpr Range kEpochs{0, 1'000'000};
 constexpr std::int64_t kMostNodes = 64;
 constexpr std::int64_t kMostVms = 10'000;
+constexpr Range kNodeNumbers{0, 1023};
+constexpr Range kCores{0, 1024};
+constexpr Range kThreadsPerCore{1, 8};
 constexpr std::string_view kStandardInput = "-";
 constexpr std::int64_t kLongestFault = 10'000;
 constexpr std::int64_t kMostWakeups = 10'000'000;
 constexpr std::int64_t kStandardEpochs = 300;
 constexpr std::int64_t kStandardFault = 10;
-constexpr std::int64_t kRemoteDistance = 21;
 constexpr std::int64_t kMostKnownMinutes = 14 * 24 * 60;
 
 /// One function per table of a scenario file and per kind of value.
@@ -45,10 +47,10 @@ class ScenarioParser {
                            "known_minutes", "preset", "host", "options", "vm", "talk", "fault"});
     scenario_.description = top.text("description").value_or("");
     scenario_.not_first_because = top.text("not_first_because").value_or("");
-    scenario_.seed = static_cast<std::uint64_t>(top.integer("seed", {0, INT64_MAX}, 1));
+    top.set("seed", {0, INT64_MAX}, scenario_.seed);
     scenario_.epochs = top.integer("epochs", {1, kEpochs.largest}, kStandardEpochs);
     scenario_.strategy = read_strategy(top).value_or(scenario_.strategy);
-    scenario_.known_minutes = top.integer("known_minutes", {0, kMostKnownMinutes}, 0);
+    top.set("known_minutes", {0, kMostKnownMinutes}, scenario_.known_minutes);
     top.require("host");
     if (const toml::table* host = top.table("host")) {
       read_host(*host);
@@ -58,8 +60,7 @@ class ScenarioParser {
     if (const toml::table* options = top.table("options")) {
       read_options(*options);
     }
-    const std::vector<const toml::table*> vms = top.tables("vm");
-    for (const toml::table* vm : vms) {
+    for (const toml::table* vm : top.tables("vm")) {
       read_vms(*vm);
     }
     if (static_cast<std::int64_t>(scenario_.vms.size()) > kMostVms) {
@@ -101,12 +102,11 @@ class ScenarioParser {
       return;
     }
     ScenarioNode standard;
-    standard.cores = static_cast<std::int32_t>(host.integer("cores_per_node", {0, 1024}, 0));
-    standard.threads_per_core =
-        static_cast<std::int32_t>(host.integer("threads_per_core", {1, 8}, 1));
+    host.set("cores_per_node", kCores, standard.cores);
+    host.set("threads_per_core", kThreadsPerCore, standard.threads_per_core);
     standard.memory = host.size("memory_per_node").value_or(Bytes{});
     standard.huge_pages = host.size("huge_pages_per_node").value_or(Bytes{});
-    standard.caches = static_cast<std::int32_t>(host.integer("caches_per_node", {1, 64}, 1));
+    host.set("caches_per_node", {1, 64}, standard.caches);
     if (alike) {
       host.require("cores_per_node");
       host.require("memory_per_node");
@@ -138,10 +138,10 @@ class ScenarioParser {
       const TableReader reader(problems_, *table, " in [[host.node]]",
                                {"id", "cores", "threads_per_core", "memory", "huge_pages"});
       ScenarioNode node = standard;
-      node.id = NodeId{static_cast<std::int32_t>(reader.integer("id", {next_id, 1023}, next_id))};
-      node.cores = static_cast<std::int32_t>(reader.integer("cores", {0, 1024}, standard.cores));
-      node.threads_per_core = static_cast<std::int32_t>(
-          reader.integer("threads_per_core", {1, 8}, standard.threads_per_core));
+      node.id.value = next_id;
+      reader.set("id", {next_id, kNodeNumbers.largest}, node.id.value);
+      reader.set("cores", kCores, node.cores);
+      reader.set("threads_per_core", kThreadsPerCore, node.threads_per_core);
       node.memory = reader.size("memory").value_or(standard.memory);
       node.huge_pages = reader.size("huge_pages").value_or(standard.huge_pages);
       check_huge_pages(reader, "huge_pages", node);
@@ -154,15 +154,9 @@ class ScenarioParser {
   }
 
   void read_distances(const TableReader& host) {
-    const std::size_t count = scenario_.host.nodes.size();
-    std::vector<std::int32_t>& distances = scenario_.host.distances;
-    if (host.has("distances")) {
-      distances = read_matrix(host, "distances");
-    } else {
-      for (std::size_t i = 0; i < count * count; ++i) {
-        distances.push_back(i % (count + 1) == 0 ? kLocalDistance : kRemoteDistance);
-      }
-    }
+    scenario_.host.distances = host.has("distances")
+                                   ? read_matrix(host, "distances")
+                                   : even_distances(scenario_.host.nodes.size(), kRemoteDistance);
     if (host.has("firmware_distances")) {
       scenario_.host.firmware_distances = read_matrix(host, "firmware_distances");
     }
@@ -208,13 +202,10 @@ class ScenarioParser {
                              {"node", "from", "until", "pct"});
     reader.require("pct");
     OtherLoad other;
-    if (const auto node = reader.integer("node", {0, 1023})) {
-      other.node = NodeId{static_cast<std::int32_t>(*node)};
-      check_node(reader, "node", *other.node);
-    }
-    other.from = reader.integer("from", kEpochs, 0);
+    other.node = read_node(reader);
+    reader.set("from", kEpochs, other.from);
     other.until = reader.integer("until", kEpochs);
-    other.pct = reader.integer("pct", {0, 1'000'000}, 0);
+    reader.set("pct", {0, 1'000'000}, other.pct);
     scenario_.host.others.push_back(other);
   }
 
@@ -302,14 +293,14 @@ class ScenarioParser {
     if (vm.memory < kSimPage) {
       reader.complain("memory", "a VM needs at least 2MiB of memory");
     }
-    vm.start = reader.integer("start", kEpochs, 0);
+    reader.set("start", kEpochs, vm.start);
     vm.stop = reader.integer("stop", {vm.start + 1, kEpochs.largest});
-    vm.shares = static_cast<std::int32_t>(reader.integer("shares", {1, 10'000}, vm.shares));
+    reader.set("shares", {1, 10'000}, vm.shares);
     vm.limit_pct = reader.integer("limit", {1, 102'400});
-    vm.noise_pct = reader.integer("noise", {0, 100}, 0);
+    reader.set("noise", {0, 100}, vm.noise_pct);
     vm.stall = reader.share("stall").value_or(vm.stall);
     vm.qemu = reader.share("qemu").value_or(vm.qemu);
-    vm.cells = static_cast<std::int32_t>(reader.integer("cells", {0, vm.vcpus}, 0));
+    reader.set("cells", {0, vm.vcpus}, vm.cells);
     vm.huge_pages = reader.truth("huge_pages");
     read_load(reader, vm);
     read_places(reader, vm);
@@ -340,12 +331,12 @@ class ScenarioParser {
       LoadStep step;
       step.from =
           reader.integer("from", {earliest, kEpochs.largest}, std::max<std::int64_t>(earliest, 0));
-      step.pct = reader.integer("pct", {0, 100}, 0);
+      reader.set("pct", {0, 100}, step.pct);
       vm.load.push_back(step);
       earliest = step.from + 1;
     }
-    vm.load_repeats = vm_reader.integer("load_repeats",
-                                        {std::max<std::int64_t>(earliest, 0), kEpochs.largest}, 0);
+    vm_reader.set("load_repeats", {std::max<std::int64_t>(earliest, 0), kEpochs.largest},
+                  vm.load_repeats);
     if (const toml::table* table = vm_reader.table("on_off")) {
       read_on_off(*table, vm);
     }
@@ -378,15 +369,13 @@ class ScenarioParser {
   void read_places(const TableReader& reader, ScenarioVm& vm) {
     vm.pinned_on = reader.nodes("pinned_on");
     for (const NodeId node : vm.pinned_on) {
-      const ScenarioNode* known = check_node(reader, "pinned_on", node);
+      check_node(reader, "pinned_on", node);
+      const ScenarioNode* known = find_node(scenario_.host, node);
       if (known != nullptr && known->cores == 0) {
         reader.complain("pinned_on", fmt::format("node {} has no CPUs", node.value));
       }
     }
-    vm.placed_on = reader.nodes("placed_on");
-    for (const NodeId node : vm.placed_on) {
-      (void)check_node(reader, "placed_on", node);  // complains itself
-    }
+    vm.placed_on = read_node_list(reader, "placed_on");
     const toml::table* memory = reader.table("memory_on");
     if (memory == nullptr) {
       return;
@@ -430,10 +419,7 @@ class ScenarioParser {
     if (apart && group.empty()) {
       reader.complain("anti_affinity", "'anti_affinity' needs a 'group'");
     }
-    vm.policy.nodes = reader.nodes("nodes");
-    for (const NodeId node : vm.policy.nodes) {
-      (void)check_node(reader, "nodes", node);  // complains itself
-    }
+    vm.policy.nodes = read_node_list(reader, "nodes");
     if (const auto mode = choice(reader, "numatune", NumatuneMode::kStrict)) {
       vm.numatune = *mode;
       if (vm.memory_on.empty()) {
@@ -468,7 +454,7 @@ class ScenarioParser {
     reader.require("between");
     reader.require("wakeups_per_second");
     ScenarioTalk talk;
-    talk.wakeups_per_second = reader.integer("wakeups_per_second", {0, kMostWakeups}, 0);
+    reader.set("wakeups_per_second", {0, kMostWakeups}, talk.wakeups_per_second);
     const toml::array* names = reader.array("between");
     for (std::size_t i = 0; names != nullptr && i < names->size(); ++i) {
       const auto name = names->get(i)->value<std::string>();
@@ -499,7 +485,7 @@ class ScenarioParser {
     }
     Fault fault;
     fault.kind = *kind;
-    fault.epoch = reader.integer("epoch", kEpochs, 0);
+    reader.set("epoch", kEpochs, fault.epoch);
     fault.epochs = reader.integer("epochs", {1, kLongestFault},
                                   fault.kind == FaultKind::kDaemonRestart ? 1 : kStandardFault);
     if (const std::optional<std::string> name = reader.text("vm")) {
@@ -513,12 +499,9 @@ class ScenarioParser {
             "vm", fmt::format("there is no VM named '{}'{}", *name, did_you_mean(*name, names)));
       }
     }
-    if (const auto node = reader.integer("node", {0, 1023})) {
-      fault.node = NodeId{static_cast<std::int32_t>(*node)};
-      (void)check_node(reader, "node", *fault.node);  // complains itself
-    }
+    fault.node = read_node(reader);
     if (fault.kind == FaultKind::kNodeOffline) {
-      fault.cores = static_cast<std::int32_t>(reader.integer("cores", {1, 1024}, 0));
+      reader.set("cores", {1, kCores.largest}, fault.cores);
     } else if (reader.has("cores")) {
       reader.complain("cores", fmt::format("a fault '{}' has no 'cores'", name_of(fault.kind)));
     }
@@ -526,66 +509,81 @@ class ScenarioParser {
     scenario_.faults.push_back(fault);
   }
 
-  void check_victim(const TableReader& reader, const Fault& fault) {
-    enum class Victim { kNone, kVm, kNode, kVmOrNode, kMaybeVm, kMaybeVmOrNode };
-    const Victim victim = [&] {
-      switch (fault.kind) {
-        case FaultKind::kVmVanishes:
-        case FaultKind::kPinRefused:
-        case FaultKind::kPagesBusy:
-          return Victim::kVm;
-        case FaultKind::kNodeOffline:
-          return Victim::kNode;
-        case FaultKind::kNoMemory:
-          return Victim::kVmOrNode;
-        case FaultKind::kSlowLibvirt:
-          return Victim::kMaybeVm;
-        case FaultKind::kStaleSample:
-          return Victim::kMaybeVmOrNode;
-        case FaultKind::kDaemonRestart:
-        case FaultKind::kLibvirtGone:
-          break;
-      }
-      return Victim::kNone;
-    }();
-    const bool may_have_vm = victim != Victim::kNone && victim != Victim::kNode;
-    const bool may_have_node =
-        victim == Victim::kNode || victim == Victim::kVmOrNode || victim == Victim::kMaybeVmOrNode;
-    const bool needs_one =
-        victim == Victim::kVm || victim == Victim::kNode || victim == Victim::kVmOrNode;
+  /// What a fault is about.
+  struct Victim {
+    bool may_be_vm = false;
+    bool may_be_node = false;
+    bool is_needed = false;
+  };
+  static Victim victim_of(FaultKind kind) {
+    switch (kind) {
+      case FaultKind::kVmVanishes:
+      case FaultKind::kPinRefused:
+      case FaultKind::kPagesBusy:
+        return {.may_be_vm = true, .is_needed = true};
+      case FaultKind::kNodeOffline:
+        return {.may_be_node = true, .is_needed = true};
+      case FaultKind::kNoMemory:
+        return {.may_be_vm = true, .may_be_node = true, .is_needed = true};
+      case FaultKind::kSlowLibvirt:
+        return {.may_be_vm = true};
+      case FaultKind::kStaleSample:
+        return {.may_be_vm = true, .may_be_node = true};
+      case FaultKind::kDaemonRestart:
+      case FaultKind::kLibvirtGone:
+        break;
+    }
+    return {};
+  }
+
+  static void check_victim(const TableReader& reader, const Fault& fault) {
+    const Victim victim = victim_of(fault.kind);
     for (const auto& [key, allowed] :
-         {std::pair("vm", may_have_vm), std::pair("node", may_have_node)}) {
+         {std::pair("vm", victim.may_be_vm), std::pair("node", victim.may_be_node)}) {
       if (!allowed && reader.has(key)) {
         reader.complain(key, fmt::format("a fault '{}' has no '{}'", name_of(fault.kind), key));
       }
     }
     const bool has_vm = reader.has("vm");
-    if (needs_one && !has_vm && !reader.has("node")) {
+    if (victim.is_needed && !has_vm && !reader.has("node")) {
       reader.complain("kind", fmt::format("a fault '{}' needs a '{}'", name_of(fault.kind),
-                                          may_have_node ? "node" : "vm"));
+                                          victim.may_be_node ? "node" : "vm"));
     }
-    if (may_have_node && has_vm && reader.has("node")) {
+    if (victim.may_be_node && has_vm && reader.has("node")) {
       reader.complain("node", "a fault is about a 'vm' or a 'node', not both");
     }
   }
 
-  const ScenarioNode* check_node(const TableReader& reader, std::string_view key, NodeId id) {
-    for (const ScenarioNode& node : scenario_.host.nodes) {
-      if (node.id == id) {
-        return &node;
-      }
+  void check_node(const TableReader& reader, std::string_view key, NodeId id) const {
+    if (find_node(scenario_.host, id) == nullptr) {
+      reader.complain(key, fmt::format("there is no node {}", id.value));
     }
-    reader.complain(key, fmt::format("there is no node {}", id.value));
-    return nullptr;
+  }
+
+  [[nodiscard]] std::optional<NodeId> read_node(const TableReader& reader) const {
+    const auto number = reader.integer("node", kNodeNumbers);
+    if (!number) {
+      return std::nullopt;
+    }
+    const NodeId node{static_cast<std::int32_t>(*number)};
+    check_node(reader, "node", node);
+    return node;
+  }
+
+  [[nodiscard]] std::vector<NodeId> read_node_list(const TableReader& reader,
+                                                   std::string_view key) const {
+    std::vector<NodeId> nodes = reader.nodes(key);
+    for (const NodeId node : nodes) {
+      check_node(reader, key, node);
+    }
+    return nodes;
   }
 
   [[nodiscard]] std::optional<std::size_t> find_vm(std::string_view name) const {
-    for (std::size_t i = 0; i < scenario_.vms.size(); ++i) {
-      if (scenario_.vms[i].name == name) {
-        return i;
-      }
-    }
-    return std::nullopt;
+    const auto found = std::ranges::find(scenario_.vms, name, &ScenarioVm::name);
+    return found == scenario_.vms.end()
+               ? std::nullopt
+               : std::optional(static_cast<std::size_t>(found - scenario_.vms.begin()));
   }
 
   Problems& problems_;

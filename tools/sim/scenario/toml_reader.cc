@@ -37,7 +37,7 @@ TableReader::TableReader(Problems& problems, const toml::table& table, std::stri
                          const std::vector<std::string_view>& keys)
     : problems_(problems), table_(table), where_(std::move(where)) {
   for (const auto& [key, node] : table_) {
-    if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
+    if (std::ranges::find(keys, key.str()) == keys.end()) {
       problems_.add(key.source().begin.line, fmt::format("there is no key '{}'{}{}", key.str(),
                                                          where_, did_you_mean(key.str(), keys)));
     }
@@ -45,12 +45,8 @@ TableReader::TableReader(Problems& problems, const toml::table& table, std::stri
 }
 
 std::uint32_t TableReader::line(std::string_view key) const {
-  for (const auto& [own, node] : table_) {
-    if (own.str() == key) {
-      return own.source().begin.line;
-    }
-  }
-  return table_.source().begin.line;
+  const auto found = table_.find(key);
+  return (found == table_.end() ? table_.source() : found->first.source()).begin.line;
 }
 
 void TableReader::require(std::string_view key) const {
@@ -64,15 +60,11 @@ void TableReader::wrong_kind(std::string_view key, std::string_view wanted) cons
 }
 
 std::optional<std::int64_t> TableReader::integer(std::string_view key, Range range) const {
-  const toml::node* node = table_.get(key);
-  if (node == nullptr) {
+  const auto* const number = node<std::int64_t>(key, "an integer");
+  if (number == nullptr) {
     return std::nullopt;
   }
-  if (!node->is_integer()) {
-    wrong_kind(key, "an integer");
-    return std::nullopt;
-  }
-  const std::int64_t value = node->as_integer()->get();
+  const std::int64_t value = number->get();
   if (value < range.smallest || value > range.largest) {
     complain(key, fmt::format("'{}' = {} is out of range, it goes from {} to {}", key, value,
                               range.smallest, range.largest));
@@ -82,27 +74,13 @@ std::optional<std::int64_t> TableReader::integer(std::string_view key, Range ran
 }
 
 std::optional<std::string> TableReader::text(std::string_view key) const {
-  const toml::node* node = table_.get(key);
-  if (node == nullptr) {
-    return std::nullopt;
-  }
-  if (!node->is_string()) {
-    wrong_kind(key, "a string");
-    return std::nullopt;
-  }
-  return node->as_string()->get();
+  const auto* const text = node<std::string>(key, "a string");
+  return text == nullptr ? std::nullopt : std::optional(text->get());
 }
 
 bool TableReader::truth(std::string_view key) const {
-  const toml::node* node = table_.get(key);
-  if (node == nullptr) {
-    return false;
-  }
-  if (!node->is_boolean()) {
-    wrong_kind(key, "true or false");
-    return false;
-  }
-  return node->as_boolean()->get();
+  const auto* const truth = node<bool>(key, "true or false");
+  return truth != nullptr && truth->get();
 }
 
 std::optional<Permille> TableReader::share(std::string_view key) const {
@@ -162,7 +140,7 @@ std::optional<std::size_t> TableReader::word(std::string_view key,
   if (!written) {
     return std::nullopt;
   }
-  const auto found = std::find(words.begin(), words.end(), *written);
+  const auto found = std::ranges::find(words, *written);
   if (found == words.end()) {
     complain(key, fmt::format("'{}' = '{}' must be one of {}{}", key, *written,
                               fmt::join(words, ", "), did_you_mean(*written, words)));
@@ -172,19 +150,11 @@ std::optional<std::size_t> TableReader::word(std::string_view key,
 }
 
 const toml::table* TableReader::table(std::string_view key) const {
-  const toml::node* node = table_.get(key);
-  if (node != nullptr && !node->is_table()) {
-    wrong_kind(key, "a table");
-  }
-  return node == nullptr ? nullptr : node->as_table();
+  return node<toml::table>(key, "a table");
 }
 
 const toml::array* TableReader::array(std::string_view key) const {
-  const toml::node* node = table_.get(key);
-  if (node != nullptr && !node->is_array()) {
-    wrong_kind(key, "an array");
-  }
-  return node == nullptr ? nullptr : node->as_array();
+  return node<toml::array>(key, "an array");
 }
 
 std::vector<const toml::table*> TableReader::tables(std::string_view key) const {

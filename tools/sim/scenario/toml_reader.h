@@ -7,6 +7,7 @@
 /// default, so that one run finds all problems.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,6 +52,11 @@ class TableReader {
                                      std::int64_t standard) const {
     return integer(key, range).value_or(standard);
   }
+  /// Sets `number`, which must have room for the range, if the table has the key.
+  template <std::integral Number>
+  void set(std::string_view key, Range range, Number& number) const {
+    number = static_cast<Number>(integer(key, range, static_cast<std::int64_t>(number)));
+  }
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] bool truth(std::string_view key) const;  ///< false if missing
   /// Returns a share from 0 to 1, in thousandths.
@@ -69,6 +75,15 @@ class TableReader {
 
  private:
   void wrong_kind(std::string_view key, std::string_view wanted) const;
+  /// Returns the key's node, or null if it is missing or of another kind, which is a problem.
+  template <class T>
+  [[nodiscard]] const auto* node(std::string_view key, std::string_view wanted) const {
+    const auto* const as_wanted = table_.get_as<T>(key);
+    if (as_wanted == nullptr && has(key)) {
+      wrong_kind(key, wanted);
+    }
+    return as_wanted;
+  }
 
   Problems& problems_;
   const toml::table& table_;
