@@ -19,8 +19,7 @@ void take_hinting_fault(HostState& host, SimVm& vm, std::int64_t page,
   if (!from) {
     return;
   }
-  std::size_t user = runnable[static_cast<std::size_t>(
-      vm.users.below(static_cast<std::int64_t>(runnable.size())))];
+  std::size_t user = runnable[vm.users.index(runnable.size())];
   if (vm.spec.cells > 1) {
     const auto in_cell = [&](std::size_t vcpu) {
       const std::size_t cell = cell_of(vm, vcpu);

@@ -137,8 +137,7 @@ void SimLoadBalancer::pull(Host& host) {
       }
     }
     if (!nearest.empty()) {
-      const auto which = random_.below(static_cast<std::int64_t>(nearest.size()));
-      host.move(thread, nearest[static_cast<std::size_t>(which)]);
+      host.move(thread, nearest[random_.index(nearest.size())]);
       pulled_from[from] = true;
     }
   }

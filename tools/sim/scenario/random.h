@@ -5,6 +5,7 @@
 /// of state, integers only, so that equal seeds give equal runs with every library and compiler.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace vmnuma::tools {
@@ -25,6 +26,10 @@ class Random {
   /// does not matter.
   [[nodiscard]] std::int64_t below(std::int64_t bound) {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(bound));
+  }
+  /// Returns an index of something with `size` elements.
+  [[nodiscard]] std::size_t index(std::size_t size) {
+    return static_cast<std::size_t>(below(static_cast<std::int64_t>(size)));
   }
 
  private:

@@ -11,7 +11,7 @@ namespace vmnuma::tools {
 
 template <class T>
 [[nodiscard]] T one_of(Random& random, std::initializer_list<T> values) {
-  return *(values.begin() + random.below(static_cast<std::int64_t>(values.size())));
+  return values.begin()[random.index(values.size())];
 }
 
 [[nodiscard]] inline bool chance(Random& random, std::int64_t pct) {
@@ -23,7 +23,9 @@ template <class T>
 [[nodiscard]] ScenarioHost random_host(Random& random);
 
 enum class LoadShape { kSteady, kBurst, kOnOff, kAntiPhase, kShift, kChurn, kIrregular };
-inline constexpr std::int64_t kLoadShapes = 7;
+[[nodiscard]] inline LoadShape random_shape(Random& random) {
+  return static_cast<LoadShape>(random.below(7));
+}
 
 /// Gives the VM a load of that shape. `which` distinguishes VMs with opposite phases.
 void draw_load(ScenarioVm& vm, LoadShape shape, std::size_t which, std::int64_t epochs,

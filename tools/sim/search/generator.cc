@@ -12,47 +12,41 @@ namespace vmnuma::tools {
 
 namespace {
 
-std::vector<std::int32_t> flat(std::size_t nodes, std::int32_t remote) {
+/// Returns the distances of a host, node by node.
+template <class Distance>
+std::vector<std::int32_t> distances_of(std::size_t nodes, const Distance& distance) {
   std::vector<std::int32_t> distances;
-  for (std::size_t i = 0; i < nodes * nodes; ++i) {
-    distances.push_back(i % (nodes + 1) == 0 ? kLocalDistance : remote);
+  for (std::size_t from = 0; from < nodes; ++from) {
+    for (std::size_t to = 0; to < nodes; ++to) {
+      distances.push_back(distance(from, to));
+    }
   }
   return distances;
 }
 
 /// Returns the distances of a ring: ten more per step.
 std::vector<std::int32_t> ring(std::size_t nodes) {
-  std::vector<std::int32_t> distances;
-  for (std::size_t from = 0; from < nodes; ++from) {
-    for (std::size_t to = 0; to < nodes; ++to) {
-      const std::size_t apart = from > to ? from - to : to - from;
-      distances.push_back(
-          static_cast<std::int32_t>(10 + 10 * std::min({apart, nodes - apart, std::size_t{20}})));
-    }
-  }
-  return distances;
+  return distances_of(nodes, [nodes](std::size_t from, std::size_t to) {
+    const std::size_t apart = from > to ? from - to : to - from;
+    return static_cast<std::int32_t>(10 + 10 * std::min({apart, nodes - apart, std::size_t{20}}));
+  });
 }
 
 /// Returns the distances of a host of which each half is a package.
 std::vector<std::int32_t> sub_numa(std::size_t nodes) {
-  std::vector<std::int32_t> distances;
-  for (std::size_t from = 0; from < nodes; ++from) {
-    for (std::size_t to = 0; to < nodes; ++to) {
-      const bool same_package = from / (nodes / 2) == to / (nodes / 2);
-      distances.push_back(from == to ? 10 : same_package ? 12 : 32);
-    }
-  }
-  return distances;
-}
-
-std::size_t random_vm_index(const Scenario& scenario, Random& random) {
-  return static_cast<std::size_t>(random.below(static_cast<std::int64_t>(scenario.vms.size())));
+  return distances_of(nodes, [nodes](std::size_t from, std::size_t to) {
+    const bool same_package = from / (nodes / 2) == to / (nodes / 2);
+    return from == to ? 10 : same_package ? 12 : 32;
+  });
 }
 
 NodeId random_node(const ScenarioHost& host, Random& random) {
-  return host
-      .nodes[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(host.nodes.size())))]
-      .id;
+  return host.nodes[random.index(host.nodes.size())].id;
+}
+
+PlacementStrategy random_strategy(Random& random) {
+  return one_of(random, {PlacementStrategy::kMostAllocated, PlacementStrategy::kLeastAllocated,
+                         PlacementStrategy::kDistributeEvenly});
 }
 
 }  // namespace
@@ -70,7 +64,7 @@ ScenarioHost random_host(Random& random) {
     node.id = NodeId{i};
     host.nodes.push_back(node);
   }
-  host.distances = flat(host.nodes.size(), one_of(random, {12, 21, 21, 32}));
+  host.distances = even_distances(host.nodes.size(), one_of(random, {12, 21, 21, 32}));
   if (count > 1) {
     switch (random.below(8)) {
       case 0:  // uneven
@@ -130,7 +124,7 @@ ScenarioHost random_host(Random& random) {
 }
 
 void draw_firmware(ScenarioHost& host, Random& random) {
-  host.firmware_distances = flat(host.nodes.size(), one_of(random, {12, 21, 32}));
+  host.firmware_distances = even_distances(host.nodes.size(), one_of(random, {12, 21, 32}));
   if (host.firmware_distances == host.distances) {
     host.firmware_distances.clear();
   }
@@ -201,12 +195,8 @@ void draw_load(ScenarioVm& vm, LoadShape shape, std::size_t which, std::int64_t 
 }
 
 ScenarioVm random_vm(const ScenarioHost& host, Random& random) {
-  std::int64_t cores = 0;
-  Bytes memory;
-  for (const ScenarioNode& node : host.nodes) {
-    cores = std::max<std::int64_t>(cores, node.cores);
-    memory = std::max(memory, node.memory);
-  }
+  const std::int64_t cores = std::ranges::max(host.nodes, {}, &ScenarioNode::cores).cores;
+  const Bytes memory = std::ranges::max(host.nodes, {}, &ScenarioNode::memory).memory;
   ScenarioVm vm;
   const std::int64_t most = chance(random, 20) ? cores * 2 : cores;
   vm.vcpus = static_cast<std::int32_t>(1 + random.below(std::max<std::int64_t>(most, 1)));
@@ -313,9 +303,7 @@ void draw_rule(ScenarioVm& vm, const ScenarioHost& host, Random& random) {
       policy.consolidate = false;
       break;
     case 6:
-      policy.strategy =
-          one_of(random, {PlacementStrategy::kMostAllocated, PlacementStrategy::kLeastAllocated,
-                          PlacementStrategy::kDistributeEvenly});
+      policy.strategy = random_strategy(random);
       break;
     case 7:
     case 8:
@@ -342,9 +330,7 @@ Scenario with_rules(Scenario scenario, Random& random) {
     }
   }
   if (chance(random, 20)) {
-    scenario.strategy =
-        one_of(random, {PlacementStrategy::kMostAllocated, PlacementStrategy::kLeastAllocated,
-                        PlacementStrategy::kDistributeEvenly});
+    scenario.strategy = random_strategy(random);
   }
   scenario.host.distances_are_measured = !chance(random, 20);
   repair(scenario);
@@ -355,13 +341,12 @@ Fault random_fault(const Scenario& scenario, Random& random) {
   Fault fault;
   fault.epoch = random.below(std::max<std::int64_t>(scenario.epochs * 2 / 3, 1));
   fault.epochs = one_of<std::int64_t>(random, {1, 3, 10, 30});
-  fault.kind = kValuesOf<FaultKind>[static_cast<std::size_t>(
-      random.below(static_cast<std::int64_t>(kValuesOf<FaultKind>.size())))];
+  fault.kind = kValuesOf<FaultKind>[random.index(kValuesOf<FaultKind>.size())];
   switch (fault.kind) {
     case FaultKind::kVmVanishes:
     case FaultKind::kPinRefused:
     case FaultKind::kPagesBusy:
-      fault.vm = random_vm_index(scenario, random);
+      fault.vm = random.index(scenario.vms.size());
       break;
     case FaultKind::kNodeOffline:
       fault.node = random_node(scenario.host, random);
@@ -371,12 +356,12 @@ Fault random_fault(const Scenario& scenario, Random& random) {
       if (chance(random, 70)) {
         fault.node = random_node(scenario.host, random);
       } else {
-        fault.vm = random_vm_index(scenario, random);
+        fault.vm = random.index(scenario.vms.size());
       }
       break;
     case FaultKind::kSlowLibvirt:
       if (chance(random, 50)) {
-        fault.vm = random_vm_index(scenario, random);
+        fault.vm = random.index(scenario.vms.size());
       }
       break;
     case FaultKind::kStaleSample:
@@ -387,7 +372,7 @@ Fault random_fault(const Scenario& scenario, Random& random) {
         case 1:
           break;
         default:
-          fault.vm = random_vm_index(scenario, random);
+          fault.vm = random.index(scenario.vms.size());
           break;
       }
       break;
@@ -411,7 +396,7 @@ Scenario random_scenario(Random& random) {
   }
   // vCPUs in per cent of cores.
   const std::int64_t wanted = cores * one_of<std::int64_t>(random, {40, 70, 100, 100, 130, 180});
-  const auto shape = static_cast<LoadShape>(random.below(kLoadShapes));
+  const LoadShape shape = random_shape(random);
   const bool mixed = chance(random, 30);
   const bool arrive_together = chance(random, 25);
   const std::int64_t arrival = 1 + random.below(scenario.epochs / 3);
@@ -423,8 +408,7 @@ Scenario random_scenario(Random& random) {
     if (arrive_together) {
       vm.start = arrival;
     }
-    draw_load(vm, mixed ? static_cast<LoadShape>(random.below(kLoadShapes)) : shape, i,
-              scenario.epochs, random);
+    draw_load(vm, mixed ? random_shape(random) : shape, i, scenario.epochs, random);
     if (piled_up) {
       vm.placed_on = {scenario.host.nodes.front().id};
     }

@@ -50,14 +50,9 @@ void mutate_host(Scenario& scenario, Random& random) {
     case 6:
       draw_firmware(host, random);
       break;
-    default: {
-      const std::int32_t remote = one_of(random, {12, 21, 32});
-      const std::size_t count = host.nodes.size();
-      for (std::size_t i = 0; i < host.distances.size(); ++i) {
-        host.distances[i] = i % (count + 1) == 0 ? kLocalDistance : remote;
-      }
+    default:
+      host.distances = even_distances(host.nodes.size(), one_of(random, {12, 21, 32}));
       break;
-    }
   }
 }
 
@@ -71,8 +66,7 @@ void mutate_vm(ScenarioVm& vm, std::size_t which, const Scenario& scenario, Rand
       break;
     case 2:
     case 3:
-      draw_load(vm, static_cast<LoadShape>(random.below(kLoadShapes)), which, scenario.epochs,
-                random);
+      draw_load(vm, random_shape(random), which, scenario.epochs, random);
       break;
     case 4:
       vm.stall.value = one_of<std::int64_t>(random, {0, 100, 300, 600});
@@ -92,16 +86,16 @@ void mutate_vm(ScenarioVm& vm, std::size_t which, const Scenario& scenario, Rand
 }
 
 void mutate_once(Scenario& scenario, Random& random) {
-  const auto vms = static_cast<std::int64_t>(scenario.vms.size());
-  const auto which = static_cast<std::size_t>(random.below(vms));
+  const std::size_t vms = scenario.vms.size();
+  const std::size_t which = random.index(vms);
   switch (random.below(14)) {
     case 0:
       mutate_host(scenario, random);
       break;
     case 1:
-      if (scenario.vms.size() < kMostMutatedVms) {
+      if (vms < kMostMutatedVms) {
         scenario.vms.push_back(scenario.vms[which]);
-        mutate_vm(scenario.vms.back(), scenario.vms.size() - 1, scenario, random);
+        mutate_vm(scenario.vms.back(), vms, scenario, random);
       }
       break;
     case 2:

@@ -17,13 +17,8 @@ constexpr std::int64_t kMostWork = 1500;
 constexpr std::int64_t kFewestEpochs = 15;
 constexpr std::int64_t kMostReservedPermille = 750;
 
-const ScenarioNode* find_node(const ScenarioHost& host, NodeId id) {
-  for (const ScenarioNode& node : host.nodes) {
-    if (node.id == id) {
-      return &node;
-    }
-  }
-  return nullptr;
+bool can_be_home(const ScenarioNode& node) {
+  return node.cores > 0 && node.memory > Bytes{};
 }
 
 Bytes whole_pages(Bytes bytes) {
@@ -31,10 +26,7 @@ Bytes whole_pages(Bytes bytes) {
 }
 
 void repair_host(ScenarioHost& host) {
-  const bool has_home =
-      std::any_of(host.nodes.begin(), host.nodes.end(),
-                  [](const ScenarioNode& node) { return node.cores > 0 && node.memory > Bytes{}; });
-  if (!has_home) {
+  if (std::ranges::none_of(host.nodes, can_be_home)) {
     host.nodes.front().cores = std::max(host.nodes.front().cores, 2);
     host.nodes.front().memory = std::max(host.nodes.front().memory, kGiB * 2);
   }
@@ -73,14 +65,12 @@ void repair_memory(Scenario& scenario, bool huge_pages) {
 }
 
 void repair_places(ScenarioVm& vm, const ScenarioHost& host) {
-  std::erase_if(vm.placed_on, [&](NodeId id) {
+  const auto has_no_cores = [&](NodeId id) {
     const ScenarioNode* const node = find_node(host, id);
     return node == nullptr || node->cores == 0;
-  });
-  std::erase_if(vm.pinned_on, [&](NodeId id) {
-    const ScenarioNode* const node = find_node(host, id);
-    return node == nullptr || node->cores == 0;
-  });
+  };
+  std::erase_if(vm.placed_on, has_no_cores);
+  std::erase_if(vm.pinned_on, has_no_cores);
   std::erase_if(vm.policy.nodes, [&](NodeId id) { return find_node(host, id) == nullptr; });
   std::erase_if(vm.memory_on, [&](const NodeBytes& part) {
     const ScenarioNode* const node = find_node(host, part.node);
@@ -184,10 +174,9 @@ void repair_faults(Scenario& scenario) {
     if (fault.kind != FaultKind::kNodeOffline) {
       return false;
     }
-    const bool another = std::any_of(
-        scenario.host.nodes.begin(), scenario.host.nodes.end(), [&](const ScenarioNode& node) {
-          return node.id != *fault.node && node.cores > 0 && node.memory > Bytes{};
-        });
+    const bool another = std::ranges::any_of(scenario.host.nodes, [&](const ScenarioNode& node) {
+      return node.id != *fault.node && can_be_home(node);
+    });
     const bool refused = one_is_offline || !another;
     one_is_offline = true;
     return refused;
@@ -217,8 +206,7 @@ void repair(Scenario& scenario) {
   repair_bound_memory(scenario);
   repair_reservations(scenario);
   std::erase_if(scenario.talks, [&](const ScenarioTalk& talk) {
-    return std::any_of(talk.vms.begin(), talk.vms.end(),
-                       [&](std::size_t vm) { return vm >= scenario.vms.size(); });
+    return std::ranges::any_of(talk.vms, [&](std::size_t vm) { return vm >= scenario.vms.size(); });
   });
   repair_faults(scenario);
 }

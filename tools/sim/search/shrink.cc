@@ -24,10 +24,10 @@ void remove_vm(Scenario& scenario, std::size_t vm) {
     }
   }
   std::erase_if(scenario.talks, [vm](const ScenarioTalk& talk) {
-    return std::find(talk.vms.begin(), talk.vms.end(), vm) != talk.vms.end();
+    return std::ranges::find(talk.vms, vm) != talk.vms.end();
   });
   for (ScenarioTalk& talk : scenario.talks) {
-    std::for_each(talk.vms.begin(), talk.vms.end(), lower);
+    std::ranges::for_each(talk.vms, lower);
   }
 }
 
