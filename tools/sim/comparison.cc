@@ -37,7 +37,7 @@ constexpr std::int64_t kNoDifference = 1000;  ///< one per cent
 ScenarioComparison compare_policies(const Scenario& scenario,
                                     const std::function<void()>& policy_done) {
   ScenarioComparison comparison{scenario.name, {}, {}, scenario.not_first_because};
-  for (const std::string_view name : kPeers) {
+  const auto run = [&](std::string_view name) {
     Simulation simulation(scenario, make_policy(name));
     Bound bound;
     while (!simulation.finished()) {
@@ -51,32 +51,25 @@ ScenarioComparison compare_policies(const Scenario& scenario,
     }
     comparison.policies.push_back(result_of(name, simulation.result()));
     policy_done();
-  }
-  Simulation simulation(scenario);
-  while (!simulation.finished()) {
-    simulation.run_epoch();
-  }
-  comparison.policies.push_back(result_of(kOurs, simulation.result()));
-  policy_done();
+  };
+  std::ranges::for_each(kPeers, run);
+  run(kOurs);
   return comparison;
 }
 
 bool we_are_first(const ScenarioComparison& comparison) {
-  return std::all_of(
-      comparison.policies.begin(), comparison.policies.end(), [&](const PolicyResult& row) {
-        return comparison.policies.back().lost.value <= row.lost.value + kNoDifference;
-      });
+  return std::ranges::all_of(comparison.policies, [&](const PolicyResult& row) {
+    return comparison.policies.back().lost.value <= row.lost.value + kNoDifference;
+  });
 }
 
 const PolicyResult& best_peer(const ScenarioComparison& comparison) {
-  return *std::min_element(
-      comparison.policies.begin(), comparison.policies.end() - 1,
-      [](const PolicyResult& a, const PolicyResult& b) { return a.lost.value < b.lost.value; });
+  return *std::ranges::min_element(comparison.policies.begin(), comparison.policies.end() - 1, {},
+                                   &PolicyResult::lost);
 }
 
 Percentage harm(const ScenarioComparison& comparison) {
-  const auto alone = std::find_if(comparison.policies.begin(), comparison.policies.end(),
-                                  [](const PolicyResult& row) { return row.policy == kLeftAlone; });
+  const auto alone = std::ranges::find(comparison.policies, kLeftAlone, &PolicyResult::policy);
   return Percentage{comparison.policies.back().lost.value - alone->lost.value};
 }
 
@@ -154,16 +147,13 @@ std::string to_text(const std::vector<ScenarioComparison>& comparisons) {
                   "LOST%", "WORST-OFF%", "CHANGES", "MOVED(MiB)", "BELOW-RESERVE");
   for (const ScenarioComparison& comparison : comparisons) {
     const std::string scenario = text::printable(comparison.scenario);
-    std::int64_t least = INT64_MAX;
-    for (const PolicyResult& row : comparison.policies) {
-      least = std::min(least, row.lost.value);
-    }
+    const double least =
+        two_digits(std::ranges::min_element(comparison.policies, {}, &PolicyResult::lost)->lost);
     for (const PolicyResult& row : comparison.policies) {
       out += fmt::format("{:<24}  {:<13}  {:>7.2f}{}  {:>11.1f}  {:>7}  {:>11}  {:>13}\n", scenario,
                          row.policy, two_digits(row.lost),
-                         two_digits(row.lost) <= two_digits(Percentage{least}) ? "*" : " ",
-                         two_digits(row.worst_off), row.changes, row.moved.value >> 20U,
-                         row.below_reserve.value >> 20U);
+                         two_digits(row.lost) <= least ? "*" : " ", two_digits(row.worst_off),
+                         row.changes, row.moved.value >> 20U, row.below_reserve.value >> 20U);
     }
     out +=
         fmt::format("{:<24}  {:<13}  {:>7.2f}\n", scenario, kBound, two_digits(comparison.bound));

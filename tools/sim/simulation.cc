@@ -44,8 +44,6 @@ Percentage Simulation::Mean::value() const {
   return {count_ == 0 ? 0 : (sum_ + count_ / 2) / count_};
 }
 
-Simulation::Simulation(Scenario scenario) : Simulation(std::move(scenario), nullptr) {}
-
 Simulation::Simulation(Scenario scenario, std::unique_ptr<Policy> policy)
     : scenario_(std::move(scenario)),
       host_(scenario_.host, scenario_.seed, scenario_.options.prefer_ht != 0, clock_),
@@ -57,14 +55,12 @@ Simulation::Simulation(Scenario scenario, std::unique_ptr<Policy> policy)
       lives_(scenario_.vms.size()) {}
 
 Simulation::Life* Simulation::life_of(const VmId& vm) {
-  const auto life =
-      std::find_if(lives_.begin(), lives_.end(), [&](const Life& entry) { return entry.id == vm; });
+  const auto life = std::ranges::find(lives_, std::optional(vm), &Life::id);
   return life == lives_.end() ? nullptr : &*life;
 }
 
 const ScenarioVm& Simulation::vm(const VmId& id) const {
-  const auto life =
-      std::find_if(lives_.begin(), lives_.end(), [&](const Life& entry) { return entry.id == id; });
+  const auto life = std::ranges::find(lives_, std::optional(id), &Life::id);
   VMNUMA_CHECK(life != lives_.end());
   return scenario_.vms[static_cast<std::size_t>(life - lives_.begin())];
 }
@@ -104,9 +100,8 @@ void Simulation::run_epoch() {
   listen();
   truth_ = host_.take_truth();
   figures_ = figures_of(truth_);
-  take_down(figures_);
-  count_node_changes(truth_);
-  count_waiting(truth_);
+  take_down();
+  count_node_changes_and_waiting();
   record_homes();
   if (!policy_) {
     oracles_.epoch_ended(epoch_, host_, daemon_);
@@ -305,16 +300,13 @@ void Simulation::record_homes() {
   }
 }
 
-void Simulation::take_down(const EpochFigures& figures) {
-  CpuTime wanted;
-  CpuTime owed;
-  CpuTime stalled;
+void Simulation::take_down() {
   Bytes local;
   Bytes resident;
-  for (const VmEpochFigures& vm : figures.vms) {
-    wanted += vm.wanted;
-    owed += vm.owed;
-    stalled += vm.stalled;
+  for (const VmEpochFigures& vm : figures_.vms) {
+    wanted_ += vm.wanted;
+    owed_ += vm.owed;
+    stalled_ += vm.stalled;
     local += vm.local;
     resident += vm.resident;
     Life& life = *life_of(vm.id);
@@ -324,37 +316,26 @@ void Simulation::take_down(const EpochFigures& figures) {
     life.entitled_us += vm.entitled.value;
     life.locality = percentage_of(vm.local.value, vm.resident.value).value_or(Percentage{100'000});
   }
-  imbalance_.add(percentage_of(figures.imbalance.value, 1000));
+  imbalance_.add(percentage_of(figures_.imbalance.value, 1000));
   locality_.add(percentage_of(local.value, resident.value));
-  wanted_ += wanted;
-  owed_ += owed;
-  stalled_ += stalled;
 }
 
-void Simulation::count_node_changes(const EpochTruth& truth) {
-  for (const VmTruth& vm : truth.vms) {
-    std::vector<std::int32_t> vcpus(truth.topology.nodes.size());
+void Simulation::count_node_changes_and_waiting() {
+  for (const VmTruth& vm : truth_.vms) {
+    Life& life = *life_of(vm.id);
+    std::vector<std::int32_t> vcpus(truth_.topology.nodes.size());
     for (const VcpuTruth& vcpu : vm.vcpus) {
       if (vcpu.node != kNoNode) {
         ++vcpus[vcpu.node];
       }
+      life.ran_us += vcpu.ran.value;
+      life.waited_us += vcpu.waited.value;
     }
-    Life& life = *life_of(vm.id);
-    const auto most = std::max_element(vcpus.begin(), vcpus.end());
+    const auto most = std::ranges::max_element(vcpus);
     const bool stays = life.main_node != kNoNode && vcpus[life.main_node] == *most;
     if (!stays) {
       result_.node_changes += life.main_node == kNoNode ? 0 : 1;
       life.main_node = static_cast<NodeIndex>(most - vcpus.begin());
-    }
-  }
-}
-
-void Simulation::count_waiting(const EpochTruth& truth) {
-  for (const VmTruth& vm : truth.vms) {
-    Life& life = *life_of(vm.id);
-    for (const VcpuTruth& vcpu : vm.vcpus) {
-      life.ran_us += vcpu.ran.value;
-      life.waited_us += vcpu.waited.value;
     }
   }
 }
@@ -378,22 +359,22 @@ SimulationResult Simulation::result() {
   result.epochs = scenario_.epochs;
   result.imbalance = {imbalance_.first(), imbalance_.value(), imbalance_.last()};
   result.locality = {locality_.first(), locality_.value(), locality_.last()};
-  result.owed = percentage_of(owed_.value, wanted_.value).value_or(Percentage{});
-  result.lost = percentage_of((owed_ + stalled_).value, wanted_.value).value_or(Percentage{});
+  const auto share = [](std::int64_t part, std::int64_t whole) {
+    return percentage_of(part, whole).value_or(Percentage{});
+  };
+  result.owed = share(owed_.value, wanted_.value);
+  result.lost = share((owed_ + stalled_).value, wanted_.value);
   result.violations = oracles_.violations();
   for (std::size_t i = 0; i < lives_.size(); ++i) {
     const Life& life = lives_[i];
-    result.vms.push_back(
-        {.name = scenario_.vms[i].name,
-         .homes = life.homes,
-         .used = percentage_of(life.served_us, life.could_use_us).value_or(Percentage{}),
-         .worked = percentage_of(life.served_us - life.stalled_us, life.could_use_us)
-                       .value_or(Percentage{}),
-         .entitled = percentage_of(life.entitled_us, life.could_use_us).value_or(Percentage{}),
-         .waited =
-             percentage_of(life.waited_us, life.ran_us + life.waited_us).value_or(Percentage{}),
-         .locality = life.locality,
-         .moves = life.moves});
+    result.vms.push_back({.name = scenario_.vms[i].name,
+                          .homes = life.homes,
+                          .used = share(life.served_us, life.could_use_us),
+                          .worked = share(life.served_us - life.stalled_us, life.could_use_us),
+                          .entitled = share(life.entitled_us, life.could_use_us),
+                          .waited = share(life.waited_us, life.ran_us + life.waited_us),
+                          .locality = life.locality,
+                          .moves = life.moves});
   }
   return result;
 }

@@ -33,9 +33,9 @@ namespace vmnuma::tools {
 /// The members are the parts of a run, and what has been counted so far.
 class Simulation {
  public:
-  explicit Simulation(Scenario scenario);
-  /// Runs without the balancer: `policy` decides, and the balancer's rules are not checked.
-  Simulation(Scenario scenario, std::unique_ptr<Policy> policy);
+  /// With a policy it runs without the balancer: `policy` decides, and the balancer's rules are not
+  /// checked.
+  explicit Simulation(Scenario scenario, std::unique_ptr<Policy> policy = nullptr);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
@@ -110,9 +110,8 @@ class Simulation {
   void listen();
   void count_move(const Given& given);
   void record_homes();
-  void take_down(const EpochFigures& figures);
-  void count_node_changes(const EpochTruth& truth);
-  void count_waiting(const EpochTruth& truth);
+  void take_down();
+  void count_node_changes_and_waiting();
   [[nodiscard]] Life* life_of(const VmId& vm);
 
   Scenario scenario_;

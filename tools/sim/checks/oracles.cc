@@ -43,10 +43,8 @@ void Oracles::violation(std::string text) {
 }
 
 bool Oracles::is_under_way(const VmId& vm) const {
-  return std::any_of(under_way_.begin(), under_way_.end(), [&](const auto& entry) {
-    const std::vector<VmChange>& changes = entry.second.order.changes;
-    return std::any_of(changes.begin(), changes.end(),
-                       [&](const VmChange& change) { return change.vm == vm; });
+  return std::ranges::any_of(under_way_, [&](const auto& entry) {
+    return std::ranges::count(entry.second.order.changes, vm, &VmChange::vm) > 0;
   });
 }
 
@@ -101,7 +99,7 @@ void Oracles::check_home_change(std::int64_t epoch, const Order& order, const Vm
   // All nodes that can be homes, if currently none of those that the policy names can.
   const std::vector<NodeIndex> allowed =
       allowed_homes(host.topology(), host.description(change.vm).policy);
-  if (to && !stays && std::find(allowed.begin(), allowed.end(), *to) == allowed.end()) {
+  if (to && !stays && std::ranges::find(allowed, *to) == allowed.end()) {
     violation(what + ", which its VM may not use");
   }
   const auto stay = stays_.find({change.vm, home.client});
@@ -126,25 +124,20 @@ void Oracles::check_new_pins(const Order& order, const VmChange& change, const S
   // All nodes that can be homes, if currently none of those that the policy names can.
   const std::vector<NodeIndex> homes =
       allowed_homes(host.topology(), host.description(change.vm).policy);
-  const auto may_be_home = [&](const Node& node) {
-    return std::any_of(homes.begin(), homes.end(),
-                       [&](NodeIndex home) { return host.topology().nodes[home].id == node.id; });
+  const auto may_run_on = [&](NodeIndex index) {
+    const NodeId node = host.topology().nodes[index].id;
+    return mask.empty() || std::ranges::find(mask, node) != mask.end() ||
+           std::ranges::find(homes, index) != homes.end() ||
+           std::ranges::any_of(change.homes, [&](const HomeChange& home) {
+             return home.from == node || home.to == node;
+           });
   };
-  const auto may_run_on = [&](const Node& node) {
-    const bool is_home = std::any_of(
-        change.homes.begin(), change.homes.end(),
-        [&](const HomeChange& home) { return home.from == node.id || home.to == node.id; });
-    return is_home || mask.empty() || may_be_home(node) ||
-           std::find(mask.begin(), mask.end(), node.id) != mask.end();
-  };
-  for (const Node& node : host.topology().nodes) {
-    const std::vector<CpuId> cpus = balancer::cpus_of(node);
-    const auto is_here = [&](CpuId cpu) {
-      return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
-    };
+  for (NodeIndex index = 0; index < host.topology().nodes.size(); ++index) {
+    const Node& node = host.topology().nodes[index];
     for (const migration::PinChange& pin : change.pins) {
       if (pin.thread == migration::PinChange::Thread::kVcpu &&
-          std::any_of(pin.after.begin(), pin.after.end(), is_here) && !may_run_on(node)) {
+          std::ranges::any_of(pin.after, [&](CpuId cpu) { return node.has(cpu); }) &&
+          !may_run_on(index)) {
         violation(fmt::format(
             "action {} ({}) lets vCPU {} of '{}' run on node {}, which its VM may not use",
             order.action, name_of(order.reason), pin.number, change.vm_name, node.id.value));
@@ -180,7 +173,7 @@ void Oracles::daemon_stopped(const std::vector<migration::OpenAction>& left_open
   // Orders that were not in the journal never took effect. The new daemon does not know when
   // clients left which nodes, nor how much was moved in this second.
   std::erase_if(under_way_, [&](const auto& entry) {
-    return std::none_of(left_open.begin(), left_open.end(), [&](const migration::OpenAction& open) {
+    return std::ranges::none_of(left_open, [&](const migration::OpenAction& open) {
       return open.order.action == entry.first;
     });
   });
@@ -209,14 +202,15 @@ void Oracles::check_rate(Meter& meter, Bytes rate, const PageMove& move, const s
   }
 }
 
+Bytes Oracles::reserve_of(NodeId node, const SimHost& host) const {
+  const Bytes total = host.topology().nodes[*host.topology().index_of(node)].memory;
+  return total / 1000 *
+         migration::limits_from(scenario_.options, host.topology()).node_reserve.value;
+}
+
 Bytes Oracles::below_reserve(const PageMove& move, const SimHost& host) const {
-  if (move.huge_pages) {
-    return Bytes{};
-  }
-  const Bytes total = host.topology().nodes[*host.topology().index_of(move.to)].memory;
-  const Bytes reserve =
-      total / 1000 * migration::limits_from(scenario_.options, host.topology()).node_reserve.value;
-  return std::clamp(reserve - move.left, Bytes{}, move.moved);
+  return move.huge_pages ? Bytes{}
+                         : std::clamp(reserve_of(move.to, host) - move.left, Bytes{}, move.moved);
 }
 
 void Oracles::pages_moved(const PageMove& move, const SimHost& host) {
@@ -227,9 +221,7 @@ void Oracles::pages_moved(const PageMove& move, const SimHost& host) {
   }
   const VmDescription& vm = host.description(move.vm);
   check_rate(vm_meters_[move.vm], limits.vm_bytes_per_second, move, "'" + vm.name + "'");
-  const Bytes total = host.topology().nodes[*host.topology().index_of(move.to)].memory;
-  const Bytes reserve = total / 1000 * limits.node_reserve.value;
-  if (!move.huge_pages && move.free_told - move.moved < reserve) {
+  if (!move.huge_pages && move.free_told - move.moved < reserve_of(move.to, host)) {
     violation(fmt::format("{} bytes of '{}' were moved to node {}, below its reserve",
                           move.moved.value, vm.name, move.to.value));
   }
@@ -250,7 +242,7 @@ std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const Topology& top
   std::vector<CpuId> online;
   for (const Node& node : topology.nodes) {
     for (const CpuId cpu : balancer::cpus_of(node)) {
-      if (std::find(cpus.begin(), cpus.end(), cpu) != cpus.end()) {
+      if (std::ranges::find(cpus, cpu) != cpus.end()) {
         online.push_back(cpu);
       }
     }
@@ -264,11 +256,10 @@ std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const Topology& top
 bool pins_are_being_repaired(const Scenario& scenario, std::int64_t epoch) {
   constexpr std::int64_t kPatience = 40;  // a VM is left alone for so long after three attempts
   constexpr std::int64_t kLooksAround = 2;
-  const bool slow =
-      std::any_of(scenario.faults.begin(), scenario.faults.end(), [epoch](const Fault& fault) {
-        return fault.kind == FaultKind::kSlowLibvirt && fault.epoch <= epoch;
-      });
-  return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const Fault& fault) {
+  const bool slow = std::ranges::any_of(scenario.faults, [epoch](const Fault& fault) {
+    return fault.kind == FaultKind::kSlowLibvirt && fault.epoch <= epoch;
+  });
+  return std::ranges::any_of(scenario.faults, [&](const Fault& fault) {
     const bool matters =
         fault.kind == FaultKind::kNodeOffline || fault.kind == FaultKind::kLibvirtGone;
     const std::int64_t end = fault.epoch + fault.epochs;
@@ -300,9 +291,7 @@ void Oracles::check_pins(const SimHost& host, const balancer::Controller& contro
       const balancer::ClientRecord& client = vm.clients[index];
       std::set<std::vector<CpuId>> pins;
       for (const std::int32_t vcpu : client.shape.vcpus) {
-        const auto pin = std::find_if(live.vcpu_pins.begin(), live.vcpu_pins.end(),
-                                      [vcpu](const Pin& entry) { return entry.number == vcpu; });
-        pins.insert(pin == live.vcpu_pins.end() ? std::vector<CpuId>{} : pin->cpus);
+        pins.insert(pinned_cpus(live.vcpu_pins, vcpu));
       }
       if (pins.contains({})) {
         pins.erase(all_cpus);  // a pin that was restored to "any CPU" names all of them
@@ -359,16 +348,12 @@ std::optional<std::int64_t> Oracles::quiet_from() const {
   }
   std::int64_t last_change = 0;
   for (const ScenarioVm& vm : scenario_.vms) {
-    if (vm.load_repeats > 0) {
+    if (vm.load_repeats > 0 || vm.noise_pct > 0) {
       return std::nullopt;
     }
     last_change = std::max({last_change, vm.start, vm.stop.value_or(0)});
     for (const LoadStep& step : vm.load) {
       last_change = std::max(last_change, step.from);
-    }
-    const bool never_rests = vm.load_repeats > 0 && vm.load.size() > 1;
-    if (vm.noise_pct > 0 || never_rests) {
-      return std::nullopt;
     }
   }
   for (const OtherLoad& other : scenario_.host.others) {

@@ -73,6 +73,7 @@ class Oracles {
                       const SimHost& host);
   void check_pins(const SimHost& host, const balancer::Controller& controller);
   void check_rate(Meter& meter, Bytes rate, const PageMove& move, const std::string& whose);
+  [[nodiscard]] Bytes reserve_of(NodeId node, const SimHost& host) const;
   [[nodiscard]] bool is_under_way(const VmId& vm) const;
   [[nodiscard]] std::optional<std::int64_t> quiet_from() const;
 

@@ -34,7 +34,7 @@ class Policy {
 inline constexpr std::array<std::string_view, 5> kPeers{"none", "kernel", "numad", "kubelet",
                                                         "esxi-defaults"};
 
-/// Makes the policy of that name; null for any other name.
+/// Makes the policy of that name; null for any other name, such as the balancer's.
 [[nodiscard]] std::unique_ptr<Policy> make_policy(std::string_view name);
 
 }  // namespace vmnuma::tools
