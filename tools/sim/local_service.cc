@@ -2,8 +2,8 @@
 #include "tools/sim/local_service.h"
 
 #include <algorithm>
-#include <functional>
-#include <tuple>
+#include <numeric>
+#include <utility>
 
 namespace vmnuma::tools {
 
@@ -51,21 +51,16 @@ class HomesSearch {
     }
     // First the smallest room that holds the whole client, then the largest.
     std::vector<std::size_t> nodes(rooms_.size());
-    for (std::size_t node = 0; node < nodes.size(); ++node) {
-      nodes[node] = node;
-    }
+    std::iota(nodes.begin(), nodes.end(), std::size_t{0});
     const CpuTime most = clients_[client].near_most;
-    std::stable_sort(nodes.begin(), nodes.end(), [&](std::size_t a, std::size_t b) {
-      const auto rank = [&](std::size_t node) {
-        const bool holds = rooms_[node] >= most;
-        return std::pair(!holds, holds ? rooms_[node] : CpuTime{} - rooms_[node]);
-      };
-      return rank(a) < rank(b);
+    std::ranges::stable_sort(nodes, {}, [&](std::size_t node) {
+      const bool holds = rooms_[node] >= most;
+      return std::pair(!holds, holds ? rooms_[node] : -rooms_[node]);
     });
     std::vector<CpuTime> tried;
     for (const std::size_t node : nodes) {
       const CpuTime room = rooms_[node];
-      if (std::find(tried.begin(), tried.end(), room) != tried.end()) {
+      if (std::ranges::find(tried, room) != tried.end()) {
         continue;
       }
       tried.push_back(room);

@@ -48,7 +48,7 @@ void ScenarioCourse::begin_epoch(std::int64_t epoch) {
 /// Begins the talks of a VM that has just started with those that run.
 void ScenarioCourse::begin_talks(std::size_t vm) {
   for (const ScenarioTalk& talk : scenario_.talks) {
-    if (std::find(talk.vms.begin(), talk.vms.end(), vm) == talk.vms.end()) {
+    if (std::ranges::find(talk.vms, vm) == talk.vms.end()) {
       continue;
     }
     for (const std::size_t other : talk.vms) {
@@ -76,8 +76,7 @@ void ScenarioCourse::begin_and_end_faults(std::int64_t epoch, const OnFault& on_
       on_fault(fault, begins);
     }
   }
-  std::stable_sort(strikes_.begin(), strikes_.end(),
-                   [](const Strike& a, const Strike& b) { return a.at < b.at; });
+  std::ranges::stable_sort(strikes_, {}, &Strike::at);
 }
 
 void ScenarioCourse::set_fault(const Fault& fault, bool begins) {
@@ -86,28 +85,27 @@ void ScenarioCourse::set_fault(const Fault& fault, bool begins) {
   victim += fault.node ? fmt::format(" of node {}", fault.node->value) : "";
   news_.push_back(
       fmt::format("fault {}{} {}", name_of(fault.kind), victim, begins ? "begins" : "ends"));
+  const auto set = [&](bool SimVm::*member) {
+    if (vm) {
+      host_.set(*vm, member, begins);
+    }
+  };
   switch (fault.kind) {
     case FaultKind::kPinRefused:
-      if (vm) {
-        host_.set(*vm, &SimVm::refuses_pins, begins);
-      }
+      set(&SimVm::refuses_pins);
       break;
     case FaultKind::kPagesBusy:
-      if (vm) {
-        host_.set(*vm, &SimVm::pages_busy, begins);
-      }
+      set(&SimVm::pages_busy);
       break;
     case FaultKind::kNoMemory:
-      if (vm) {
-        host_.set(*vm, &SimVm::finds_no_memory, begins);
-      } else if (fault.node) {
+      set(&SimVm::finds_no_memory);
+      if (!vm && fault.node) {
         host_.take_memory(*fault.node, begins);
       }
       break;
     case FaultKind::kSlowLibvirt:
-      if (vm) {
-        host_.set(*vm, &SimVm::slow_pins, begins);
-      } else if (!fault.vm) {
+      set(&SimVm::slow_pins);
+      if (!fault.vm) {
         host_.libvirt().slow_down(begins);
       }
       break;

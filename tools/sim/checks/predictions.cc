@@ -2,6 +2,7 @@
 #include "tools/sim/checks/predictions.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 namespace vmnuma::tools {
@@ -11,8 +12,7 @@ bool is_worth_counting(const PredictedAction& action) {
 }
 
 bool is_near(const PredictedAction& action) {
-  const std::int64_t apart = std::max((action.predicted - action.measured).value,
-                                      (action.measured - action.predicted).value);
+  const std::int64_t apart = std::abs((action.predicted - action.measured).value);
   return apart * 100 <= action.measured.value * kNearPct;
 }
 

@@ -41,7 +41,7 @@ NodeShares share_evenly(const Node& node, CpuTime length, CpuTime others,
 }
 
 bool has_several_caches(const Node& node) {
-  return std::any_of(node.cpus.begin(), node.cpus.end(), [&node](const Cpu& cpu) {
+  return std::ranges::any_of(node.cpus, [&node](const Cpu& cpu) {
     return cpu.last_level_cache != node.cpus.front().last_level_cache;
   });
 }
@@ -90,33 +90,27 @@ std::int64_t pct_of(const std::vector<OtherLoad>& loads, std::int64_t epoch) {
 }
 
 std::vector<NodeIndex> nodes_for(const HostState& host, const SimVm& vm, std::size_t vcpu) {
-  const auto pin = std::find_if(
-      vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
-      [vcpu](const Pin& entry) { return entry.number == static_cast<std::int32_t>(vcpu); });
+  const std::vector<CpuId> pin =
+      pinned_cpus(vm.description.vcpu_pins, static_cast<std::int32_t>(vcpu));
   std::vector<NodeIndex> online;
   std::vector<NodeIndex> allowed;
-  for (NodeIndex node = 0; node < host.topology.nodes.size(); ++node) {
-    const std::vector<Cpu>& cpus = host.topology.nodes[node].cpus;
-    if (cpus.empty()) {
-      continue;
+  for (NodeIndex index = 0; index < host.topology.nodes.size(); ++index) {
+    const Node& node = host.topology.nodes[index];
+    if (!node.cpus.empty()) {
+      online.push_back(index);
     }
-    online.push_back(node);
-    if (pin == vm.description.vcpu_pins.end() ||
-        std::any_of(cpus.begin(), cpus.end(), [&](const Cpu& cpu) {
-          return std::binary_search(pin->cpus.begin(), pin->cpus.end(), cpu.id);
-        })) {
-      allowed.push_back(node);
+    if (std::ranges::any_of(pin, [&node](CpuId cpu) { return node.has(cpu); })) {
+      allowed.push_back(index);
     }
   }
-  // If none of its CPUs is online, the kernel lets a thread run anywhere.
+  // Without a pin, or if none of its CPUs is online, the kernel lets a thread run anywhere.
   return allowed.empty() ? online : allowed;
 }
 
 /// Returns the indices of the node's CPUs on which the vCPU may run; empty: all.
 std::vector<std::size_t> cpus_for(const SimVm& vm, std::size_t vcpu, const Node& node) {
-  const auto pin = std::find_if(
-      vm.description.vcpu_pins.begin(), vm.description.vcpu_pins.end(),
-      [vcpu](const Pin& entry) { return entry.number == static_cast<std::int32_t>(vcpu); });
+  const auto pin =
+      std::ranges::find(vm.description.vcpu_pins, static_cast<std::int32_t>(vcpu), &Pin::number);
   if (pin == vm.description.vcpu_pins.end()) {
     return {};
   }
@@ -124,7 +118,7 @@ std::vector<std::size_t> cpus_for(const SimVm& vm, std::size_t vcpu, const Node&
     return std::binary_search(pin->cpus.begin(), pin->cpus.end(), cpu.id);
   };
   std::vector<std::size_t> allowed;
-  if (!std::all_of(node.cpus.begin(), node.cpus.end(), is_allowed)) {
+  if (!std::ranges::all_of(node.cpus, is_allowed)) {
     for (std::size_t cpu = 0; cpu < node.cpus.size(); ++cpu) {
       if (is_allowed(node.cpus[cpu])) {
         allowed.push_back(cpu);
@@ -207,8 +201,8 @@ void pay_for_talk(HostState& host, CpuTime length) {
 
 HostCpus::HostCpus(const std::vector<OtherLoad>& others, std::uint64_t seed, std::size_t nodes)
     : load_balancer_(seed), queues_(nodes) {
-  std::copy_if(others.begin(), others.end(), std::back_inserter(roaming_loads_),
-               [](const OtherLoad& other) { return !other.node; });
+  std::ranges::copy_if(others, std::back_inserter(roaming_loads_),
+                       [](const OtherLoad& other) { return !other.node; });
 }
 
 void HostCpus::begin_epoch(HostState& host, std::int64_t epoch) {
@@ -246,7 +240,7 @@ void HostCpus::settle_threads(HostState& host, CpuTime length) {
       const NodeIndex before = vcpu.node;
       if (nodes.size() == 1) {
         vcpu.node = nodes.front();
-      } else if (std::find(nodes.begin(), nodes.end(), before) == nodes.end()) {
+      } else if (std::ranges::find(nodes, before) == nodes.end()) {
         vcpu.node = kNoNode;
       }
       if (vcpu.node != kNoNode) {

@@ -2,6 +2,7 @@
 #include "tools/sim/host/host_memory.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace vmnuma::tools {
 
@@ -26,7 +27,7 @@ void take_hinting_fault(HostState& host, SimVm& vm, std::int64_t page,
       return host.memory.first_page(vm.owner, cell) <= page &&
              page < host.memory.first_page(vm.owner, cell + 1);
     };
-    const auto found = std::find_if(runnable.begin(), runnable.end(), in_cell);
+    const auto found = std::ranges::find_if(runnable, in_cell);
     user = found == runnable.end() ? user : *found;
   }
   SimVcpu& vcpu = vm.vcpus[user];
@@ -55,10 +56,8 @@ void take_hinting_fault(HostState& host, SimVm& vm, std::int64_t page,
 }  // namespace
 
 void fill_memory(HostState& host, SimVm& vm) {
-  std::vector<NodeIndex> everywhere;
-  for (NodeIndex node = 0; node < host.topology.nodes.size(); ++node) {
-    everywhere.push_back(node);
-  }
+  std::vector<NodeIndex> everywhere(host.topology.nodes.size());
+  std::iota(everywhere.begin(), everywhere.end(), NodeIndex{0});
   std::vector<NodeBytes> parts = vm.spec.memory_on;
   const std::vector<NodeId>& nodes =
       vm.spec.placed_on.empty() ? vm.spec.pinned_on : vm.spec.placed_on;

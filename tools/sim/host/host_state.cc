@@ -31,7 +31,7 @@ bool HostState::memory_may_be_on(const SimVm& vm, NodeIndex node) const {
   const std::vector<NodeId>& bound = vm.description.numatune_nodes;
   const NumatuneMode mode = vm.description.numatune;
   return mode == NumatuneMode::kNone || mode == NumatuneMode::kPreferred ||
-         std::find(bound.begin(), bound.end(), topology.nodes[node].id) != bound.end();
+         std::ranges::find(bound, topology.nodes[node].id) != bound.end();
 }
 
 std::vector<NodeIndex> HostState::memory_nodes_for(const SimVm& vm) const {
@@ -61,9 +61,7 @@ bool HostState::is_busy(const SimVm& vm, std::int64_t page, std::uint64_t manner
 }
 
 void set_pin(std::vector<Pin>& pins, std::int32_t number, const std::vector<CpuId>& cpus) {
-  const auto place =
-      std::lower_bound(pins.begin(), pins.end(), number,
-                       [](const Pin& pin, std::int32_t key) { return pin.number < key; });
+  const auto place = std::ranges::lower_bound(pins, number, {}, &Pin::number);
   if (place != pins.end() && place->number == number) {
     place->cpus = cpus;
   } else {

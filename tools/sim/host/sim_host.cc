@@ -13,20 +13,21 @@ namespace vmnuma::tools {
 
 namespace {
 
-SimMemory::Counts huge_pages_of(const ScenarioHost& host) {
+SimMemory::Counts pages_of(const ScenarioHost& host, SimPool pool) {
   SimMemory::Counts pages;
   for (const ScenarioNode& node : host.nodes) {
-    pages.push_back(node.huge_pages.value / kSimPage.value);
+    const std::int64_t huge = node.huge_pages.value / kSimPage.value;
+    pages.push_back(pool == SimPool::kHuge ? huge : node.memory.value / kSimPage.value - huge);
   }
   return pages;
 }
 
-SimMemory::Counts ordinary_pages_of(const ScenarioHost& host) {
-  SimMemory::Counts pages = huge_pages_of(host);
-  for (std::size_t i = 0; i < pages.size(); ++i) {
-    pages[i] = host.nodes[i].memory.value / kSimPage.value - pages[i];
+std::vector<Bytes> in_bytes(const SimMemory::Counts& pages) {
+  std::vector<Bytes> bytes;
+  for (const std::int64_t count : pages) {
+    bytes.push_back(kSimPage * count);
   }
-  return pages;
+  return bytes;
 }
 
 /// Makes a topology whose CPUs are numbered as on most machines: first threads of all cores, then
@@ -67,7 +68,8 @@ HostState state_of(const ScenarioHost& host, std::uint64_t seed, SimClock& clock
                   .seed = seed,
                   .topology = make_topology(host),
                   .nodes = {},
-                  .memory = SimMemory(ordinary_pages_of(host), host.distances, huge_pages_of(host)),
+                  .memory = SimMemory(pages_of(host, SimPool::kOrdinary), host.distances,
+                                      pages_of(host, SimPool::kHuge)),
                   .vms = {},
                   .talks = {},
                   .moves = {},
@@ -75,11 +77,8 @@ HostState state_of(const ScenarioHost& host, std::uint64_t seed, SimClock& clock
   for (const Node& node : state.topology.nodes) {
     SimNode cpus;
     cpus.cpus = node.cpus;
-    for (const OtherLoad& other : host.others) {
-      if (other.node == node.id) {
-        cpus.other_loads.push_back(other);
-      }
-    }
+    std::ranges::copy_if(host.others, std::back_inserter(cpus.other_loads),
+                         [&node](const OtherLoad& other) { return other.node == node.id; });
     state.nodes.push_back(std::move(cpus));
   }
   return state;
@@ -317,8 +316,7 @@ Sample SimHost::sample(std::int64_t sequence, Microseconds now, const std::set<V
                              (state_.nodes[node].busy_us + cpus - 1 - i) / cpus});
     }
   }
-  std::sort(sample.cpus.begin(), sample.cpus.end(),
-            [](const CpuSample& a, const CpuSample& b) { return a.id < b.id; });
+  std::ranges::sort(sample.cpus, {}, &CpuSample::id);
   for (const auto& [id, vm] : state_.vms) {
     VmSample row;
     row.id = id;
@@ -337,16 +335,9 @@ Sample SimHost::sample(std::int64_t sequence, Microseconds now, const std::set<V
     if (spilling.contains(id)) {
       row.last_cpus = last_cpus(vm, state_.topology);
     }
-    std::vector<Bytes> memory;
-    for (const std::int64_t pages : state_.memory.counts(vm.owner)) {
-      memory.push_back(kSimPage * pages);
-    }
-    row.memory = std::move(memory);
+    row.memory = in_bytes(state_.memory.counts(vm.owner));
     for (std::size_t cell = 0; cell < vm.description.cells.size(); ++cell) {
-      std::vector<Bytes>& on_nodes = row.cell_memory.emplace_back();
-      for (const std::int64_t pages : state_.memory.counts(vm.owner, cell)) {
-        on_nodes.push_back(kSimPage * pages);
-      }
+      row.cell_memory.push_back(in_bytes(state_.memory.counts(vm.owner, cell)));
     }
     sample.vms.push_back(std::move(row));
   }
@@ -368,14 +359,14 @@ EpochTruth SimHost::take_truth() {
   for (auto& [id, vm] : state_.vms) {
     const CpuTime reserved =
         truth.length * vm.spec.vcpus * vm.description.policy.reservation_permille / 1000;
-    VmTruth row{
-        .id = id, .shares = vm.spec.shares, .reserved = reserved, .vcpus = {}, .memory = {}};
+    VmTruth row{.id = id,
+                .shares = vm.spec.shares,
+                .reserved = reserved,
+                .vcpus = {},
+                .memory = in_bytes(state_.memory.counts(vm.owner))};
     for (SimVcpu& vcpu : vm.vcpus) {
       vcpu.truth.node = vcpu.node;
       row.vcpus.push_back(std::exchange(vcpu.truth, VcpuTruth{}));
-    }
-    for (const std::int64_t pages : state_.memory.counts(vm.owner)) {
-      row.memory.push_back(kSimPage * pages);
     }
     truth.vms.push_back(std::move(row));
   }

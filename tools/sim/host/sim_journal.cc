@@ -15,9 +15,7 @@ namespace {
 constexpr Microseconds kWriteTime{1'000};
 
 std::vector<JournalStep>::iterator place_of(OpenAction& action, std::int32_t number) {
-  return std::lower_bound(
-      action.steps.begin(), action.steps.end(), number,
-      [](const JournalStep& step, std::int32_t key) { return step.number < key; });
+  return std::ranges::lower_bound(action.steps, number, {}, &JournalStep::number);
 }
 
 }  // namespace

@@ -45,17 +45,16 @@ std::string policy_of(const VmDescription& vm) {
 
 Result<void> SimKernel::bind(const VmId& id, const std::vector<CpuId>& cpus) {
   host_.clock.spend(kBindTime);
-  SimVm* found = host_.find(id);
-  if (found == nullptr) {
+  SimVm* vm = host_.find(id);
+  if (vm == nullptr) {
     return failure(ErrorCode::kNotFound, "there is no such VM any more");
   }
-  SimVm& vm = *found;
-  const std::int32_t last = vm.spec.vcpus - (vm.refuses_pins ? 1 : 0);
+  const std::int32_t last = vm->spec.vcpus - (vm->refuses_pins ? 1 : 0);
   for (std::int32_t vcpu = 0; vcpu < last; ++vcpu) {
-    set_pin(vm.description.vcpu_pins, vcpu, cpus);
+    set_pin(vm->description.vcpu_pins, vcpu, cpus);
   }
-  vm.places_are_known = false;
-  vm.description.emulator_pin = cpus;
+  vm->places_are_known = false;
+  vm->description.emulator_pin = cpus;
   host_.domains_changed = true;
   return {};
 }
@@ -184,23 +183,26 @@ Result<MoveResult> SimKernel::move(const VmProcess& process,
                                    std::span<const std::uint64_t> addresses, NodeId node,
                                    migration::SharedPages /*shared*/) {
   host_.clock.spend(kDrainTime);
-  const Result<SimVm*> vm = find(process);
-  if (!vm) {
-    return tl::unexpected(vm.error());
+  const Result<SimVm*> found = find(process);
+  if (!found) {
+    return tl::unexpected(found.error());
   }
+  const SimVm& vm = **found;
   const std::optional<NodeIndex> to = host_.topology.index_of(node);
   if (!to || host_.topology.nodes[*to].memory <= Bytes{}) {
     return failure(ErrorCode::kNotFound, fmt::format("node {} has no memory", node.value), ENODEV);
   }
-  const std::vector<NodeIndex> allowed = host_.memory_nodes_for(**vm);
-  if (std::find(allowed.begin(), allowed.end(), *to) == allowed.end()) {
+  if (!host_.memory_may_be_on(vm, *to)) {
     return failure(ErrorCode::kUnsupported,
                    fmt::format("the cpuset does not allow node {}", node.value), EACCES);
   }
-  if ((*vm)->finds_no_memory) {
+  const auto full = [node] {
     return failure(ErrorCode::kNoSpace, fmt::format("node {} is full", node.value), ENOMEM);
+  };
+  if (vm.finds_no_memory) {
+    return full();
   }
-  Call call{.vm = **vm, .to = *to, .queued = {}, .pages = {}, .result = {}, .moved = {}};
+  Call call{.vm = vm, .to = *to, .queued = {}, .pages = {}, .result = {}, .moved = {}};
   call.result.statuses.assign(addresses.size(), migration::kStatusNotWritten);
   call.result.elapsed = kDrainTime;
   std::size_t tried = 0;
@@ -208,8 +210,8 @@ Result<MoveResult> SimKernel::move(const VmProcess& process,
   for (; tried < addresses.size() && goes_on; ++tried) {
     const std::int64_t page = page_at(call.vm, addresses[tried]);
     call.pages.push_back(page);
-    const std::optional<NodeIndex> from = host_.memory.place((*vm)->owner, page);
-    if (from && *from != *to && !host_.is_busy(**vm, page, /*manner=*/2)) {
+    const std::optional<NodeIndex> from = host_.memory.place(vm.owner, page);
+    if (from && *from != *to && !host_.is_busy(vm, page, /*manner=*/2)) {
       call.queued.push_back(tried);
       continue;
     }
@@ -225,13 +227,13 @@ Result<MoveResult> SimKernel::move(const VmProcess& process,
   }
   host_.clock.spend(call.result.elapsed - kDrainTime);
   if (call.moved > Bytes{}) {
-    const bool huge_pages = (*vm)->spec.huge_pages;
-    host_.moves.push_back({host_.clock.now, (*vm)->description.id, node, call.moved,
+    const bool huge_pages = vm.spec.huge_pages;
+    host_.moves.push_back({host_.clock.now, vm.description.id, node, call.moved,
                            reported_free_[node], kSimPage * host_.memory.free(*to), huge_pages});
     reported_free_[node] -= huge_pages ? Bytes{} : call.moved;
   }
   if (call.ran_full) {
-    return failure(ErrorCode::kNoSpace, fmt::format("node {} is full", node.value), ENOMEM);
+    return full();
   }
   return std::move(call.result);
 }

@@ -52,11 +52,9 @@ Result<std::vector<CpuId>> SimLibvirt::pin_to(const std::vector<CpuId>& cpus) co
   std::sort(online.begin(), online.end());
   bool one_is_online = false;
   for (const CpuId cpu : cpus) {
-    const bool exists =
-        std::any_of(host_.nodes.begin(), host_.nodes.end(), [cpu](const SimNode& node) {
-          return std::any_of(node.cpus.begin(), node.cpus.end(),
-                             [cpu](const Cpu& own) { return own.id == cpu; });
-        });
+    const bool exists = std::ranges::any_of(host_.nodes, [cpu](const SimNode& node) {
+      return std::ranges::count(node.cpus, cpu, &Cpu::id) > 0;
+    });
     if (!exists) {
       return failure(ErrorCode::kInvalidArgument, fmt::format("there is no CPU {}", cpu.value));
     }
@@ -79,7 +77,7 @@ Result<void> SimLibvirt::pin(const DomainRun& run, ThreadId thread,
     const std::vector<std::int32_t>& io_threads = vm->description.io_threads;
     if ((is_vcpu && (thread.number < 0 || thread.number >= vm->spec.vcpus)) ||
         (thread.kind == ThreadId::Kind::kIoThread &&
-         std::find(io_threads.begin(), io_threads.end(), thread.number) == io_threads.end())) {
+         std::ranges::find(io_threads, thread.number) == io_threads.end())) {
       return failure(ErrorCode::kNotFound,
                      fmt::format("'{}' has no {}", vm->spec.name, thread_text(thread)));
     }
@@ -88,9 +86,7 @@ Result<void> SimLibvirt::pin(const DomainRun& run, ThreadId thread,
       return tl::unexpected(pin.error());
     }
     std::vector<Pin>& pins = is_vcpu ? vm->description.vcpu_pins : vm->description.io_thread_pins;
-    const bool same = std::any_of(pins.begin(), pins.end(), [&](const Pin& made) {
-      return made.number == thread.number && made.cpus == *pin;
-    });
+    const bool same = pinned_cpus(pins, thread.number) == *pin;
     if (is_vcpu && vm->refuses_pins && thread.number == vm->spec.vcpus - 1 && !same) {
       return failure(ErrorCode::kPermissionDenied, fmt::format("{} of '{}' cannot be pinned",
                                                                thread_text(thread), vm->spec.name));
@@ -161,7 +157,7 @@ Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vecto
     // The kernel copies all memory outside these nodes immediately, and libvirt waits for it.
     for (std::int64_t page = 0; page < host_.memory.pages(vm->owner); ++page) {
       const std::optional<NodeIndex> from = host_.memory.place(vm->owner, page);
-      if (!from || std::find(allowed.begin(), allowed.end(), *from) != allowed.end()) {
+      if (!from || std::ranges::find(allowed, *from) != allowed.end()) {
         continue;
       }
       for (const NodeIndex to : allowed) {

@@ -18,7 +18,7 @@ constexpr int kMostMoves = 32;             // SCHED_NR_MIGRATE_BREAK
 constexpr std::int64_t kLightPart = 8;
 
 bool may_run_on(const FloatingThread& thread, NodeIndex node) {
-  return std::find(thread.nodes.begin(), thread.nodes.end(), node) != thread.nodes.end();
+  return std::ranges::find(thread.nodes, node) != thread.nodes.end();
 }
 
 }  // namespace
@@ -74,11 +74,9 @@ void SimLoadBalancer::pass(CpuTime length, const Topology& topology, std::vector
 void SimLoadBalancer::start(Host& host) {
   for (FloatingThread& thread : host.threads) {
     if (thread.node == kNoNode) {
-      host.move(thread, *std::min_element(thread.nodes.begin(), thread.nodes.end(),
-                                          [&](NodeIndex a, NodeIndex b) {
-                                            return host.load(a, host.need(thread)) <
-                                                   host.load(b, host.need(thread));
-                                          }));
+      host.move(thread, *std::ranges::min_element(thread.nodes, {}, [&](NodeIndex node) {
+                  return host.load(node, host.need(thread));
+                }));
       // A new thread counts with its expected demand, so that threads that start together spread.
       host.busy[thread.node] += host.need(thread) - thread.wants;
     }
@@ -95,13 +93,11 @@ void SimLoadBalancer::prefer(Host& host) {
       host.move(thread, to);
       continue;
     }
-    const auto other = std::find_if(host.threads.begin(), host.threads.end(),
-                                    [&](const FloatingThread& candidate) {
-                                      return candidate.node == to && candidate.prefers != to &&
-                                             may_run_on(candidate, thread.node) &&
-                                             (candidate.prefers == thread.node ||
-                                              host.idle(to) + candidate.wants >= thread.wants);
-                                    });
+    const auto other = std::ranges::find_if(host.threads, [&](const FloatingThread& candidate) {
+      return candidate.node == to && candidate.prefers != to &&
+             may_run_on(candidate, thread.node) &&
+             (candidate.prefers == thread.node || host.idle(to) + candidate.wants >= thread.wants);
+    });
     if (other != host.threads.end()) {
       host.move(*other, thread.node);
       host.move(thread, to);
@@ -150,9 +146,8 @@ void SimLoadBalancer::even_out_idle(Host& host) {
     if (thread.wants <= CpuTime{} || thread.prefers == from || moves == kMostMoves) {
       continue;
     }
-    const NodeIndex to =
-        *std::max_element(thread.nodes.begin(), thread.nodes.end(),
-                          [&](NodeIndex a, NodeIndex b) { return host.idle(a) < host.idle(b); });
+    const NodeIndex to = *std::ranges::max_element(thread.nodes, {},
+                                                   [&](NodeIndex node) { return host.idle(node); });
     const std::int64_t cpus = host.topology.nodes[to].cpu_count();
     const CpuTime half = (host.idle(to) - std::max(host.idle(from), CpuTime{})) / 2;
     const bool is_light =
@@ -182,10 +177,8 @@ void SimLoadBalancer::even_out_busy(Host& host) {
     if (thread.wants <= CpuTime{} || host.idle(from) >= CpuTime{} || moves == kMostMoves) {
       continue;
     }
-    const NodeIndex to =
-        *std::min_element(thread.nodes.begin(), thread.nodes.end(), [&](NodeIndex a, NodeIndex b) {
-          return host.load(a, thread.wants) < host.load(b, thread.wants);
-        });
+    const NodeIndex to = *std::ranges::min_element(
+        thread.nodes, {}, [&](NodeIndex node) { return host.load(node, thread.wants); });
     if (to != from &&
         host.load(from, CpuTime{}) * 100 > host.load(to, thread.wants) * kBusiestPct) {
       host.move(thread, to);

@@ -2,6 +2,7 @@
 #include "tools/sim/host/sim_memory.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -24,9 +25,7 @@ SimMemory::SimMemory(Counts pages, const std::vector<std::int32_t>& distances, C
   pools_ = {Pool{pages, pages, Counts(count)}, Pool{huge_pages, huge_pages, Counts(count)}};
   for (NodeIndex from = 0; from < count; ++from) {
     std::vector<NodeIndex> order(count);
-    for (NodeIndex node = 0; node < count; ++node) {
-      order[node] = node;
-    }
+    std::iota(order.begin(), order.end(), NodeIndex{0});
     std::stable_sort(order.begin(), order.end(), [&](NodeIndex a, NodeIndex b) {
       return std::pair(a != from, distances[from * count + a]) <
              std::pair(b != from, distances[from * count + b]);
@@ -84,7 +83,7 @@ void SimMemory::touch(Owner owner, std::size_t cell, std::int64_t pages, NodeInd
   Counts& free = pages_in(mine.pool).free;
   const std::int64_t end = first_page(owner, cell + 1);
   for (const NodeIndex node : nearest_[near]) {
-    if (std::find(allowed.begin(), allowed.end(), node) == allowed.end()) {
+    if (std::ranges::find(allowed, node) == allowed.end()) {
       continue;
     }
     std::int64_t& next = mine.next_touched[cell];

@@ -44,9 +44,8 @@ std::pair<std::string, std::int64_t> most_frequent_guard(const Scenario& scenari
         continue;
       }
       const auto& considered = std::get<balancer::ExplainView>(*answer).considered;
-      const auto best = std::find_if(considered.begin(), considered.end(), [](const auto& one) {
-        return one.gain_ms > 0 && !one.guard.empty();
-      });
+      const auto best = std::ranges::find_if(
+          considered, [](const auto& one) { return one.gain_ms > 0 && !one.guard.empty(); });
       if (best != considered.end()) {
         now.insert(best->guard);
       }
@@ -56,8 +55,7 @@ std::pair<std::string, std::int64_t> most_frequent_guard(const Scenario& scenari
     }
   }
   const auto most =
-      std::max_element(stopped.begin(), stopped.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+      std::ranges::max_element(stopped, {}, [](const auto& entry) { return entry.second; });
   return most == stopped.end() ? std::pair<std::string, std::int64_t>{}
                                : std::pair{most->first, most->second};
 }
@@ -108,7 +106,6 @@ Weakness make_weakness(std::int64_t climb, Scenario scenario, std::string_view a
   weakness.climb = climb;
   weakness.opponent = trial.opponent;
   weakness.behind = trial.behind;
-  weakness.cause = cause.kind;
   weakness.takes = features_in(scenario);
   scenario.name = fmt::format("found-{}", climb);
   scenario.description = fmt::format("Found by search: vmnuma loses {:.1f} %, {} {:.1f} %; {}",
@@ -173,13 +170,11 @@ auto rank_of(const Weakness& weakness) {
 }  // namespace
 
 std::vector<Weakness> by_mechanism(std::vector<Weakness> weaknesses) {
-  std::stable_sort(weaknesses.begin(), weaknesses.end(),
-                   [](const Weakness& a, const Weakness& b) { return rank_of(a) < rank_of(b); });
+  std::ranges::stable_sort(weaknesses, {}, rank_of);
   std::vector<Weakness> kept;
   for (Weakness& weakness : weaknesses) {
-    const bool is_known = std::any_of(kept.begin(), kept.end(), [&](const Weakness& other) {
-      return are_of_one_mechanism(weakness, other);
-    });
+    const bool is_known = std::ranges::any_of(
+        kept, [&](const Weakness& other) { return are_of_one_mechanism(weakness, other); });
     if (!is_known) {
       kept.push_back(std::move(weakness));
     }
