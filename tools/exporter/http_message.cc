@@ -9,7 +9,7 @@ namespace vmnuma::tools {
 namespace {
 
 bool is_visible(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+  return std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
 }
 
 /// Returns "localhost:9721" or "[::1]:9721" without the port.
@@ -118,12 +118,11 @@ tl::expected<HttpRequest, int> understand(const HttpHead& head) {
   const std::string_view host = !target->host.empty() ? target->host
                                 : has_host            ? head.hosts.front()
                                                       : std::string_view();
-  return HttpRequest{
-      .path = std::string(target->path),
-      .host = lower_case(without_port(host)),
-      .head_only = head.method == "HEAD",
-      .takes_gzip = std::any_of(head.encodings.begin(), head.encodings.end(), accepts_gzip),
-      .authorization = std::string(head.authorization)};
+  return HttpRequest{.path = std::string(target->path),
+                     .host = lower_case(without_port(host)),
+                     .head_only = head.method == "HEAD",
+                     .takes_gzip = std::ranges::any_of(head.encodings, accepts_gzip),
+                     .authorization = std::string(head.authorization)};
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> response_headers(

@@ -442,8 +442,8 @@ class HttpServer::Listener {
   /// Ends the connection that has kept us waiting longest, preferably one that is not being
   /// answered.
   void make_room() {
-    auto victim = std::find_if(connections_.begin(), connections_.end(),
-                               [](const auto& connection) { return !connection->is_answering(); });
+    auto victim = std::ranges::find_if(
+        connections_, [](const auto& connection) { return !connection->is_answering(); });
     if (victim == connections_.end()) {
       victim = connections_.begin();
     }

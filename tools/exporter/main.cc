@@ -63,16 +63,15 @@ int run(const ExporterArguments& arguments) {
     say(server.error().message);
     return kExporterFailed;
   }
-  const DaemonWatch watch({[&] {
-                             return vmnuma::tools::read_daemon(arguments.socket_path,
-                                                               DaemonWatch::kLimit)
-                                 .map([&](vmnuma::tools::Views&& views) {
-                                   views.explained = vmnuma::tools::read_explanations(
-                                       arguments.socket_path, pages.wanted(), DaemonWatch::kLimit);
-                                   return std::move(views);
-                                 });
-                           },
-                           [&pages](const Reading& reading) { pages.show(reading); }, say});
+  const auto read = [&] {
+    return vmnuma::tools::read_daemon(arguments.socket_path, DaemonWatch::kLimit)
+        .map([&](vmnuma::tools::Views&& views) {
+          views.explained = vmnuma::tools::read_explanations(arguments.socket_path, pages.wanted(),
+                                                             DaemonWatch::kLimit);
+          return std::move(views);
+        });
+  };
+  const DaemonWatch watch({read, [&pages](const Reading& reading) { pages.show(reading); }, say});
   std::cout << "vmnuma-exporter " VMNUMA_VERSION " serves " << server->url() << std::endl;
   if (const auto served = server->run(stop.get()); !served) {
     say(served.error().message);

@@ -2,6 +2,7 @@
 #include "tools/exporter/metric_table.h"
 
 #include <array>
+#include <span>
 
 #include "balancer/protocol/view_fields.h"
 
@@ -44,7 +45,6 @@ constexpr std::array kDaemon{
     MetricInfo{"vmnuma_transfer_remaining_bytes", kGauge, "vm",
                "Memory that a transfer still has to move."},
 };
-constexpr std::array<MetricInfo, 0> kNoOthers{};
 constexpr std::array kHost{
     MetricInfo{"vmnuma_actions_total", kCounter, "reason, state",
                "Placements, moves, swaps and memory pulls that have ended."},
@@ -108,8 +108,8 @@ class MetricFields {
   std::vector<MetricInfo>& table_;
 };
 
-template <class View, std::size_t kCount>
-void add(std::string_view labels, const std::array<MetricInfo, kCount>& others,
+template <class View>
+void add(std::string_view labels, std::span<const MetricInfo> others,
          std::vector<MetricInfo>& table) {
   MetricFields fields(labels, table);
   const View view;
@@ -126,11 +126,11 @@ std::string labels_text(const MetricInfo& metric) {
 std::vector<MetricInfo> metric_table() {
   std::vector<MetricInfo> table(kOwn.begin(), kOwn.end());
   add<balancer::StatusView>("", kDaemon, table);
-  add<balancer::LargestVmView>("", kNoOthers, table);
-  add<balancer::LargestOnPagesView>("page_bytes", kNoOthers, table);
+  add<balancer::LargestVmView>("", {}, table);
+  add<balancer::LargestOnPagesView>("page_bytes", {}, table);
   add<balancer::HostView>("", kHost, table);
   add<balancer::NodeView>("node", kNodes, table);
-  add<balancer::HugePagesView>("node, page_bytes", kNoOthers, table);
+  add<balancer::HugePagesView>("node, page_bytes", {}, table);
   add<balancer::VmView>("vm", kVms, table);
   add<balancer::VmClientView>("vm, client", kClients, table);
   return table;

@@ -150,12 +150,11 @@ void add_daemon(const balancer::StatusView& status, Families& families) {
     add_fields(pages, {{"page_bytes", std::to_string(pages.page_bytes)}}, families);
   }
   families.add("vmnuma_daemon_info", 1, {{"version", status.version}, {"uri", status.uri}});
-  for (const Mode mode :
-       {Mode::kObserve, Mode::kDryRun, Mode::kActive, Mode::kPaused, Mode::kDegraded}) {
+  for (const Mode mode : kValuesOf<Mode>) {
     families.add("vmnuma_mode", mode == status.mode ? 1 : 0,
                  {{"mode", std::string(name_of(mode))}});
   }
-  families.add("vmnuma_missing_sources", number(static_cast<std::int64_t>(status.degraded.size())));
+  families.add("vmnuma_missing_sources", number(status.degraded.size()));
   for (const balancer::DegradedView& missing : status.degraded) {
     families.add("vmnuma_source_missing_since_timestamp_seconds", number(missing.since_unix_s),
                  {{"source", missing.source}});

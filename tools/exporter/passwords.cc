@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/exporter/passwords.h"
 
-#include <cctype>
 #include <memory>
 #include <vector>
 
 #include <crypt.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <strings.h>
 
 namespace vmnuma::tools {
 
@@ -19,16 +19,10 @@ bool is_same(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-bool is_scheme(std::string_view text, std::string_view lower_case) {
-  if (text.size() != lower_case.size()) {
-    return false;
-  }
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (std::tolower(static_cast<unsigned char>(text[i])) != lower_case[i]) {
-      return false;
-    }
-  }
-  return true;
+bool is_basic(std::string_view scheme) {
+  constexpr std::string_view kBasic = "basic";
+  return scheme.size() == kBasic.size() &&
+         ::strncasecmp(scheme.data(), kBasic.data(), kBasic.size()) == 0;
 }
 
 /// Decodes base64; nothing if the text is not base64 with padding (RFC 4648, section 4).
@@ -55,7 +49,7 @@ std::optional<std::string> base64_decoded(std::string_view text) {
 
 std::optional<Credentials> credentials_in(std::string_view header) {
   const auto space = header.find(' ');
-  if (space == header.npos || !is_scheme(header.substr(0, space), "basic")) {
+  if (space == header.npos || !is_basic(header.substr(0, space))) {
     return std::nullopt;
   }
   const auto first = header.find_first_not_of(' ', space);

@@ -84,8 +84,8 @@ Result<ssl::context> tls_context(const TlsConfig& config) {
   return context;
 }
 
-}  // namespace
-
+/// Loads the files. Errors: invalid-argument, with the file and OpenSSL's message, and those of
+/// reading it (stats/files/file.h).
 Result<std::shared_ptr<Access>> make_access(const WebConfig& config) {
   auto access = std::make_shared<Access>(Access{std::nullopt, Passwords(config.users)});
   if (config.tls) {
@@ -97,6 +97,8 @@ Result<std::shared_ptr<Access>> make_access(const WebConfig& config) {
   }
   return access;
 }
+
+}  // namespace
 
 WebAccess::Seen WebAccess::look_at(const std::filesystem::path& path) {
   Seen seen{path, {}};
@@ -150,8 +152,8 @@ Result<WebAccess> WebAccess::read(std::filesystem::path file,
 }
 
 std::shared_ptr<Access> WebAccess::now() {
-  const bool is_as_seen = std::all_of(seen_.begin(), seen_.end(),
-                                      [](const Seen& seen) { return look_at(seen.path) == seen; });
+  const bool is_as_seen =
+      std::ranges::all_of(seen_, [](const Seen& seen) { return look_at(seen.path) == seen; });
   if (!is_as_seen) {
     if (const auto done = read(); !done) {
       report_(fmt::format("{}; the previous files stay in force", done.error().message));

@@ -32,10 +32,6 @@ struct Access {
   Passwords passwords;
 };
 
-/// Loads the files. Errors: invalid-argument, with the file and OpenSSL's message, and those of
-/// reading it (stats/files/file.h).
-[[nodiscard]] Result<std::shared_ptr<Access>> make_access(const WebConfig& config);
-
 class WebAccess {
  public:
   /// Errors: those of reading the file and the files that it names.

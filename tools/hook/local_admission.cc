@@ -63,9 +63,7 @@ Result<Host> read_local_host(const files::Directory& root) {
 }
 
 const balancer::AdmissionState::Node* find_node(const balancer::AdmissionState& known, NodeId id) {
-  const auto found =
-      std::find_if(known.nodes.begin(), known.nodes.end(),
-                   [id](const balancer::AdmissionState::Node& node) { return node.id == id; });
+  const auto found = std::ranges::find(known.nodes, id, &balancer::AdmissionState::Node::id);
   return found == known.nodes.end() ? nullptr : &*found;
 }
 

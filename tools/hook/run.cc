@@ -91,26 +91,17 @@ balancer::AnnounceRequest announcement(const VmDescription& vm, const files::Dir
   if (vm.nova_project != NovaProject{}) {
     request.nova_project = {{vm.nova_project.name, vm.nova_project.uuid}};
   }
-  for (const PciDevice& device : vm.pci_devices) {
-    if (device.node.value >= 0) {
-      request.devices.push_back({device.address, device.node});
+  const auto add_placed = [](const auto& devices, auto name, auto& told) {
+    for (const auto& device : devices) {
+      if (device.node.value >= 0) {
+        told.push_back({device.*name, device.node});
+      }
     }
-  }
-  for (const MediatedDevice& device : vm.mediated_devices) {
-    if (device.node.value >= 0) {
-      request.devices.push_back({device.uuid, device.node});
-    }
-  }
-  for (const HostInterface& interface : vm.host_interfaces) {
-    if (interface.node.value >= 0) {
-      request.interfaces.push_back({interface.name, interface.node});
-    }
-  }
-  for (const HostDisk& disk : vm.host_disks) {
-    if (disk.node.value >= 0) {
-      request.disks.push_back({disk.name, disk.node});
-    }
-  }
+  };
+  add_placed(vm.pci_devices, &PciDevice::address, request.devices);
+  add_placed(vm.mediated_devices, &MediatedDevice::uuid, request.devices);
+  add_placed(vm.host_interfaces, &HostInterface::name, request.interfaces);
+  add_placed(vm.host_disks, &HostDisk::name, request.disks);
   if (vm.numatune != NumatuneMode::kNone && !vm.numatune_auto) {
     request.numatune = {{vm.numatune, vm.numatune_nodes}};
   }

@@ -54,15 +54,9 @@ void WakeupCounter::Close::operator()(bpf_link* link) const {
   (void)bpf_link__destroy(link);  // this only closes a descriptor
 }
 
-/// A variant of wakeups.bpf.c.
-struct WakeupCounter::Kind {
-  const void* (*bytes)(std::size_t* size);
-  bool reports_interrupts;
-};
-
-Result<WakeupCounter> WakeupCounter::load(const Kind& kind) {
+Result<WakeupCounter> WakeupCounter::load(ElfBytes bytes_of, bool reports_interrupts) {
   std::size_t size = 0;
-  const void* bytes = kind.bytes(&size);
+  const void* bytes = bytes_of(&size);
   WakeupCounter counter;
   counter.object_.reset(bpf_object__open_mem(bytes, size, nullptr));
   if (!counter.object_) {
@@ -78,18 +72,18 @@ Result<WakeupCounter> WakeupCounter::load(const Kind& kind) {
   }
   counter.vms_map_ = bpf_object__find_map_fd_by_name(counter.object_.get(), "vms");
   counter.pairs_map_ = bpf_object__find_map_fd_by_name(counter.object_.get(), "pairs");
-  counter.reports_interrupts_ = kind.reports_interrupts;
+  counter.reports_interrupts_ = reports_interrupts;
   return counter;
 }
 
 Result<WakeupCounter> WakeupCounter::load() {
   (void)libbpf_set_print(stay_silent);
-  auto counter = load({wakeups::elf_bytes, /*reports_interrupts=*/true});
+  auto counter = load(wakeups::elf_bytes, /*reports_interrupts=*/true);
   if (!counter) {
-    counter = load({wakeups_pcpu_hot::elf_bytes, /*reports_interrupts=*/true});
+    counter = load(wakeups_pcpu_hot::elf_bytes, /*reports_interrupts=*/true);
   }
   if (!counter) {
-    counter = load({wakeups_in_interrupts::elf_bytes, /*reports_interrupts=*/false});
+    counter = load(wakeups_in_interrupts::elf_bytes, /*reports_interrupts=*/false);
   }
   return counter;
 }

@@ -57,10 +57,11 @@ class WakeupCounter {
     void operator()(bpf_object* object) const;
     void operator()(bpf_link* link) const;
   };
-  struct Kind;
+  /// Returns a variant of wakeups.bpf.c and its size.
+  using ElfBytes = const void* (*)(std::size_t* size);
 
   WakeupCounter() = default;
-  [[nodiscard]] static Result<WakeupCounter> load(const Kind& kind);
+  [[nodiscard]] static Result<WakeupCounter> load(ElfBytes bytes_of, bool reports_interrupts);
 
   std::unique_ptr<bpf_object, Close> object_;  ///< program and maps
   std::unique_ptr<bpf_link, Close> link_;      ///< the program's attachment to the tracepoint
