@@ -2,6 +2,7 @@
 #include "tools/sim/local_service.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -85,8 +86,8 @@ CpuTime least_far_loss(std::vector<LocalClient> clients, std::vector<CpuTime> ro
   });
   // A client with a higher cost never gives way to one with a lower cost, so what a node gives to
   // it does not depend on the order of the others.
-  std::stable_sort(clients.begin(), clients.end(), [](const LocalClient& a, const LocalClient& b) {
-    return std::pair(a.far_cost, a.near_most) > std::pair(b.far_cost, b.near_most);
+  std::ranges::stable_sort(clients, std::ranges::greater{}, [](const LocalClient& client) {
+    return std::pair(client.far_cost, client.near_most);
   });
   std::int64_t all_far = 0;
   for (const LocalClient& client : clients) {

@@ -26,9 +26,8 @@ SimMemory::SimMemory(Counts pages, const std::vector<std::int32_t>& distances, C
   for (NodeIndex from = 0; from < count; ++from) {
     std::vector<NodeIndex> order(count);
     std::iota(order.begin(), order.end(), NodeIndex{0});
-    std::stable_sort(order.begin(), order.end(), [&](NodeIndex a, NodeIndex b) {
-      return std::pair(a != from, distances[from * count + a]) <
-             std::pair(b != from, distances[from * count + b]);
+    std::ranges::stable_sort(order, {}, [&](NodeIndex node) {
+      return std::pair(node != from, distances[from * count + node]);
     });
     nearest_.push_back(std::move(order));
   }

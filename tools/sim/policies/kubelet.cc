@@ -22,8 +22,7 @@ std::vector<std::vector<NodeIndex>> sets_of(const std::vector<NodeIndex>& nodes)
     }
     sets.push_back(std::move(set));
   }
-  std::stable_sort(sets.begin(), sets.end(),
-                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::ranges::stable_sort(sets, {}, [](const auto& set) { return set.size(); });
   return sets;
 }
 

@@ -54,7 +54,7 @@ std::vector<NodeSpace> spaces_for(const PolicyHost& host, const PolicyVm& vm, bo
 }  // namespace
 
 bool NumadPolicy::consider(PolicyHost& host, PolicyVm& vm, Process& process) const {
-  const std::int64_t cpu = *std::max_element(process.cpu_pct.begin(), process.cpu_pct.end());
+  const std::int64_t cpu = std::ranges::max(process.cpu_pct);
   const std::int64_t memory = mib(vm.resident());
   process.evaluated_ms = now_ms_;
   std::vector<NodeSpace> spaces = spaces_for(host, vm, process.bound, process.cpu_pct.back());
@@ -67,9 +67,7 @@ bool NumadPolicy::consider(PolicyHost& host, PolicyVm& vm, Process& process) con
           chosen.empty() ? 10 : host.topology().distance(chosen.front(), space.node);
       return score(space, cpu, memory) / (distance * distance);
     };
-    const auto best = std::max_element(
-        spaces.begin(), spaces.end(),
-        [&](const NodeSpace& a, const NodeSpace& b) { return worth(a) < worth(b); });
+    const auto best = std::ranges::max_element(spaces, {}, worth);
     chosen.push_back(best->node);
     cpu_left -= std::max<std::int64_t>(best->cpu_pct, 0);
     memory_left -= std::max<std::int64_t>(best->mib, 0);
@@ -96,7 +94,7 @@ void NumadPolicy::look(PolicyHost& host) {
     if (process.cpu_pct.size() > kLooks) {
       process.cpu_pct.pop_front();
     }
-    const std::int64_t most = *std::max_element(process.cpu_pct.begin(), process.cpu_pct.end());
+    const std::int64_t most = std::ranges::max(process.cpu_pct);
     const bool rests = process.evaluated_ms >= 0 && now_ms_ - process.evaluated_ms < kRestMs;
     if (mib(vm.resident()) > kLeastMiB && most > kLeastCpuPct && !rests) {
       candidates.push_back(&vm);

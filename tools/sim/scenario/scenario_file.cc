@@ -390,10 +390,9 @@ class ScenarioParser {
       }
     }
     for (const auto& [key, node] : *memory) {
-      if (std::none_of(scenario_.host.nodes.begin(), scenario_.host.nodes.end(),
-                       [name = key.str()](const ScenarioNode& known) {
-                         return std::to_string(known.id.value) == name;
-                       })) {
+      if (std::ranges::none_of(scenario_.host.nodes, [name = key.str()](const ScenarioNode& known) {
+            return std::to_string(known.id.value) == name;
+          })) {
         problems_.add(key.source().begin.line, fmt::format("there is no node '{}'", key.str()));
       }
     }
@@ -462,7 +461,7 @@ class ScenarioParser {
       if (!vm) {
         reader.complain("between", name ? fmt::format("there is no VM '{}'", *name)
                                         : "'between' must be an array of names of VMs");
-      } else if (std::find(talk.vms.begin(), talk.vms.end(), *vm) != talk.vms.end()) {
+      } else if (std::ranges::find(talk.vms, *vm) != talk.vms.end()) {
         reader.complain("between", fmt::format("'{}' cannot talk to itself", *name));
       } else {
         talk.vms.push_back(*vm);
