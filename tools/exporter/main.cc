@@ -15,38 +15,29 @@
 #include "tools/exporter/pages.h"
 #include "tools/exporter/web_access.h"
 
+namespace vmnuma::tools {
+
 namespace {
 
-using vmnuma::tools::DaemonWatch;
-using vmnuma::tools::ExporterArguments;
-using vmnuma::tools::ExporterExit;
-using vmnuma::tools::HttpRequest;
-using vmnuma::tools::HttpServer;
-using vmnuma::tools::kExporterFailed;
-using vmnuma::tools::kExporterOk;
-using vmnuma::tools::Pages;
-using vmnuma::tools::Reading;
-using vmnuma::tools::WebAccess;
-
 void say(const std::string& sentence) {
-  std::cerr << "vmnuma-exporter: " << vmnuma::text::printable(sentence) << std::endl;
+  std::cerr << "vmnuma-exporter: " << text::printable(sentence) << std::endl;
 }
 
 /// Returns a descriptor that becomes readable once SIGTERM or SIGINT has arrived. Call before any
 /// threads are created.
-vmnuma::files::FileDescriptor stop_signals() {
+files::FileDescriptor stop_signals() {
   sigset_t signals{};
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   VMNUMA_CHECK(pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0);
-  return vmnuma::files::FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC));
+  return files::FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC));
 }
 
 int run(const ExporterArguments& arguments) {
   const auto stop = stop_signals();
   // Another host's name cannot point to a Unix socket.
-  Pages pages(arguments.listen.path.empty() && vmnuma::tools::is_loopback(arguments.listen.host));
+  Pages pages(arguments.listen.path.empty() && is_loopback(arguments.listen.host));
   std::shared_ptr<WebAccess> access;
   if (!arguments.web_config_file.empty()) {
     auto read = WebAccess::read(arguments.web_config_file, say);
@@ -64,12 +55,11 @@ int run(const ExporterArguments& arguments) {
     return kExporterFailed;
   }
   const auto read = [&] {
-    return vmnuma::tools::read_daemon(arguments.socket_path, DaemonWatch::kLimit)
-        .map([&](vmnuma::tools::Views&& views) {
-          views.explained = vmnuma::tools::read_explanations(arguments.socket_path, pages.wanted(),
-                                                             DaemonWatch::kLimit);
-          return std::move(views);
-        });
+    return read_daemon(arguments.socket_path, DaemonWatch::kLimit).map([&](Views&& views) {
+      views.explained =
+          read_explanations(arguments.socket_path, pages.wanted(), DaemonWatch::kLimit);
+      return std::move(views);
+    });
   };
   const DaemonWatch watch({read, [&pages](const Reading& reading) { pages.show(reading); }, say});
   std::cout << "vmnuma-exporter " VMNUMA_VERSION " serves " << server->url() << std::endl;
@@ -82,13 +72,15 @@ int run(const ExporterArguments& arguments) {
 
 }  // namespace
 
+}  // namespace vmnuma::tools
+
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto arguments = vmnuma::tools::parse_exporter_arguments(words);
   if (!arguments) {
-    const ExporterExit& exit = arguments.error();
-    (exit.code == kExporterOk ? std::cout : std::cerr) << exit.text << std::flush;
+    const vmnuma::tools::ExporterExit& exit = arguments.error();
+    (exit.code == vmnuma::tools::kExporterOk ? std::cout : std::cerr) << exit.text << std::flush;
     return exit.code;
   }
-  return run(*arguments);
+  return vmnuma::tools::run(*arguments);
 }

@@ -34,24 +34,22 @@
 #include "tools/sim/scenario/catalogue.h"
 #include "tools/vmnumad/simulated.h"
 
+namespace vmnuma::tools {
+
 namespace {
 
-using vmnuma::ErrorCode;
-using vmnuma::Result;
-using vmnuma::balancer::Config;
-using vmnuma::balancer::ControllerSetup;
-using vmnuma::balancer::ControlSocket;
-using vmnuma::balancer::Damaged;
-using vmnuma::balancer::Host;
-using vmnuma::balancer::HostTime;
-using vmnuma::balancer::LinuxHost;
-using vmnuma::balancer::RecordedService;
-using vmnuma::balancer::Service;
-using vmnuma::balancer::Signals;
-using vmnuma::balancer::TaskBoard;
-using vmnuma::files::FileDescriptor;
-using vmnuma::tools::LiveHost;
-using vmnuma::tools::Scenario;
+using balancer::Config;
+using balancer::ControllerSetup;
+using balancer::ControlSocket;
+using balancer::Damaged;
+using balancer::Host;
+using balancer::HostTime;
+using balancer::LinuxHost;
+using balancer::RecordedService;
+using balancer::Service;
+using balancer::Signals;
+using balancer::TaskBoard;
+using files::FileDescriptor;
 
 // Documented in vmnumad(8).
 constexpr int kExitOk = 0;
@@ -77,27 +75,25 @@ struct Arguments {
 };
 
 Result<Config> load(const Arguments& arguments) {
-  using vmnuma::balancer::FileIs;
+  using balancer::FileIs;
   if (!arguments.config_path.empty()) {
-    return vmnuma::balancer::load_config(arguments.config_path, FileIs::kRequired);
+    return balancer::load_config(arguments.config_path, FileIs::kRequired);
   }
   return arguments.is_elsewhere()
              ? Config{}
-             : vmnuma::balancer::load_config(std::string(vmnuma::balancer::kDefaultConfigPath),
-                                             FileIs::kOptional);
+             : balancer::load_config(std::string(balancer::kDefaultConfigPath), FileIs::kOptional);
 }
 
 Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
-  using vmnuma::balancer::Origin;
+  using balancer::Origin;
   Result<Config> config = load(arguments);
   if (!config) {
     return config;
   }
   if (arguments.simulated) {
-    config = vmnuma::tools::simulated_config(std::move(*config), *arguments.simulated,
-                                             vmnuma::tools::sim_folder());
+    config = simulated_config(std::move(*config), *arguments.simulated, sim_folder());
   } else if (arguments.is_elsewhere()) {
-    config = vmnuma::tools::private_config(std::move(*config), vmnuma::tools::sim_folder());
+    config = private_config(std::move(*config), sim_folder());
   }
   const auto override_with = [&](const std::string& value, std::string& field, const char* key) {
     if (!value.empty()) {
@@ -109,7 +105,7 @@ Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
   override_with(arguments.socket_path, config->socket_path, "socket_path");
   override_with(arguments.state_dir, config->state_dir, "state_dir");
   if (arguments.dry_run) {
-    config->mode = vmnuma::balancer::Mode::kDryRun;
+    config->mode = balancer::Mode::kDryRun;
     config->origins["mode"] = Origin::kCommandLine;
   }
   apply_persisted_options(*config, damaged);
@@ -117,17 +113,17 @@ Result<Config> read_config(const Arguments& arguments, Damaged damaged) {
 }
 
 /// Returns the error "cannot open '...': Permission denied", with advice.
-tl::unexpected<vmnuma::Error> no_access(std::string_view to_what, const std::string& path,
-                                        int errno_value) {
+tl::unexpected<Error> no_access(std::string_view to_what, const std::string& path,
+                                int errno_value) {
   const std::string what =
       fmt::format("cannot {} '{}': {}", to_what, path, std::strerror(errno_value));
   return errno_value == EACCES
-             ? vmnuma::failure(ErrorCode::kPermissionDenied,
-                               what +
-                                   "; start vmnumad as root, or with --state-dir and --socket "
-                                   "where this user may write",
-                               errno_value)
-             : vmnuma::failure(ErrorCode::kIo, what, errno_value);
+             ? failure(ErrorCode::kPermissionDenied,
+                       what +
+                           "; start vmnumad as root, or with --state-dir and --socket "
+                           "where this user may write",
+                       errno_value)
+             : failure(ErrorCode::kIo, what, errno_value);
 }
 
 /// Locks the state directory, because only one daemon may act on a host. The lock is held as long
@@ -139,13 +135,12 @@ Result<FileDescriptor> lock_state_dir(const std::string& state_dir) {
     return no_access("make", state_dir, error.value());
   }
   const std::string path = state_dir + "/lock";
-  auto file = vmnuma::files::open_to_lock(path);
+  auto file = files::open_to_lock(path);
   if (!file && file.error().errno_value == EACCES) {
     return no_access("open", path, EACCES);
   }
   if (file && flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
-    return vmnuma::failure(ErrorCode::kBusy, fmt::format("another vmnumad holds '{}'", path),
-                           errno);
+    return failure(ErrorCode::kBusy, fmt::format("another vmnumad holds '{}'", path), errno);
   }
   return file;
 }
@@ -163,8 +158,7 @@ void raise_file_limit() {
 int fail(int code, std::string_view message) {
   for (std::size_t begin = 0; begin <= message.size();) {
     const std::size_t end = std::min(message.find('\n', begin), message.size());
-    fmt::print(stderr, "vmnumad: {}\n",
-               vmnuma::text::printable(message.substr(begin, end - begin)));
+    fmt::print(stderr, "vmnumad: {}\n", text::printable(message.substr(begin, end - begin)));
     begin = end + 1;
   }
   return code;
@@ -174,11 +168,9 @@ int fail(int code, std::string_view message) {
 /// manager.
 void report_missing_rights(Config& config) {
   const Result<std::string> missing =
-      vmnuma::files::Directory::open("/proc/self")
-          .and_then([](const vmnuma::files::Directory& self) { return self.read("status"); })
-          .and_then([](const std::string& status) {
-            return vmnuma::stats::lacking_capabilities(status);
-          });
+      files::Directory::open("/proc/self")
+          .and_then([](const files::Directory& self) { return self.read("status"); })
+          .and_then([](const std::string& status) { return stats::lacking_capabilities(status); });
   if (missing && !missing->empty()) {
     config.notices.push_back(
         fmt::format("vmnumad lacks {}, which it needs to see where VMs' memory is and to move it; "
@@ -188,21 +180,20 @@ void report_missing_rights(Config& config) {
 }
 
 struct OpenHistory {
-  std::unique_ptr<vmnuma::stats::History> history;
+  std::unique_ptr<stats::History> history;
   std::int64_t last_action = 0;
 };
 
 /// Opens the history. Without the last action number every action would be refused, so a history
 /// that cannot provide it counts as unusable.
 Result<OpenHistory> open_history(const Config& config, bool is_damaged) {
-  vmnuma::stats::HistoryOptions options = vmnuma::balancer::history_options(config);
+  stats::HistoryOptions options = balancer::history_options(config);
   options.is_damaged = is_damaged;
-  return vmnuma::stats::History::open(options).and_then(
-      [](std::unique_ptr<vmnuma::stats::History>&& history) {
-        return history->last_action_id().map([&](std::int64_t last_action) {
-          return OpenHistory{std::move(history), last_action};
-        });
-      });
+  return stats::History::open(options).and_then([](std::unique_ptr<stats::History>&& history) {
+    return history->last_action_id().map([&](std::int64_t last_action) {
+      return OpenHistory{std::move(history), last_action};
+    });
+  });
 }
 
 Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config& config) {
@@ -210,10 +201,10 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
     return LinuxHost::open(config);
   }
   const HostTime time(arguments.speed);
-  return std::make_unique<LiveHost>(LiveHost::Setup{
-      *arguments.simulated, time, vmnuma::tools::live_clock(time), [](const std::string& news) {
-        fmt::print(stderr, "simulated host: {}\n", vmnuma::text::printable(news));
-      }});
+  return std::make_unique<LiveHost>(
+      LiveHost::Setup{*arguments.simulated, time, live_clock(time), [](const std::string& news) {
+                        fmt::print(stderr, "simulated host: {}\n", text::printable(news));
+                      }});
 }
 
 /// Runs the service once. `config` is the configuration in effect, updated when it is read again;
@@ -225,7 +216,7 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
   if (!host) {
     return tl::unexpected(std::move(host).error());
   }
-  vmnuma::balancer::ServiceSetup setup{board, signals};
+  balancer::ServiceSetup setup{board, signals};
   // Each run of the service checks this itself, so it must not be part of the configuration that is
   // kept between runs.
   const auto with_missing_rights = [is_simulated = arguments.simulated.has_value()](Config noted) {
@@ -243,14 +234,14 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
   };
   setup.host = std::move(*host);
   std::error_code unknown;
-  setup.search_program = vmnuma::balancer::search_program(
+  setup.search_program = balancer::search_program(
       std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path());
   if (Result<OpenHistory> opened = open_history(config, resumed.has_value())) {
     setup.history = std::move(opened->history);
     setup.last_action = opened->last_action;
     if (resumed) {
       // If this fails, the next write fails, too, and is reported.
-      (void)vmnuma::balancer::keep_known(*setup.history, *resumed);
+      (void)balancer::keep_known(*setup.history, *resumed);
     }
     setup.resumed = std::exchange(resumed, std::nullopt);
   } else {
@@ -264,7 +255,7 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
     if (auto known = service->to_resume()) {
       resumed = std::move(known);
     }
-    const vmnuma::balancer::Settings& settings = service->settings();
+    const balancer::Settings& settings = service->settings();
     config.options = settings.options;
     config.origins = {settings.origins.begin(), settings.origins.end()};
     return end;
@@ -275,23 +266,23 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
 /// recording, the history and the socket; no-space.
 Result<Service::End> show_recording(const Arguments& arguments, const Config& config,
                                     Signals& signals) try {
-  if (auto limited = vmnuma::tools::limit_this_process(vmnuma::tools::kPlaybackLimits); !limited) {
+  if (auto limited = limit_this_process(kPlaybackLimits); !limited) {
     return tl::unexpected(std::move(limited).error());
   }
-  return RecordedService::create(
-             {signals, arguments.recording, config.socket_path, config.socket_group,
-              config.log_level, arguments.speed,
-              [state_dir = config.state_dir] {
-                return vmnuma::tools::forget_state(state_dir).and_then(
-                    [&] { return vmnuma::stats::History::open({state_dir + "/history.sqlite"}); });
-              }})
+  return RecordedService::create({signals, arguments.recording, config.socket_path,
+                                  config.socket_group, config.log_level, arguments.speed,
+                                  [state_dir = config.state_dir] {
+                                    return forget_state(state_dir).and_then([&] {
+                                      return stats::History::open({state_dir + "/history.sqlite"});
+                                    });
+                                  }})
       .map([](std::unique_ptr<RecordedService>&& service) {
         service->run();
         return Service::End::kStopped;
       });
 } catch (const std::bad_alloc&) {
-  return vmnuma::failure(ErrorCode::kNoSpace, fmt::format("'{}' needs more memory than it may have",
-                                                          arguments.recording));
+  return failure(ErrorCode::kNoSpace,
+                 fmt::format("'{}' needs more memory than it may have", arguments.recording));
 }
 
 int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
@@ -301,13 +292,13 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
   }
   if (arguments.check_config) {
     for (const std::string& notice : config->notices) {
-      fmt::print(stderr, "vmnumad: {}\n", vmnuma::text::printable(notice));
+      fmt::print(stderr, "vmnumad: {}\n", text::printable(notice));
     }
     fmt::print("ok\n");
     return kExitOk;
   }
   if (arguments.is_elsewhere()) {
-    if (const auto made = vmnuma::tools::make_private_folder(vmnuma::tools::sim_folder()); !made) {
+    if (const auto made = make_private_folder(sim_folder()); !made) {
       return fail(kExitFailed, made.error().message);
     }
   }
@@ -326,7 +317,7 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
                 lock.error().message);
   }
   if (arguments.simulated && arguments.state_dir.empty()) {
-    if (const auto emptied = vmnuma::tools::forget_state(config->state_dir); !emptied) {
+    if (const auto emptied = forget_state(config->state_dir); !emptied) {
       return fail(kExitFailed, emptied.error().message);
     }
   }
@@ -350,17 +341,14 @@ int run(const Arguments& arguments, TaskBoard& board, Signals& signals) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int start(int argc, char** argv) {
   // Created first, so that no signal is lost, and destroyed last.
   TaskBoard board;
   Signals signals(board);
   Arguments arguments;
   CLI::App app("Balances KVM virtual machines over the host's NUMA nodes", "vmnumad");
-  app.add_option(
-         "--config", arguments.config_path,
-         fmt::format("Configuration file (default {})", vmnuma::balancer::kDefaultConfigPath))
+  app.add_option("--config", arguments.config_path,
+                 fmt::format("Configuration file (default {})", balancer::kDefaultConfigPath))
       ->type_name("FILE");
   app.add_flag("--check-config", arguments.check_config, "Check the configuration and exit");
   app.add_flag("--dry-run", arguments.dry_run,
@@ -368,7 +356,7 @@ int main(int argc, char** argv) {
   app.add_option("--connect", arguments.uri, "libvirt connection (default qemu:///system)")
       ->type_name("URI");
   app.add_option("--socket", arguments.socket_path,
-                 fmt::format("Control socket (default {})", vmnuma::balancer::kDefaultSocketPath))
+                 fmt::format("Control socket (default {})", balancer::kDefaultSocketPath))
       ->type_name("PATH");
   app.add_option("--state-dir", arguments.state_dir,
                  "Directory of history and lock (default /var/lib/vmnuma)")
@@ -379,7 +367,7 @@ int main(int argc, char** argv) {
              "--simulate", scenario,
              fmt::format("Run on a simulated host: a scenario file, or the name of one that "
                          "comes with the program (default {})",
-                         vmnuma::tools::kUsualScenario))
+                         kUsualScenario))
           ->expected(0, 1)
           ->type_name("[SCENARIO]")
           ->excludes("--connect");
@@ -404,20 +392,26 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return fail(kExitUsage, vmnuma::tools::problem_of(app, error) + "; see vmnumad --help");
+    return fail(kExitUsage, problem_of(app, error) + "; see vmnumad --help");
   }
   if (speed->count() > 0 && simulate->count() == 0 && arguments.recording.empty()) {
     return fail(kExitUsage,
                 "--speed can be used only with --simulate or --replay; see vmnumad --help");
   }
   if (simulate->count() > 0) {
-    auto found =
-        vmnuma::tools::find_scenario(scenario.empty() ? vmnuma::tools::kUsualScenario : scenario,
-                                     vmnuma::tools::scenario_directory());
+    auto found = find_scenario(scenario.empty() ? kUsualScenario : scenario, scenario_directory());
     if (!found) {
       return fail(kExitUsage, found.error().message);
     }
     arguments.simulated = std::move(*found);
   }
   return run(arguments, board, signals);
+}
+
+}  // namespace
+
+}  // namespace vmnuma::tools
+
+int main(int argc, char** argv) {
+  return vmnuma::tools::start(argc, argv);
 }

@@ -16,17 +16,12 @@
 #include "tools/wakeups/vm_pids.h"
 #include "tools/wakeups/wakeup_counter.h"
 
+namespace vmnuma::tools {
+
 namespace {
 
-using vmnuma::Microseconds;
-using vmnuma::Result;
-using vmnuma::tools::kWakeupsFailed;
-using vmnuma::tools::kWakeupsOk;
-using vmnuma::tools::WakeupCounter;
-using vmnuma::tools::WakeupsArguments;
-
 void say(const std::string& sentence) {
-  std::cerr << "vmnuma-wakeups: " << vmnuma::text::printable(sentence) << std::endl;
+  std::cerr << "vmnuma-wakeups: " << text::printable(sentence) << std::endl;
 }
 
 Microseconds monotonic_now() {
@@ -55,21 +50,21 @@ bool is_stopped(const sigset_t& signals, std::chrono::milliseconds limit) {
 
 /// Does the work of one period.
 Result<void> tell(const WakeupsArguments& arguments, WakeupCounter& counter) {
-  const auto pids = vmnuma::tools::read_vm_pids(arguments.pid_dir);
+  const auto pids = read_vm_pids(arguments.pid_dir);
   if (!pids) {
     return tl::unexpected(pids.error());
   }
   Result<void> set = counter.set_vms(*pids);
-  if (!set && set.error().code != vmnuma::ErrorCode::kNoSpace) {
+  if (!set && set.error().code != ErrorCode::kNoSpace) {
     return set;
   }
   auto pairs = counter.read();
   if (!pairs) {
     return tl::unexpected(pairs.error());
   }
-  const vmnuma::stats::WakeupCounts counts{
-      monotonic_now(), Microseconds{arguments.period.count() * 1000}, std::move(*pairs)};
-  Result<void> written = vmnuma::files::replace_file(arguments.output, text_of(counts));
+  const stats::WakeupCounts counts{monotonic_now(), Microseconds{arguments.period.count() * 1000},
+                                   std::move(*pairs)};
+  Result<void> written = files::replace_file(arguments.output, text_of(counts));
   return written ? set : written;
 }
 
@@ -115,13 +110,15 @@ int run(const WakeupsArguments& arguments) {
 
 }  // namespace
 
+}  // namespace vmnuma::tools
+
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto arguments = vmnuma::tools::parse_wakeups_arguments(words);
   if (!arguments) {
     const vmnuma::tools::WakeupsExit& exit = arguments.error();
-    (exit.code == kWakeupsOk ? std::cout : std::cerr) << exit.text << std::flush;
+    (exit.code == vmnuma::tools::kWakeupsOk ? std::cout : std::cerr) << exit.text << std::flush;
     return exit.code;
   }
-  return run(*arguments);
+  return vmnuma::tools::run(*arguments);
 }
