@@ -258,13 +258,10 @@ ParsedOptions parse_options(std::string_view text, std::string_view file) {
 }
 
 Result<Config> parse_config(std::string_view text, std::string_view file) {
-  const auto table = parse_toml(text, file);
-  if (!table) {
-    return tl::unexpected(table.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto table, parse_toml(text, file));
   TomlProblems problems(file);
   Config config;
-  read_top(problems, config, *table);
+  read_top(problems, config, table);
   if (!problems.empty()) {
     return tl::unexpected(problems.as_error());
   }

@@ -45,22 +45,12 @@ AdviceHost small_host() {
 }
 
 Result<AdvisedVm> advised(const std::string& xml) {
-  auto request = balancer::read_advice_request(xml, kMiB * 2);
-  if (!request) {
-    return tl::unexpected(request.error());
-  }
-  request->vm.policy = balancer::with_settings({}, request->vm.own_policy).value_or(VmPolicy{});
-  auto advice = advise(*request, small_host());
-  if (!advice) {
-    return tl::unexpected(advice.error());
-  }
-  auto after = balancer::advised_xml(xml, *advice);
-  if (!after) {
-    return tl::unexpected(after.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto request, balancer::read_advice_request(xml, kMiB * 2));
+  request.vm.policy = balancer::with_settings({}, request.vm.own_policy).value_or(VmPolicy{});
+  VMNUMA_ASSIGN_OR_RETURN(auto advice, advise(request, small_host()));
+  VMNUMA_ASSIGN_OR_RETURN(auto after, balancer::advised_xml(xml, advice));
   return AdvisedVm{
-      request->vm.id, request->vm.name, *advice, warnings_about(request->vm, small_host()), xml,
-      *after};
+      request.vm.id, request.vm.name, advice, warnings_about(request.vm, small_host()), xml, after};
 }
 
 class AdviseGolden : public testing::TestWithParam<std::string> {};

@@ -218,7 +218,7 @@ TEST_F(TopFrameTest, AClickOnARowChoosesTheClientOfThatRowOnScreensOfEveryHeight
     for (std::size_t row = 0; row < lines.size(); ++row) {
       const auto client = client_at(data, {}, {rows, 80}, row);
       const std::string text = plain_text({lines[row]});
-      EXPECT_EQ(client ? client->vm : "", text.starts_with("vm") ? text.substr(0, 5) : "")
+      EXPECT_EQ(client ? client->vm : "", text.starts_with("vm0") ? text.substr(0, 5) : "")
           << "row " << row << " of " << rows << ": " << text;
     }
   }
