@@ -144,17 +144,12 @@ void Sampler::read_huge_pages(NodeSample& node) {
 Result<std::vector<Sampler::PoolFile>> Sampler::open_pools(NodeId node) const {
   const auto directory =
       root_.directory("sys/devices/system/node/node" + std::to_string(node.value));
-  const auto pools = directory ? huge_page_pools(*directory) : tl::unexpected(directory.error());
-  if (!pools) {
-    return tl::unexpected(pools.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto pools, directory ? huge_page_pools(*directory)
+                                                      : tl::unexpected(directory.error()));
   std::vector<PoolFile> files;
-  for (const HugePagePoolFiles& pool : *pools) {
-    auto file = pool.directory.file("nr_hugepages");
-    if (!file) {
-      return tl::unexpected(std::move(file).error());
-    }
-    files.push_back({pool.page_size, std::move(*file)});
+  for (const HugePagePoolFiles& pool : pools) {
+    VMNUMA_ASSIGN_OR_RETURN(auto file, pool.directory.file("nr_hugepages"));
+    files.push_back({pool.page_size, std::move(file)});
   }
   return files;
 }

@@ -276,11 +276,8 @@ Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /
 
 Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest& request) {
   const Snapshot& snapshot = state.last.snapshot;
-  const Result<const VmRecord*> vm = state.find_vm(request.vm);
-  if (!vm) {
-    return tl::unexpected(vm.error());
-  }
-  const VmState* const found = find_vm(snapshot, (*vm)->description.id);
+  VMNUMA_ASSIGN_OR_RETURN(const auto vm, state.find_vm(request.vm));
+  const VmState* const found = find_vm(snapshot, vm->description.id);
   if (found == nullptr) {
     return failure(ErrorCode::kBusy,
                    fmt::format("VM '{}' has not been measured yet, ask again after the next epoch",
@@ -301,12 +298,12 @@ Result<ExplainView> reply_to(const ControllerState& state, const ExplainRequest&
     }
   }
   ExplainView view = explain_view(snapshot, place, state.setup.options, why);
-  view.topology = topology_text(snapshot, place, (*vm)->description);
+  view.topology = topology_text(snapshot, place, vm->description);
   if (const std::string unkept = unkept_limit_text(snapshot, *found); !unkept.empty()) {
     view.topology += (view.topology.empty() ? "" : "; ") + unkept;
   }
-  view.policy = policy_view(state.setup, state.running, **vm, state.vms.of(found->id));
-  view.devices = device_views((*vm)->description);
+  view.policy = policy_view(state.setup, state.running, *vm, state.vms.of(found->id));
+  view.devices = device_views(vm->description);
   if (found->fresh) {
     view.memory +=
         "; " + far_memory_text(state.setup.measured_memory, state.setup, found->counted_stall);

@@ -23,15 +23,12 @@ namespace {
 Result<Rehoming> rehoming_of(const ControllerState& state, const Snapshot& snapshot,
                              const std::string& vm_name, std::optional<std::int32_t> client_index,
                              NodeId node) {
-  const Result<const VmRecord*> vm = state.find_vm(vm_name);
-  if (!vm) {
-    return tl::unexpected(vm.error());
-  }
-  const std::size_t clients = (*vm)->clients.size();
+  VMNUMA_ASSIGN_OR_RETURN(const auto vm, state.find_vm(vm_name));
+  const std::size_t clients = vm->clients.size();
   if (!client_index && clients > 1) {
     return refused(fmt::format("VM '{}' has {} clients, say which one", vm_name, clients));
   }
-  const ClientId id{(*vm)->description.id, client_index.value_or(0)};
+  const ClientId id{vm->description.id, client_index.value_or(0)};
   const ClientState* client = find_client(snapshot, id);
   if (client == nullptr) {
     return failure(ErrorCode::kNotFound,
@@ -142,12 +139,9 @@ Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
 
 Result<DoneView> carry_out(ControllerState& state, const MoveRequest& request, Effects& effects) {
   const Snapshot snapshot = state.since_the_plan();
-  const Result<Rehoming> move =
-      rehoming_of(state, snapshot, request.vm, request.client, request.node);
-  if (!move) {
-    return tl::unexpected(move.error());
-  }
-  return order_moves(state, snapshot, {*move}, effects);
+  VMNUMA_ASSIGN_OR_RETURN(const auto move,
+                          rehoming_of(state, snapshot, request.vm, request.client, request.node));
+  return order_moves(state, snapshot, {move}, effects);
 }
 
 Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& request,
@@ -160,19 +154,17 @@ Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& re
   std::vector<Rehoming> moves;
   std::set<ClientIndex> clients;
   for (const MoveTogetherRequest::ClientMove& asked : request.moves) {
-    const Result<Rehoming> move = rehoming_of(state, snapshot, asked.vm, asked.client, asked.to);
-    if (!move) {
-      return tl::unexpected(move.error());
-    }
-    const NodeIndex home = snapshot.clients[move->client].home;
+    VMNUMA_ASSIGN_OR_RETURN(const auto move,
+                            rehoming_of(state, snapshot, asked.vm, asked.client, asked.to));
+    const NodeIndex home = snapshot.clients[move.client].home;
     if (snapshot.topology.index_of(asked.from) != std::optional(home)) {
       return failure(ErrorCode::kBusy, fmt::format("VM '{}' does not live on node {} any more",
                                                    asked.vm, asked.from.value));
     }
-    if (!clients.insert(move->client).second) {
+    if (!clients.insert(move.client).second) {
       return refused(fmt::format("VM '{}' cannot go to two nodes at once", asked.vm));
     }
-    moves.push_back(*move);
+    moves.push_back(move);
   }
   return order_moves(state, snapshot, moves, effects);
 }

@@ -28,32 +28,25 @@ Result<void> check_changes_pins(const ControllerState& state) {
 Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request,
                            Effects& effects) {
   if (request.vm) {
-    const Result<const VmRecord*> vm = state.find_vm(*request.vm);
-    if (!vm) {
-      return tl::unexpected(vm.error());
-    }
-    if (state.vms.of((*vm)->description.id).released) {
+    VMNUMA_ASSIGN_OR_RETURN(const auto vm, state.find_vm(*request.vm));
+    if (state.vms.of(vm->description.id).released) {
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("VM '{}' is released already", *request.vm));
     }
-    if (!(*vm)->last) {
+    if (!vm->last) {
       return failure(
           ErrorCode::kBusy,
           fmt::format("VM '{}' has not been measured yet, ask again after the next epoch",
                       *request.vm));
     }
-    if (auto changes = check_changes_pins(state); !changes) {
-      return tl::unexpected(std::move(changes).error());
-    }
-    DoneView done = restore_vm(state, **vm, effects);
+    VMNUMA_RETURN_IF_ERROR(check_changes_pins(state));
+    DoneView done = restore_vm(state, *vm, effects);
     done.message += fmt::format("; {}", kUntil);
     effects.released = state.vms.each(&ManagedVm::released);
     state.steer_memory(effects);
     return done;
   }
-  if (auto changes = check_changes_pins(state); !changes) {
-    return tl::unexpected(std::move(changes).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_changes_pins(state));
   std::size_t released = 0;
   std::size_t unread = 0;
   for (const auto& [id, vm] : state.ledger.vms()) {
@@ -80,11 +73,8 @@ Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request
 Result<DoneView> carry_out(ControllerState& state, const ManageRequest& request, Effects& effects) {
   std::vector<VmId> taken;
   if (request.vm) {
-    const Result<const VmRecord*> vm = state.find_vm(*request.vm);
-    if (!vm) {
-      return tl::unexpected(vm.error());
-    }
-    taken.push_back((*vm)->description.id);
+    VMNUMA_ASSIGN_OR_RETURN(const auto vm, state.find_vm(*request.vm));
+    taken.push_back(vm->description.id);
     if (!state.vms.of(taken.front()).released) {
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("VM '{}' is managed already", *request.vm));

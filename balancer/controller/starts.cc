@@ -250,11 +250,8 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   if (Result<void> cells = check_cells(request.cells); !cells) {
     return tl::unexpected(std::move(cells).error());
   }
-  const Result<VmId> id = parse_vm_id(request.vm_uuid);
-  if (!id) {
-    return tl::unexpected(id.error());
-  }
-  const VmDescription vm = announced_vm(request, *id);
+  VMNUMA_ASSIGN_OR_RETURN(const auto id, parse_vm_id(request.vm_uuid));
+  const VmDescription vm = announced_vm(request, id);
   const VmDescription with_policy = with_policies(now.settings, {vm}).front();
   const VmPolicy& policy = with_policy.policy;
   const bool wants_cores = policy.cpu_binding == CpuBinding::kExclusive;
@@ -413,11 +410,8 @@ VmAdmission Starts::admit(const HostNow& now, const VmDescription& vm, const Sna
 }
 
 Result<DoneView> Starts::withdraw(const WithdrawRequest& request) {
-  const Result<VmId> id = parse_vm_id(request.vm_uuid);
-  if (!id) {
-    return tl::unexpected(id.error());
-  }
-  starting_.withdraw(*id);
+  VMNUMA_ASSIGN_OR_RETURN(const auto id, parse_vm_id(request.vm_uuid));
+  starting_.withdraw(id);
   return DoneView{fmt::format("VM '{}' is not expected", request.vm_uuid), {}};
 }
 

@@ -226,53 +226,38 @@ Result<WhatIfView> reply_to(const ControllerState& state, const WhatIfRequest& r
     return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
   }
   const Snapshot now = state.since_the_plan();
-  const Result<Options> options = supposed_options(state.setup.options, request);
-  if (!options) {
-    return tl::unexpected(options.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto options, supposed_options(state.setup.options, request));
   Supposition supposition;
-  supposition.options = *options;
+  supposition.options = options;
   for (const std::string& name : request.remove) {
-    const Result<const VmRecord*> vm = state.find_vm(name);
-    if (!vm) {
-      return tl::unexpected(vm.error());
-    }
-    supposition.removed.push_back((*vm)->description.id);
+    VMNUMA_ASSIGN_OR_RETURN(const auto vm, state.find_vm(name));
+    supposition.removed.push_back(vm->description.id);
   }
   std::set<ClientId> moved;
   for (const MoveRequest& asked : request.move) {
-    const Result<const VmRecord*> vm = state.find_vm(asked.vm);
-    if (!vm) {
-      return tl::unexpected(vm.error());
-    }
-    const Result<ClientMove> move = supposed_move(asked, **vm, now);
-    if (!move) {
-      return tl::unexpected(move.error());
-    }
+    VMNUMA_ASSIGN_OR_RETURN(const auto vm, state.find_vm(asked.vm));
+    VMNUMA_ASSIGN_OR_RETURN(const auto move, supposed_move(asked, *vm, now));
     const bool removed = std::find(supposition.removed.begin(), supposition.removed.end(),
-                                   move->client.vm) != supposition.removed.end();
-    if (removed || !moved.insert(move->client).second) {
+                                   move.client.vm) != supposition.removed.end();
+    if (removed || !moved.insert(move.client).second) {
       return refused(fmt::format("VM '{}' cannot be both {}", asked.vm,
                                  removed ? "removed and moved" : "on one node and on another"));
     }
-    supposition.moved.push_back(*move);
+    supposition.moved.push_back(move);
   }
   std::size_t new_clients = 0;
   for (const WhatIfRequest::NewVm& asked : request.add) {
     const std::size_t number = supposition.added.size() + 1;
-    const Result<NewVm> vm = new_vm(asked, number, unused_id(now, supposition.added), *options);
-    if (!vm) {
-      return tl::unexpected(vm.error());
-    }
-    new_clients +=
-        split_into_clients(vm->description, now.topology, options->prefer_ht != 0).size();
+    VMNUMA_ASSIGN_OR_RETURN(const auto vm,
+                            new_vm(asked, number, unused_id(now, supposition.added), options));
+    new_clients += split_into_clients(vm.description, now.topology, options.prefer_ht != 0).size();
     if (new_clients > kMostNewClients) {
       return refused(
           fmt::format("the new VMs would have more than {} clients on this host, which is the most "
                       "that can be added at a time; add fewer or smaller VMs",
                       kMostNewClients));
     }
-    supposition.added.push_back(*vm);
+    supposition.added.push_back(vm);
   }
   const WhatIf answer =
       balancer::what_if(now, state.setup.options, supposition, state.circumstances());
@@ -283,7 +268,7 @@ Result<WhatIfView> reply_to(const ControllerState& state, const WhatIfRequest& r
   for (const NewHome& home : answer.homes) {
     view.homes.push_back(new_home_view(home, supposition, now));
   }
-  view.plan = plan_view(answer.supposed, answer.plan, *options, state.mode());
+  view.plan = plan_view(answer.supposed, answer.plan, options, state.mode());
   view.notes = notes_on(answer, supposition, state.setup.options, now);
   const std::vector<std::string> on_room =
       notes_on_room(answer, supposition, now, state.starts.largest_vm(state.host_now()));

@@ -399,42 +399,33 @@ class Writer {
 
 Result<AdviceRequest> read_advice_request(std::string_view xml, Bytes default_huge_page_size) {
   pugi::xml_document document;
-  const auto domain = load_domain_document(xml, kKeepEverything, document);
-  if (!domain) {
-    return tl::unexpected(domain.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto domain, load_domain_document(xml, kKeepEverything, document));
   std::string text(xml);
-  if (!domain->child("uuid")) {
-    pugi::xml_node root = *domain;
+  if (!domain.child("uuid")) {
+    pugi::xml_node root = domain;
     root.append_child("uuid").text().set(to_text(VmId{}).c_str());
     text = text_of(document, xml);
   }
-  auto vm = parse_domain_xml(text, default_huge_page_size);
-  if (!vm) {
-    return tl::unexpected(std::move(vm).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto vm, parse_domain_xml(text, default_huge_page_size));
   AdviceRequest request;
-  request.vm = std::move(*vm);
-  request.memory_hotplug = static_cast<bool>(domain->child("maxMemory"));
-  for (const pugi::xml_node disk : domain->child("devices").children("disk")) {
+  request.vm = std::move(vm);
+  request.memory_hotplug = static_cast<bool>(domain.child("maxMemory"));
+  for (const pugi::xml_node disk : domain.child("devices").children("disk")) {
     request.virtio_disks += is_virtio_disk(disk) ? 1 : 0;
   }
-  const std::string_view arch = domain->child("os").child("type").attribute("arch").value();
+  const std::string_view arch = domain.child("os").child("type").attribute("arch").value();
   request.is_x86 = arch.empty() || arch == "x86_64" || arch == "i686";
   return request;
 }
 
 Result<std::vector<HeldDevice>> held_devices(std::string_view xml) {
   pugi::xml_document document;
-  const auto domain = load_domain_document(xml, kKeepEverything, document);
-  if (!domain) {
-    return tl::unexpected(domain.error());
-  }
-  const std::string name = domain->child_value("name");
-  const auto id = parse_vm_id(domain->child_value("uuid"));
+  VMNUMA_ASSIGN_OR_RETURN(const auto domain, load_domain_document(xml, kKeepEverything, document));
+  const std::string name = domain.child_value("name");
+  const auto id = parse_vm_id(domain.child_value("uuid"));
   XmlFields fields;
   std::vector<HeldDevice> held;
-  for (PciDevice& device : pci_devices_of(*domain, fields)) {
+  for (PciDevice& device : pci_devices_of(domain, fields)) {
     held.push_back({std::move(device.address), id.value_or(VmId{}), name});
   }
   if (fields.complaint()) {
@@ -446,11 +437,8 @@ Result<std::vector<HeldDevice>> held_devices(std::string_view xml) {
 
 Result<std::string> advised_xml(std::string_view xml, const Advice& advice) {
   pugi::xml_document document;
-  const auto domain = load_domain_document(xml, kKeepEverything, document);
-  if (!domain) {
-    return tl::unexpected(domain.error());
-  }
-  return Writer(*domain, advice).write().map([&] { return text_of(document, xml); });
+  VMNUMA_ASSIGN_OR_RETURN(const auto domain, load_domain_document(xml, kKeepEverything, document));
+  return Writer(domain, advice).write().map([&] { return text_of(document, xml); });
 }
 
 }  // namespace vmnuma::balancer

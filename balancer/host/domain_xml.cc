@@ -216,11 +216,9 @@ void read_identity(pugi::xml_node domain, VmDescription& vm, XmlFields& fields) 
 
 Result<VmDescription> parse_domain_xml(std::string_view xml, Bytes default_huge_page_size) {
   pugi::xml_document document;
-  const auto loaded = load_domain_document(xml, pugi::parse_default, document);
-  if (!loaded) {
-    return tl::unexpected(loaded.error());
-  }
-  const pugi::xml_node domain = *loaded;
+  VMNUMA_ASSIGN_OR_RETURN(const auto loaded,
+                          load_domain_document(xml, pugi::parse_default, document));
+  const pugi::xml_node domain = loaded;
 
   VmDescription vm;
   XmlFields fields;

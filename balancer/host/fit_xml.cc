@@ -144,12 +144,9 @@ class Fitter {
 
 Result<std::optional<FittedXml>> fit_xml(std::string_view xml, const HostSets& host) {
   pugi::xml_document document;
-  const auto domain = load_domain_document(xml, kKeepEverything, document);
-  if (!domain) {
-    return tl::unexpected(domain.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto domain, load_domain_document(xml, kKeepEverything, document));
   Fitter fitter(host);
-  fitter.fit(*domain);
+  fitter.fit(domain);
   if (fitter.complaint()) {
     return failure(ErrorCode::kInvalidArgument, "domain XML: " + *fitter.complaint());
   }

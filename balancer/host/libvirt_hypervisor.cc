@@ -7,12 +7,9 @@ namespace vmnuma::balancer {
 
 Result<std::unique_ptr<Hypervisor>> LibvirtHypervisor::open(InventoryOptions options,
                                                             std::function<void()> on_dirty) {
-  auto loop = EventLoop::start();
-  if (!loop) {
-    return tl::unexpected(std::move(loop).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto loop, EventLoop::start());
   return std::unique_ptr<Hypervisor>(
-      new LibvirtHypervisor(std::move(*loop), std::move(options), std::move(on_dirty)));
+      new LibvirtHypervisor(std::move(loop), std::move(options), std::move(on_dirty)));
 }
 
 LibvirtHypervisor::LibvirtHypervisor(std::unique_ptr<EventLoop> loop, InventoryOptions options,

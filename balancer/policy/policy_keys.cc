@@ -240,13 +240,9 @@ Result<void> check_policy(const VmPolicy& policy) {
 Result<VmPolicy> with_settings(const VmPolicy& base, const std::vector<PolicySetting>& settings) {
   VmPolicy policy = base;
   for (const PolicySetting& setting : settings) {
-    if (auto set = set_policy_key(policy, setting.key, setting.value); !set) {
-      return tl::unexpected(std::move(set).error());
-    }
+    VMNUMA_RETURN_IF_ERROR(set_policy_key(policy, setting.key, setting.value));
   }
-  if (auto agrees = check_policy(policy); !agrees) {
-    return tl::unexpected(std::move(agrees).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_policy(policy));
   return policy;
 }
 

@@ -137,11 +137,9 @@ std::string encode_response(const BadRequest& bad) {
 }
 
 Result<Response> parse_response(std::string_view line, std::int64_t id) {
-  const Result<Json> read = text::read_json<Json>(line, {kLongestAnswer}, "the answer");
-  if (!read) {
-    return tl::unexpected(read.error());
-  }
-  const Json& json = *read;
+  VMNUMA_ASSIGN_OR_RETURN(const auto read,
+                          text::read_json<Json>(line, {kLongestAnswer}, "the answer"));
+  const Json& json = read;
   if (const auto version = json.find("version");
       version == json.end() || *version != kProtocolVersion) {
     return failure(

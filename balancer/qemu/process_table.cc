@@ -30,19 +30,14 @@ Result<std::int64_t> parse_uptime(std::string_view text) {
 Result<std::vector<FoundProcess>> ProcessTable::look(HowThorough how,
                                                      const std::set<std::int64_t>& known) {
   const auto proc = root_.directory("proc");
-  const auto names =
-      proc.and_then([](const files::Directory& directory) { return directory.names(); });
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
-  const auto uptime = files::read_parsed(*proc, "uptime", parse_uptime);
-  if (!uptime) {
-    return tl::unexpected(uptime.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto names, proc.and_then([](const files::Directory& directory) {
+    return directory.names();
+  }));
+  VMNUMA_ASSIGN_OR_RETURN(const auto uptime, files::read_parsed(*proc, "uptime", parse_uptime));
   const std::int64_t ticks = ::sysconf(_SC_CLK_TCK);
   std::vector<FoundProcess> found;
   decltype(passed_over_) passed_over;
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     const auto pid = stats::to_number<std::int64_t>(name);
     if (!pid || known.contains(*pid)) {
       continue;
@@ -67,7 +62,7 @@ Result<std::vector<FoundProcess>> ProcessTable::look(HowThorough how,
     if (!cmdline || !stat || stat->has_ended()) {
       continue;
     }
-    const std::int64_t age_s = *uptime - static_cast<std::int64_t>(stat->start_time_ticks) / ticks;
+    const std::int64_t age_s = uptime - static_cast<std::int64_t>(stat->start_time_ticks) / ticks;
     if (is_qemu(*cmdline)) {
       found.push_back({{*pid, stat->start_time_ticks}, std::move(*cmdline), age_s});
     } else if (age_s > kYoung_s) {

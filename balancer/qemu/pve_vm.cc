@@ -191,13 +191,10 @@ VmDescription describe_pve(const PveConfig& config, std::int32_t vmid, const Pve
 }
 
 Result<VmDescription> read_pve_vm(const files::Directory& root, std::int32_t vmid) {
-  const auto config = read_pve_config(root, vmid);
-  if (!config) {
-    return tl::unexpected(config.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto config, read_pve_config(root, vmid));
   const PveHost host{read_host_facts(root).default_huge_page_size,
                      root.directory("sys/kernel/mm/hugepages/hugepages-1048576kB").has_value()};
-  return describe_pve(*config, vmid, host);
+  return describe_pve(config, vmid, host);
 }
 
 }  // namespace vmnuma::balancer::qemu

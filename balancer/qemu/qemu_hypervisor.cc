@@ -7,12 +7,9 @@ namespace vmnuma::balancer::qemu {
 
 Result<std::unique_ptr<Hypervisor>> QemuHypervisor::open(InventoryOptions options,
                                                          std::function<void()> on_dirty) {
-  auto root = files::Directory::open(options.root);
-  if (!root) {
-    return tl::unexpected(std::move(root).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto root, files::Directory::open(options.root));
   return std::unique_ptr<Hypervisor>(
-      new QemuHypervisor(std::move(*root), std::move(options), std::move(on_dirty)));
+      new QemuHypervisor(std::move(root), std::move(options), std::move(on_dirty)));
 }
 
 QemuHypervisor::QemuHypervisor(files::Directory root, InventoryOptions options,

@@ -74,9 +74,7 @@ void QemuInventory::notice(std::string text) {
 
 Result<std::vector<VmDescription>> QemuInventory::refresh() {
   const std::lock_guard lock(mutex_);
-  if (auto watching = ensure_watching(); !watching) {
-    return tl::unexpected(std::move(watching).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(ensure_watching());
   const DirtyDomains::Marks marks = dirty_->take();
   const bool thorough = thorough_.exchange(false);
   const bool cpuset_written = cpuset_written_.exchange(false);
@@ -165,18 +163,15 @@ Result<void> QemuInventory::look(HowThorough how) {
   for (const auto& [id, entry] : vms_) {
     pids.insert(entry.known.process.pid);
   }
-  const auto found = table_->look(how, pids);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, table_->look(how, pids));
   if (const std::string lack = watch_->lack(); !lack.empty()) {
     notice(fmt::format("{}; VMs that start there may be noticed late", lack));
   }
-  if (found->empty()) {
+  if (found.empty()) {
     return {};
   }
   const HostFacts facts = read_host_facts(*root_);
-  for (const FoundProcess& process : *found) {
+  for (const FoundProcess& process : found) {
     consider(process, facts);
   }
   return {};

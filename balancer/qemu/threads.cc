@@ -18,13 +18,11 @@ constexpr std::size_t kLongestName = 15;  // TASK_COMM_LEN, without the final ze
 
 Result<Threads> read_threads(const files::Directory& process,
                              const std::vector<std::string>& io_thread_names) {
-  const auto names = process.directory("task").and_then(
-      [](const files::Directory& tasks) { return tasks.names(); });
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto names,
+                          process.directory("task").and_then(
+                              [](const files::Directory& tasks) { return tasks.names(); }));
   std::set<std::int64_t> tids;
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     if (const auto tid = stats::to_number<std::int64_t>(name)) {
       tids.insert(*tid);
     }

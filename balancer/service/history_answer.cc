@@ -13,9 +13,7 @@ namespace {
 Result<void> check_filters(stats::History& history, const HistoryRequest& request,
                            const HostVmsAndNodes& host) {
   if (request.vm) {
-    if (const auto name = past_vm_name(history, *request.vm, host.running); !name) {
-      return tl::unexpected(name.error());
-    }
+    VMNUMA_RETURN_IF_ERROR(past_vm_name(history, *request.vm, host.running));
   }
   if (!request.node) {
     return {};

@@ -46,12 +46,9 @@ Result<std::vector<migration::OpenAction>> HistoryJournal::open_actions() {
   if (!history) {
     return std::vector<migration::OpenAction>{};
   }
-  Result<std::vector<stats::OpenAction>> rows = (*history)->open_actions();
-  if (!rows) {
-    return tl::unexpected(std::move(rows).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto rows, (*history)->open_actions());
   std::vector<migration::OpenAction> open;
-  for (const stats::OpenAction& row : *rows) {
+  for (const stats::OpenAction& row : rows) {
     Result<migration::Order> order = migration::parse_order(row.action.order_text);
     if (!order) {
       if (Result<void> closed = (*history)->close_action(

@@ -19,48 +19,26 @@ constexpr const char* kRoot = "/";
 }  // namespace
 
 Result<std::unique_ptr<Host>> LinuxHost::open(const Config& config) {
-  Result<files::Directory> samples = files::Directory::open(kRoot);
-  if (!samples) {
-    return tl::unexpected(std::move(samples).error());
-  }
-  Result<stats::TopologyReading> topology = stats::read_topology(*samples);
+  VMNUMA_ASSIGN_OR_RETURN(auto samples, files::Directory::open(kRoot));
+  Result<stats::TopologyReading> topology = stats::read_topology(samples);
   if (!topology) {
     return failure(std::move(topology).error(), "cannot read the host's topology");
   }
-  Result<files::Directory> changes = files::Directory::open(kRoot);
-  if (!changes) {
-    return tl::unexpected(std::move(changes).error());
-  }
-  Result<files::Directory> devices = files::Directory::open(kRoot);
-  if (!devices) {
-    return tl::unexpected(std::move(devices).error());
-  }
-  Result<files::Directory> latencies = files::Directory::open(kRoot);
-  if (!latencies) {
-    return tl::unexpected(std::move(latencies).error());
-  }
-  Result<files::Directory> settings = files::Directory::open(kRoot);
-  if (!settings) {
-    return tl::unexpected(std::move(settings).error());
-  }
-  Result<migration::LinuxPageMover> mover = migration::LinuxPageMover::open(kRoot);
-  if (!mover) {
-    return tl::unexpected(std::move(mover).error());
-  }
-  const Result<Bytes> huge_page_size =
-      samples->read("proc/meminfo").and_then(stats::parse_default_huge_page_size);
-  if (!huge_page_size) {
-    return tl::unexpected(huge_page_size.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto changes, files::Directory::open(kRoot));
+  VMNUMA_ASSIGN_OR_RETURN(auto devices, files::Directory::open(kRoot));
+  VMNUMA_ASSIGN_OR_RETURN(auto latencies, files::Directory::open(kRoot));
+  VMNUMA_ASSIGN_OR_RETURN(auto settings, files::Directory::open(kRoot));
+  VMNUMA_ASSIGN_OR_RETURN(auto mover, migration::LinuxPageMover::open(kRoot));
+  VMNUMA_ASSIGN_OR_RETURN(
+      const auto huge_page_size,
+      samples.read("proc/meminfo").and_then(stats::parse_default_huge_page_size));
   std::unique_ptr<LinuxHost> host(new LinuxHost(
-      {std::move(*samples), std::move(*changes), std::move(*devices), std::move(*latencies),
-       std::move(*settings), std::move(*mover), std::move(*topology)}));
-  auto hypervisor = open_hypervisors(config.hypervisor, config.uri, *huge_page_size,
-                                     [host = host.get()] { host->on_change_(); });
-  if (!hypervisor) {
-    return tl::unexpected(std::move(hypervisor).error());
-  }
-  host->hypervisor_ = std::move(*hypervisor);
+      {std::move(samples), std::move(changes), std::move(devices), std::move(latencies),
+       std::move(settings), std::move(mover), std::move(*topology)}));
+  VMNUMA_ASSIGN_OR_RETURN(auto hypervisor,
+                          open_hypervisors(config.hypervisor, config.uri, huge_page_size,
+                                           [host = host.get()] { host->on_change_(); }));
+  host->hypervisor_ = std::move(hypervisor);
   return host;
 }
 

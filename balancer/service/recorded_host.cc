@@ -78,26 +78,17 @@ std::chrono::milliseconds RecordedHost::epoch_length() const {
 
 Result<std::unique_ptr<RecordedHost>> RecordedHost::open(Setup setup) {
   std::unique_ptr<RecordedHost> host(new RecordedHost(std::move(setup)));
-  auto begun = host->begin();
-  if (!begun) {
-    return tl::unexpected(std::move(begun).error());
-  }
-  host->showing_ = std::move(*begun);
+  VMNUMA_ASSIGN_OR_RETURN(auto begun, host->begin());
+  host->showing_ = std::move(begun);
   return host;
 }
 
 /// Plays from the start to after the first epoch. What was logged there is passed on only the first
 /// time.
 Result<std::unique_ptr<RecordedHost::Showing>> RecordedHost::begin() const {
-  auto file = files::LineReader::open(setup_.path, kLongestFrame);
-  if (!file) {
-    return tl::unexpected(std::move(file).error());
-  }
-  auto history = setup_.empty_history();
-  if (!history) {
-    return tl::unexpected(std::move(history).error());
-  }
-  auto showing = std::make_unique<Showing>(std::move(*file), std::move(*history));
+  VMNUMA_ASSIGN_OR_RETURN(auto file, files::LineReader::open(setup_.path, kLongestFrame));
+  VMNUMA_ASSIGN_OR_RETURN(auto history, setup_.empty_history());
+  auto showing = std::make_unique<Showing>(std::move(file), std::move(history));
   if (Result<void> shown = showing->advance(showing_ == nullptr ? setup_.say : discard_line);
       !shown) {
     return tl::unexpected(std::move(shown).error());
@@ -117,17 +108,14 @@ Result<void> RecordedHost::step(std::int64_t epochs) {
     return done;
   }
   const std::int64_t wanted = position() + std::max(epochs, 1 - position());
-  auto begun = begin();
-  if (!begun) {
-    return tl::unexpected(std::move(begun).error());
-  }
-  Showing& before = **begun;
+  VMNUMA_ASSIGN_OR_RETURN(auto begun, begin());
+  Showing& before = *begun;
   while (before.position() < wanted && before.end().empty() && !setup_.is_stopped()) {
     if (Result<void> done = before.advance(discard_line); !done) {
       return done;
     }
   }
-  showing_ = std::move(*begun);
+  showing_ = std::move(begun);
   return {};
 }
 

@@ -20,14 +20,11 @@ RecordedService::~RecordedService() = default;
 Result<std::unique_ptr<RecordedService>> RecordedService::create(Setup setup) {
   std::unique_ptr<RecordedService> service(new RecordedService(std::move(setup)));
   RecordedService& self = *service;
-  Result<std::unique_ptr<RecordedHost>> host =
-      RecordedHost::open({self.setup_.path, self.setup_.empty_history,
-                          [&self](const LogLine& line) { self.log_.write(line); },
-                          [&self] { return self.is_stopped_.load(); }});
-  if (!host) {
-    return tl::unexpected(std::move(host).error());
-  }
-  self.host_ = std::move(*host);
+  VMNUMA_ASSIGN_OR_RETURN(
+      auto host, RecordedHost::open({self.setup_.path, self.setup_.empty_history,
+                                     [&self](const LogLine& line) { self.log_.write(line); },
+                                     [&self] { return self.is_stopped_.load(); }}));
+  self.host_ = std::move(host);
   Result<std::unique_ptr<ControlSocket>> socket = ControlSocket::listen(
       self.context_, self.setup_.socket_path, self.setup_.socket_group,
       [&self](std::int64_t token, const Peer& /*peer*/, const Request& request) {

@@ -54,12 +54,9 @@ std::string kept_text(stats::History& history, std::string_view key) {
 /// deleted since, then all that were carried out, oldest first. Noting an order twice changes
 /// nothing.
 Result<std::vector<std::string>> orders_of(stats::History& history) {
-  const Result<std::optional<std::string>> kept = history.meta(kOriginals);
-  if (!kept) {
-    return tl::unexpected(kept.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto kept, history.meta(kOriginals));
   std::vector<std::string> texts;
-  std::string_view rest = *kept ? std::string_view(**kept) : std::string_view{};
+  std::string_view rest = kept ? std::string_view(*kept) : std::string_view{};
   while (!rest.empty()) {
     texts.emplace_back(take_line(rest));
   }
@@ -236,11 +233,8 @@ Result<void> keep_memory_originals(stats::History& history, const MemoryOriginal
 /// Parses lines "UNIT had-none" or "UNIT had-settings"; others are ignored.
 Result<TouchedUnits> remember_touched_units(stats::History& history) {
   TouchedUnits units;
-  const Result<std::optional<std::string>> kept = history.meta(kTouchedUnits);
-  if (!kept) {
-    return tl::unexpected(kept.error());
-  }
-  std::string_view text = *kept ? std::string_view(**kept) : std::string_view{};
+  VMNUMA_ASSIGN_OR_RETURN(const auto kept, history.meta(kTouchedUnits));
+  std::string_view text = kept ? std::string_view(*kept) : std::string_view{};
   while (!text.empty()) {
     std::string_view line = take_line(text);
     const std::string unit(take_word(line));

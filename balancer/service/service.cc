@@ -254,12 +254,9 @@ void Service::on_vms(const RunningVms::Report& told) {
 
 void Service::ask_expected_load(const VmId& vm) {
   history_.write([this, vm](stats::History& history) -> Result<void> {
-    Result<std::optional<Permille>> usual = history.cpu_p95_permille(vm);
-    if (!usual) {
-      return tl::unexpected(std::move(usual).error());
-    }
-    if (*usual) {
-      post([this, vm, load = **usual] { feed(LoadExpected{vm, load}); });
+    VMNUMA_ASSIGN_OR_RETURN(auto usual, history.cpu_p95_permille(vm));
+    if (usual) {
+      post([this, vm, load = *usual] { feed(LoadExpected{vm, load}); });
     }
     return {};
   });

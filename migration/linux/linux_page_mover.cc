@@ -36,11 +36,8 @@ Result<void> check_identity(const files::Directory& directory, const VmProcess& 
   if (!text) {
     return tl::unexpected(text.error().is_gone() ? vanished(process) : text.error());
   }
-  const auto stat = stats::parse_process_stat(*text);
-  if (!stat) {
-    return tl::unexpected(stat.error());
-  }
-  if (stat->start_time_ticks != process.start_time_ticks || stat->has_ended()) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto stat, stats::parse_process_stat(*text));
+  if (stat.start_time_ticks != process.start_time_ticks || stat.has_ended()) {
     return tl::unexpected(vanished(process));
   }
   return {};
@@ -166,12 +163,9 @@ Bytes read_huge_page_size(const files::Directory& root) {
 }  // namespace
 
 Result<LinuxPageMover> LinuxPageMover::open(const std::string& root) {
-  auto directory = files::Directory::open(root);
-  if (!directory) {
-    return tl::unexpected(directory.error());
-  }
-  const Bytes huge_page_size = read_huge_page_size(*directory);
-  return LinuxPageMover(std::move(*directory), huge_page_size, reports_hidden_pages());
+  VMNUMA_ASSIGN_OR_RETURN(auto directory, files::Directory::open(root));
+  const Bytes huge_page_size = read_huge_page_size(directory);
+  return LinuxPageMover(std::move(directory), huge_page_size, reports_hidden_pages());
 }
 
 Result<const LinuxPageMover::Known*> LinuxPageMover::known(const VmProcess& process) {
@@ -193,9 +187,7 @@ Result<const LinuxPageMover::Known*> LinuxPageMover::known(const VmProcess& proc
   }
   // The directory's process is verified after the descriptor was opened, so both are of the same
   // process.
-  if (const auto same = check_identity(*directory, process); !same) {
-    return tl::unexpected(same.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_identity(*directory, process));
   last_.emplace(Known{process, std::move(*directory), std::move(*descriptor)});
   return &*last_;
 }
@@ -205,36 +197,21 @@ Result<void> LinuxPageMover::check(const VmProcess& process) {
 }
 
 Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& process) {
-  const auto found = known(process);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, known(process));
   const auto read = [&]() -> Result<std::vector<MemoryRange>> {
-    const files::Directory& directory = (*found)->directory;
-    const auto maps_text = directory.read("maps");
-    if (!maps_text) {
-      return tl::unexpected(maps_text.error());
-    }
-    if (maps_text->empty()) {  // it is ending and no longer has memory
+    const files::Directory& directory = found->directory;
+    VMNUMA_ASSIGN_OR_RETURN(const auto maps_text, directory.read("maps"));
+    if (maps_text.empty()) {  // it is ending and no longer has memory
       return tl::unexpected(vanished(process));
     }
-    const auto numa_maps_text = directory.read("numa_maps");
-    if (!numa_maps_text) {
-      return tl::unexpected(numa_maps_text.error());
-    }
-    const auto mappings = stats::parse_maps(*maps_text);
-    if (!mappings) {
-      return tl::unexpected(mappings.error());
-    }
-    const auto pages = stats::parse_numa_maps(*numa_maps_text);
-    if (!pages) {
-      return tl::unexpected(pages.error());
-    }
-    return movable_ranges(*mappings, *pages, huge_page_size_);
+    VMNUMA_ASSIGN_OR_RETURN(const auto numa_maps_text, directory.read("numa_maps"));
+    VMNUMA_ASSIGN_OR_RETURN(const auto mappings, stats::parse_maps(maps_text));
+    VMNUMA_ASSIGN_OR_RETURN(const auto pages, stats::parse_numa_maps(numa_maps_text));
+    return movable_ranges(mappings, pages, huge_page_size_);
   };
   auto ranges = read();
   // The files of a process that is ending are empty or unreadable; "ended" is the better answer.
-  if (!(*found)->descriptor.runs()) {
+  if (!found->descriptor.runs()) {
     return tl::unexpected(vanished(process));
   }
   if (!ranges) {
@@ -246,16 +223,13 @@ Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& pr
 
 Result<std::vector<int>> LinuxPageMover::query(const VmProcess& process,
                                                std::span<const std::uint64_t> addresses) {
-  const auto found = known(process);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, known(process));
   std::vector<void*> pointers = as_pointers(addresses);
   std::vector<int> statuses(addresses.size(), -ENOENT);
   const long result = ::move_pages(static_cast<int>(process.pid), pointers.size(), pointers.data(),
                                    nullptr, statuses.data(), 0);
   const int errno_value = errno;
-  if (!(*found)->descriptor.runs()) {
+  if (!found->descriptor.runs()) {
     return tl::unexpected(vanished(process));
   }
   if (result < 0) {
@@ -266,27 +240,21 @@ Result<std::vector<int>> LinuxPageMover::query(const VmProcess& process,
 
 Result<void> LinuxPageMover::reveal(const VmProcess& process,
                                     std::span<const std::uint64_t> addresses, Bytes unit) {
-  const auto found = known(process);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, known(process));
   if (!reports_hidden_pages_) {
     return {};
   }
   std::vector<std::uint64_t> present(addresses.begin(), addresses.end());
   if (unit == huge_page_size_) {
-    present = huge_pages_among((*found)->descriptor, addresses, unit);
+    present = huge_pages_among(found->descriptor, addresses, unit);
   } else {
-    const auto status = (*found)->directory.read("status");
-    if (!status) {
-      return tl::unexpected(status.error());
-    }
-    if (stats::has_swapped_pages(*status)) {
+    VMNUMA_ASSIGN_OR_RETURN(const auto status, found->directory.read("status"));
+    if (stats::has_swapped_pages(status)) {
       return {};
     }
   }
   auto touched = touch(process, present);
-  if (!(*found)->descriptor.runs()) {
+  if (!found->descriptor.runs()) {
     return tl::unexpected(vanished(process));
   }
   return touched;
@@ -295,10 +263,7 @@ Result<void> LinuxPageMover::reveal(const VmProcess& process,
 Result<MoveResult> LinuxPageMover::move(const VmProcess& process,
                                         std::span<const std::uint64_t> addresses, NodeId node,
                                         SharedPages shared) {
-  const auto found = known(process);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, known(process));
   std::vector<void*> pointers = as_pointers(addresses);
   const std::vector<int> nodes(addresses.size(), node.value);
   MoveResult moved{.not_moved = 0,
@@ -310,7 +275,7 @@ Result<MoveResult> LinuxPageMover::move(const VmProcess& process,
                                    nodes.data(), moved.statuses.data(), flags);
   const int errno_value = errno;
   moved.elapsed = monotonic_now() - before;
-  if (!(*found)->descriptor.runs()) {
+  if (!found->descriptor.runs()) {
     return tl::unexpected(vanished(process));
   }
   if (result < 0) {

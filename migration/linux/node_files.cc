@@ -43,17 +43,12 @@ Result<std::vector<PoolFree>> read_pools(const files::Directory& node) {
     return directory.error().code == ErrorCode::kNotFound ? Result<std::vector<PoolFree>>(pools)
                                                           : tl::unexpected(directory.error());
   }
-  const auto names = directory->names();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
-  for (const std::string& name : *names) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto names, directory->names());
+  for (const std::string& name : names) {
     if (const auto size = stats::page_size_of_pool_name(name)) {
-      const auto free = read_parsed(*directory, name + "/free_hugepages", stats::parse_page_count);
-      if (!free) {
-        return tl::unexpected(free.error());
-      }
-      pools.push_back({*size, *free});
+      VMNUMA_ASSIGN_OR_RETURN(const auto free, read_parsed(*directory, name + "/free_hugepages",
+                                                           stats::parse_page_count));
+      pools.push_back({*size, free});
     }
   }
   std::sort(pools.begin(), pools.end(),
@@ -80,19 +75,11 @@ Result<NodeMemory> parse_node_meminfo(std::string_view text) {
 }
 
 Result<NodeMemory> read_node_memory(const files::Directory& root, NodeId node) {
-  const auto directory = root.directory(fmt::format("sys/devices/system/node/node{}", node.value));
-  if (!directory) {
-    return tl::unexpected(directory.error());
-  }
-  auto memory = read_parsed(*directory, "meminfo", parse_node_meminfo);
-  if (!memory) {
-    return tl::unexpected(memory.error());
-  }
-  auto pools = read_pools(*directory);
-  if (!pools) {
-    return tl::unexpected(pools.error());
-  }
-  memory->pools = std::move(*pools);
+  VMNUMA_ASSIGN_OR_RETURN(const auto directory, root.directory(fmt::format(
+                                                    "sys/devices/system/node/node{}", node.value)));
+  VMNUMA_ASSIGN_OR_RETURN(auto memory, read_parsed(directory, "meminfo", parse_node_meminfo));
+  VMNUMA_ASSIGN_OR_RETURN(auto pools, read_pools(directory));
+  memory.pools = std::move(pools);
   return memory;
 }
 

@@ -98,9 +98,7 @@ class Advisor {
     if (homes_.empty()) {
       return failure(ErrorCode::kNoSpace, "the host has no node with both CPUs and memory");
     }
-    if (auto decided = decide_devices(); !decided) {
-      return tl::unexpected(std::move(decided).error());
-    }
+    VMNUMA_RETURN_IF_ERROR(decide_devices());
     advice_.vcpus = vm_.max_vcpus;
     advice_.page_size = vm_.huge_page_size;
     decide_threads();
@@ -148,11 +146,8 @@ class Advisor {
 
   /// Comes first: the nodes of the devices determine where the VM is.
   Result<void> decide_devices() {
-    auto choices = pool_devices(request_, host_, homes_);
-    if (!choices) {
-      return tl::unexpected(std::move(choices).error());
-    }
-    for (PoolChoice& choice : *choices) {
+    VMNUMA_ASSIGN_OR_RETURN(auto choices, pool_devices(request_, host_, homes_));
+    for (PoolChoice& choice : choices) {
       std::erase_if(vm_.pci_devices, [&choice](const PciDevice& device) {
         return device.address == choice.device.instead_of ||
                device.address == choice.device.address;

@@ -120,11 +120,8 @@ Result<std::vector<PoolChoice>> pool_devices(const AdviceRequest& request, const
   Chooser chooser(request, host, homes);
   std::vector<PoolChoice> choices;
   for (const std::string& name : request.vm.policy.device_pools) {
-    auto choice = chooser.next(name);
-    if (!choice) {
-      return tl::unexpected(std::move(choice).error());
-    }
-    choices.push_back(std::move(*choice));
+    VMNUMA_ASSIGN_OR_RETURN(auto choice, chooser.next(name));
+    choices.push_back(std::move(choice));
   }
   return choices;
 }

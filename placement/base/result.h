@@ -75,6 +75,29 @@ using Result = tl::expected<T, Error>;
 
 }  // namespace vmnuma
 
+#define VMNUMA_CONCATENATED_(left, right) left##right
+#define VMNUMA_ASSIGN_OR_RETURN_(result, declaration, ...) \
+  auto result = (__VA_ARGS__);                             \
+  if (!result) {                                           \
+    return tl::unexpected(std::move(result).error());      \
+  }                                                        \
+  declaration = *std::move(result)
+#define VMNUMA_ASSIGN_OR_RETURN_AT_(line, ...) \
+  VMNUMA_ASSIGN_OR_RETURN_(VMNUMA_CONCATENATED_(result_of_line_, line), __VA_ARGS__)
+
+/// Two statements: returns the error of a `Result`, or else initialises a variable with its value.
+/// `VMNUMA_ASSIGN_OR_RETURN(const auto text, read(path));`
+#define VMNUMA_ASSIGN_OR_RETURN(declaration, ...) \
+  VMNUMA_ASSIGN_OR_RETURN_AT_(__LINE__, declaration, __VA_ARGS__)
+
+/// Returns the error of a `Result` whose value, if it has one, is not needed.
+#define VMNUMA_RETURN_IF_ERROR(...)                      \
+  do {                                                   \
+    if (auto result_ = (__VA_ARGS__); !result_) {        \
+      return tl::unexpected(std::move(result_).error()); \
+    }                                                    \
+  } while (false)
+
 /// Ends the program on a broken invariant of our own. Always on. External input cannot make it
 /// fire.
 #define VMNUMA_CHECK(condition)      \

@@ -96,11 +96,9 @@ std::string_view ovs_request() {
 }
 
 Result<OvsBridges> parse_ovs_answer(std::string_view answer) {
-  const auto json = text::read_json<Json>(answer, {.bytes = kMostOvsBytes}, kWhat);
-  if (!json) {
-    return tl::unexpected(json.error());
-  }
-  const Json* results = member(*json, "result");
+  VMNUMA_ASSIGN_OR_RETURN(const auto json,
+                          text::read_json<Json>(answer, {.bytes = kMostOvsBytes}, kWhat));
+  const Json* results = member(json, "result");
   if (results == nullptr || !results->is_array() || results->size() != 3) {
     return not_understood("it has no three results");
   }

@@ -47,10 +47,7 @@ tl::unexpected<Error> too_large(const std::string& shown, MostBytes most) {
 Result<std::string> read_whole(int directory, const std::string& path, const std::string& shown,
                                MostBytes most) {
   constexpr std::size_t kFirstBytes = 4096;  // most files are smaller
-  const auto file = open_to_read(directory, path, shown);
-  if (!file) {
-    return tl::unexpected(file.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto file, open_to_read(directory, path, shown));
   std::string text;
   std::size_t length = 0;
   while (length <= most.bytes) {
@@ -58,7 +55,7 @@ Result<std::string> read_whole(int directory, const std::string& path, const std
       text.resize(std::min(std::max(2 * length, kFirstBytes), most.bytes + 1));
     }
     const ssize_t got = uninterrupted(
-        [&] { return ::read(file->get(), text.data() + length, text.size() - length); });
+        [&] { return ::read(file.get(), text.data() + length, text.size() - length); });
     if (got < 0) {
       return tl::unexpected(system_error(errno, "cannot read '" + shown + "'"));
     }

@@ -17,11 +17,8 @@ namespace vmnuma::files {
 template <class Parse>
 [[nodiscard]] auto read_parsed(const KeptFile& file, std::string& scratch, Parse parse)
     -> decltype(parse(std::string_view{})) {
-  const auto text = file.read(scratch);
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  auto parsed = parse(*text);
+  VMNUMA_ASSIGN_OR_RETURN(const auto text, file.read(scratch));
+  auto parsed = parse(text);
   if (!parsed) {
     return failure(std::move(parsed).error(), "while reading '" + file.path() + "'");
   }
@@ -32,11 +29,8 @@ template <class Parse>
 template <class Parse>
 [[nodiscard]] auto read_parsed(const Directory& directory, std::string_view relative, Parse parse)
     -> decltype(parse(std::string_view{})) {
-  const auto text = directory.read(relative);
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  auto parsed = parse(std::string_view(*text));
+  VMNUMA_ASSIGN_OR_RETURN(const auto text, directory.read(relative));
+  auto parsed = parse(std::string_view(text));
   if (!parsed) {
     return failure(std::move(parsed).error(),
                    "while reading '" + directory.path_of(relative) + "'");

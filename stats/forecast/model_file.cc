@@ -70,11 +70,8 @@ bool has_our_features(const Json& model) {
 }  // namespace
 
 Result<TreeModel> read_model(const std::filesystem::path& path) {
-  const Result<std::string> text = files::read_file(path, kLargestFile);
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  return parse_model(*text).map_error([&](Error error) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto text, files::read_file(path, kLargestFile));
+  return parse_model(text).map_error([&](Error error) {
     error.message = fmt::format("the model '{}' is refused: {}", path.string(), error.message);
     return error;
   });

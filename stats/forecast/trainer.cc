@@ -102,14 +102,13 @@ Result<Tree> grow(void* matrix, std::vector<float>& gradients, std::vector<float
     return xgboost_failure("show its tree");
   }
   const std::string_view text = texts[0];
-  const Result<Json> json = text::read_json<Json>(
-      text, {text.size(), 2 * static_cast<std::size_t>(options.depth) + 2}, "XGBoost's tree");
-  if (!json) {
-    return tl::unexpected(json.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(
+      const auto json,
+      text::read_json<Json>(text, {text.size(), 2 * static_cast<std::size_t>(options.depth) + 2},
+                            "XGBoost's tree"));
   try {
     Tree tree;
-    (void)append(*json, tree);
+    (void)append(json, tree);
     return tree;
   } catch (const std::exception& exception) {
     return failure(ErrorCode::kUnavailable,
@@ -133,10 +132,7 @@ Result<std::vector<Tree>> train_trees(const std::vector<Example>& examples,
   if (examples.empty()) {
     return trees;
   }
-  const Result<Matrix> matrix = matrix_of(examples);
-  if (!matrix) {
-    return tl::unexpected(matrix.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto matrix, matrix_of(examples));
   std::vector<std::int64_t> forecasts;  // by example, in units of 1/kScale
   forecasts.reserve(examples.size());
   for (const Example& example : examples) {
@@ -153,27 +149,24 @@ Result<std::vector<Tree>> train_trees(const std::vector<Example>& examples,
       }
       gradients[i] = static_cast<float>((kForecastMinutes - above) * 5 - above * 95) / 100.0F;
     }
-    Result<Tree> tree = grow(matrix->get(), gradients, curvatures, options);
-    if (!tree) {
-      return tl::unexpected(std::move(tree).error());
-    }
-    std::vector<std::vector<std::int64_t>> lacking(tree->size());
+    VMNUMA_ASSIGN_OR_RETURN(auto tree, grow(matrix.get(), gradients, curvatures, options));
+    std::vector<std::vector<std::int64_t>> lacking(tree.size());
     for (std::size_t i = 0; i < examples.size(); ++i) {
-      leaves[i] = leaf_of(*tree, examples[i].at.features);
+      leaves[i] = leaf_of(tree, examples[i].at.features);
       for (const std::int16_t load : examples[i].loads) {
         lacking[leaves[i]].push_back(load * kScale - forecasts[i]);
       }
     }
     for (std::size_t leaf = 0; leaf < lacking.size(); ++leaf) {
       if (!lacking[leaf].empty()) {
-        (*tree)[leaf].correction =
+        tree[leaf].correction =
             static_cast<std::int32_t>(percentile(lacking[leaf]) * options.rate_pct / 100);
       }
     }
     for (std::size_t i = 0; i < examples.size(); ++i) {
-      forecasts[i] += (*tree)[leaves[i]].correction;
+      forecasts[i] += tree[leaves[i]].correction;
     }
-    trees.push_back(std::move(*tree));
+    trees.push_back(std::move(tree));
   }
   return trees;
 }

@@ -70,9 +70,7 @@ Result<std::vector<std::int64_t>> parse_cgroup_threads(std::string_view text) {
   if (text.empty()) {
     return threads;
   }
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, kFormat));
   while (const auto line = take_line(text)) {
     const auto thread = to_number<std::int64_t>(*line);
     if (!thread || *thread == 0) {  // 0 is a thread in another PID namespace
@@ -88,9 +86,7 @@ namespace {
 /// Returns the number in the line that begins with `key`, which ends with a space.
 Result<std::int64_t> number_in_cpu_stat(std::string_view cpu_stat, std::string_view key) {
   constexpr std::string_view kFormat = "cpu.stat";
-  if (const auto complete = check_complete(cpu_stat, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(cpu_stat, kFormat));
   while (const auto line = take_line(cpu_stat)) {
     const auto number = after(*line, key);
     if (!number) {
@@ -152,9 +148,7 @@ Result<std::optional<std::int64_t>> parse_cpu_max(std::string_view text) {
 
 Result<std::vector<NodeBytes>> parse_memory_numa_stat(std::string_view text) {
   constexpr std::string_view kFormat = "memory.numa_stat";
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, kFormat));
   std::map<NodeId, Bytes> memory;
   int lines = 0;
   while (const auto line = take_line(text)) {

@@ -13,9 +13,7 @@ constexpr std::int64_t kBytesOfAKilobyte = 1024;
 
 /// Returns the only line of a file, without its newline.
 Result<std::string_view> only_line(std::string_view text, std::string_view format) {
-  if (const auto complete = check_complete(text, format); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, format));
   const auto line = single_line(text);
   return line ? Result<std::string_view>(*line) : bad_line(format, text);
 }
@@ -42,9 +40,7 @@ struct Pressure {
 
 /// "some avg10=1.53 avg60=0.87 avg300=0.29 total=11", and perhaps the same for `full`.
 Result<Pressure> parse_pressure(std::string_view text, std::string_view format) {
-  if (const auto complete = check_complete(text, format); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, format));
   std::optional<Permille> some;
   std::optional<Permille> full;
   std::string_view rest = text;
@@ -71,38 +67,30 @@ Result<Permille> parse_some(std::string_view text, std::string_view format) {
 
 Result<std::optional<Bytes>> parse_memory_limit(std::string_view text) {
   constexpr std::string_view kFormat = "a memory limit";
-  const auto line = only_line(text, kFormat);
-  if (!line) {
-    return tl::unexpected(line.error());
-  }
-  if (*line == "max") {
+  VMNUMA_ASSIGN_OR_RETURN(const auto line, only_line(text, kFormat));
+  if (line == "max") {
     return std::optional<Bytes>();
   }
-  const auto bytes = to_number<std::int64_t>(*line);
+  const auto bytes = to_number<std::int64_t>(line);
   if (!bytes) {
-    return bad_line(kFormat, *line);
+    return bad_line(kFormat, line);
   }
   return std::optional<Bytes>(Bytes{*bytes});
 }
 
 Result<Bytes> parse_memory_amount(std::string_view text) {
   constexpr std::string_view kFormat = "an amount of memory";
-  const auto line = only_line(text, kFormat);
-  if (!line) {
-    return tl::unexpected(line.error());
-  }
-  const auto bytes = to_number<std::int64_t>(*line);
+  VMNUMA_ASSIGN_OR_RETURN(const auto line, only_line(text, kFormat));
+  const auto bytes = to_number<std::int64_t>(line);
   if (!bytes) {
-    return bad_line(kFormat, *line);
+    return bad_line(kFormat, line);
   }
   return Bytes{*bytes};
 }
 
 Result<MemoryStat> parse_memory_stat(std::string_view text) {
   constexpr std::string_view kFormat = "memory.stat";
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, kFormat));
   struct Wanted {
     std::string_view name;
     std::optional<Bytes> bytes;
@@ -137,14 +125,11 @@ Result<MemoryStat> parse_memory_stat(std::string_view text) {
 }
 
 Result<MemoryWaits> parse_memory_waits(std::string_view text) {
-  const auto pressure = parse_pressure(text, "memory.pressure");
-  if (!pressure) {
-    return tl::unexpected(pressure.error());
-  }
-  if (!pressure->full) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto pressure, parse_pressure(text, "memory.pressure"));
+  if (!pressure.full) {
     return bad_line("memory.pressure", text);
   }
-  return MemoryWaits{pressure->some, *pressure->full};
+  return MemoryWaits{pressure.some, *pressure.full};
 }
 
 Result<Permille> parse_memory_pressure(std::string_view text) {
@@ -157,23 +142,18 @@ Result<Permille> parse_cpu_waits(std::string_view text) {
 
 Result<std::int32_t> parse_oom_score_adj(std::string_view text) {
   constexpr std::string_view kFormat = "oom_score_adj";
-  const auto line = only_line(text, kFormat);
-  if (!line) {
-    return tl::unexpected(line.error());
-  }
-  const bool negative = line->starts_with('-');
-  const auto value = to_number<std::int32_t>(negative ? line->substr(1) : *line);
+  VMNUMA_ASSIGN_OR_RETURN(const auto line, only_line(text, kFormat));
+  const bool negative = line.starts_with('-');
+  const auto value = to_number<std::int32_t>(negative ? line.substr(1) : line);
   if (!value || *value > 1000) {
-    return bad_line(kFormat, *line);
+    return bad_line(kFormat, line);
   }
   return negative ? -*value : *value;
 }
 
 Result<Bytes> parse_swap_total(std::string_view meminfo) {
   constexpr std::string_view kFormat = "/proc/meminfo";
-  if (const auto complete = check_complete(meminfo, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(meminfo, kFormat));
   while (const auto line = take_line(meminfo)) {
     std::string_view fields = *line;
     if (take_word(fields) != "SwapTotal:") {

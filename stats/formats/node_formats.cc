@@ -34,9 +34,7 @@ struct Meminfo {
 };
 
 Result<Meminfo> parse_meminfo(NodeId node, std::string_view text) {
-  if (const auto complete = check_complete(text, kMeminfo); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, kMeminfo));
   Meminfo info;
   while (const auto line = take_line(text)) {
     if (line->empty()) {
@@ -71,26 +69,20 @@ std::optional<unsigned> hexadecimal_digit(char digit) {
 }  // namespace
 
 Result<NodeSample> parse_node_meminfo(NodeId node, std::string_view text) {
-  const auto info = parse_meminfo(node, text);
-  if (!info) {
-    return tl::unexpected(info.error());
-  }
-  if (!info->total || !info->free || *info->free > *info->total) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto info, parse_meminfo(node, text));
+  if (!info.total || !info.free || *info.free > *info.total) {
     return failure(ErrorCode::kCorrupt,
                    "there is no MemTotal or no MemFree below it in a node's meminfo");
   }
-  return NodeSample{.id = node, .free = *info->free, .total = *info->total};
+  return NodeSample{.id = node, .free = *info.free, .total = *info.total};
 }
 
 Result<Bytes> parse_node_memory(NodeId node, std::string_view text) {
-  const auto info = parse_meminfo(node, text);
-  if (!info) {
-    return tl::unexpected(info.error());
-  }
-  if (!info->total) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto info, parse_meminfo(node, text));
+  if (!info.total) {
     return failure(ErrorCode::kCorrupt, "there is no MemTotal in a node's meminfo");
   }
-  return *info->total;
+  return *info.total;
 }
 
 Result<std::vector<CpuId>> parse_cpu_map(std::string_view text) {

@@ -119,27 +119,19 @@ Result<NumaMapping> parse_numa_map(std::string_view line) {
 }
 
 Result<std::vector<NumaMapping>> parse_numa_maps(std::string_view text) {
-  if (const auto complete = check_complete(text, "numa_maps"); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, "numa_maps"));
   std::vector<NumaMapping> mappings;
   while (const auto line = take_line(text)) {
-    auto mapping = parse_numa_map(*line);
-    if (!mapping) {
-      return tl::unexpected(mapping.error());
-    }
-    mappings.push_back(std::move(*mapping));
+    VMNUMA_ASSIGN_OR_RETURN(auto mapping, parse_numa_map(*line));
+    mappings.push_back(std::move(mapping));
   }
   return mappings;
 }
 
 Result<std::vector<NodeBytes>> sum_guest_memory(std::string_view numa_maps) {
-  const auto mappings = parse_numa_maps(numa_maps);
-  if (!mappings) {
-    return tl::unexpected(mappings.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto mappings, parse_numa_maps(numa_maps));
   std::map<NodeId, Bytes> sum;
-  for (const NumaMapping& mapping : *mappings) {
+  for (const NumaMapping& mapping : mappings) {
     if (may_be_guest_memory(mapping)) {
       for (const NodeBytes& part : mapping.memory) {
         sum[part.node] += part.bytes;

@@ -41,9 +41,7 @@ std::optional<std::int64_t> idle_ticks(std::string_view fields) {
 
 Result<std::vector<CpuIdleTime>> parse_proc_stat(std::string_view text) {
   constexpr std::string_view kFormat = "/proc/stat";
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, kFormat));
   std::vector<CpuIdleTime> cpus;
   while (const auto line = take_line(text)) {
     auto fields = after(*line, "cpu");
@@ -136,9 +134,7 @@ Result<ScheduleTimes> parse_schedstat(std::string_view text) {
 
 Result<std::int64_t> parse_direct_reclaims(std::string_view text) {
   constexpr std::string_view kFormat = "/proc/vmstat";
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, kFormat));
   std::optional<std::int64_t> sum;
   while (const auto line = take_line(text)) {
     std::string_view fields = *line;
@@ -159,9 +155,7 @@ Result<std::int64_t> parse_direct_reclaims(std::string_view text) {
 
 Result<std::int32_t> parse_numa_balancing(std::string_view text) {
   constexpr std::string_view kFormat = "/proc/sys/kernel/numa_balancing";
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, kFormat));
   const auto value = to_number<std::int32_t>(single_line(text).value_or(""));
   if (!value) {
     return bad_line(kFormat, text);
@@ -171,9 +165,7 @@ Result<std::int32_t> parse_numa_balancing(std::string_view text) {
 
 Result<Bytes> parse_default_huge_page_size(std::string_view text) {
   constexpr std::string_view kFormat = "/proc/meminfo";
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, kFormat));
   while (const auto line = take_line(text)) {
     auto rest = after(*line, "Hugepagesize:");
     if (!rest) {

@@ -64,12 +64,9 @@ Result<std::int64_t> read_vm_loads(const std::filesystem::path& path, std::strin
                                    const std::function<bool(VmLoads)>& take) {
   return read_from(path, [&](SQLite::Database& database) -> Result<std::int64_t> {
     SQLite::Transaction transaction(database);  // so that all reads see the same state of the file
-    Result<std::vector<Known>> vms = read_known_vms(database, vm);
-    if (!vms) {
-      return tl::unexpected(std::move(vms).error());
-    }
+    VMNUMA_ASSIGN_OR_RETURN(auto vms, read_known_vms(database, vm));
     const std::int64_t until_ms = averaged_until_ms(database, SampleSpan::kEpoch);
-    for (Known& known : *vms) {
+    for (Known& known : vms) {
       read_minutes(database, until_ms, known);
       if (!known.loads.minutes.empty() && !take(std::move(known.loads))) {
         break;

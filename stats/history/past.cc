@@ -77,11 +77,8 @@ Result<Past> read(SQLite::Database& database, WallTime since, WallTime until) {
   ActionFilter actions;
   actions.since = since;
   actions.limit = kMostPastActions;
-  auto found = recent_actions(database, actions);
-  if (!found) {
-    return tl::unexpected(std::move(found).error());
-  }
-  past.actions = std::move(*found);
+  VMNUMA_ASSIGN_OR_RETURN(auto found, recent_actions(database, actions));
+  past.actions = std::move(found);
   return past;
 }
 

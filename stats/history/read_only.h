@@ -30,9 +30,7 @@ template <class Read>
                                problem ? " that may be read: " + problem.message() : ""),
                    problem.value());
   }
-  if (auto regular = check_files(path); !regular) {
-    return tl::unexpected(std::move(regular).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_files(path));
   const std::string context = fmt::format("cannot read '{}'", path.string());
   try {
     SQLite::Database database(path.string(), SQLite::OPEN_READONLY, kBusyMs);

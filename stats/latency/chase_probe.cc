@@ -182,11 +182,8 @@ Result<void> ChaseProbe::prepare(const Node& cpus, NodeId memory) {
   if (Result<void> running = run_on(cpus); !running) {
     return running;
   }
-  auto lines = Lines::on(memory);
-  if (!lines) {
-    return tl::unexpected(std::move(lines).error());
-  }
-  lines_ = std::move(*lines);
+  VMNUMA_ASSIGN_OR_RETURN(auto lines, Lines::on(memory));
+  lines_ = std::move(lines);
   return {};
 }
 

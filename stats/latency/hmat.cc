@@ -23,13 +23,10 @@ Result<void> add_memory(const files::Directory& initiators, const Topology& topo
   if (!read_ns) {
     return read_ns.error().is_gone() ? Result<void>{} : tl::unexpected(read_ns.error());
   }
-  const auto names = initiators.names();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto names, initiators.names());
   for (const Node& cpu : topology.nodes) {
     const std::string link = fmt::format("node{}", cpu.id.value);
-    if (*read_ns > 0 && std::find(names->begin(), names->end(), link) != names->end()) {
+    if (*read_ns > 0 && std::find(names.begin(), names.end(), link) != names.end()) {
       latencies.push_back({cpu.id, memory, *read_ns});
     }
   }
@@ -50,9 +47,7 @@ Result<std::vector<FirmwareLatency>> read_hmat(const files::Directory& root,
       }
       return tl::unexpected(initiators.error());
     }
-    if (const auto added = add_memory(*initiators, topology, node.id, latencies); !added) {
-      return tl::unexpected(added.error());
-    }
+    VMNUMA_RETURN_IF_ERROR(add_memory(*initiators, topology, node.id, latencies));
   }
   return latencies;
 }

@@ -66,16 +66,13 @@ std::string text_of(const KeptLatencies& kept) {
 }
 
 Result<KeptLatencies> parse_latencies(std::string_view text) {
-  const Result<Json> document =
-      text::read_json<Json>(text, {kLongestText}, "kept latencies: the text");
-  if (!document) {
-    return tl::unexpected(document.error());
-  }
-  if (document->value("version", Json()) != kVersion) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto document,
+                          text::read_json<Json>(text, {kLongestText}, "kept latencies: the text"));
+  if (document.value("version", Json()) != kVersion) {
     return corrupt("of another version");
   }
   KeptLatencies kept;
-  if (const auto read = Reader(*document).read(kept); !read) {
+  if (const auto read = Reader(document).read(kept); !read) {
     return corrupt(read.error().message);
   }
   if (!std::all_of(kept.latencies.begin(), kept.latencies.end(), makes_sense)) {

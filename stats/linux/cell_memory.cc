@@ -15,9 +15,7 @@ namespace {
 
 /// Returns the writable mappings.
 Result<std::vector<MappedMemory>> writable_mappings(std::string_view maps) {
-  if (const auto complete = check_complete(maps, "maps"); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(maps, "maps"));
   return parse_maps(maps).map([](const std::vector<Mapping>& mappings) {
     std::vector<MappedMemory> writable;
     for (const Mapping& mapping : mappings) {
@@ -34,31 +32,22 @@ Result<std::vector<MappedMemory>> writable_mappings(std::string_view maps) {
 
 Result<CellBytes> parse_cell_memory(std::string_view maps, std::string_view numa_maps,
                                     const std::vector<GuestCell>& cells, const Topology& topology) {
-  const auto mappings = writable_mappings(maps);
-  if (!mappings) {
-    return tl::unexpected(mappings.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto mappings, writable_mappings(maps));
   std::vector<Bytes> sizes;
   sizes.reserve(cells.size());
   for (const GuestCell& cell : cells) {
     sizes.push_back(cell.memory);
   }
-  const auto mapping_of = mappings_of_cells(sizes, *mappings);
-  if (!mapping_of) {
-    return tl::unexpected(mapping_of.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto mapping_of, mappings_of_cells(sizes, mappings));
   std::map<std::uint64_t, std::size_t> cell_at;
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-    if ((*mapping_of)[cell] != kNoMapping) {
-      cell_at[(*mappings)[(*mapping_of)[cell]].start] = cell;
+    if (mapping_of[cell] != kNoMapping) {
+      cell_at[mappings[mapping_of[cell]].start] = cell;
     }
   }
-  const auto pages = parse_numa_maps(numa_maps);
-  if (!pages) {
-    return tl::unexpected(pages.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto pages, parse_numa_maps(numa_maps));
   CellBytes memory(cells.size(), std::vector<Bytes>(topology.nodes.size()));
-  for (const NumaMapping& mapping : *pages) {
+  for (const NumaMapping& mapping : pages) {
     const auto cell = cell_at.find(mapping.start);
     if (cell == cell_at.end()) {
       continue;
@@ -95,15 +84,9 @@ Result<void> CellMemory::refresh(const files::Directory& process, const VmDescri
     return {};
   }
   cells_.clear();
-  const auto maps = process.read("maps");
-  if (!maps) {
-    return tl::unexpected(maps.error());
-  }
-  const auto numa_maps = process.read("numa_maps");
-  if (!numa_maps) {
-    return tl::unexpected(numa_maps.error());
-  }
-  auto read = parse_cell_memory(*maps, *numa_maps, vm.cells, topology);
+  VMNUMA_ASSIGN_OR_RETURN(const auto maps, process.read("maps"));
+  VMNUMA_ASSIGN_OR_RETURN(const auto numa_maps, process.read("numa_maps"));
+  auto read = parse_cell_memory(maps, numa_maps, vm.cells, topology);
   if (!read && read.error().code != ErrorCode::kUnsupported) {
     return failure(std::move(read).error(), "while reading '" + process.path_of("numa_maps") + "'");
   }

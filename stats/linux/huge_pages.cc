@@ -18,17 +18,11 @@ Result<std::vector<HugePagePoolFiles>> huge_page_pools(const files::Directory& n
     }
     return tl::unexpected(directory.error());
   }
-  const auto names = directory->names();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
-  for (const std::string& name : *names) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto names, directory->names());
+  for (const std::string& name : names) {
     if (const auto page_size = page_size_of_pool_name(name)) {
-      auto pool = directory->directory(name);
-      if (!pool) {
-        return tl::unexpected(std::move(pool).error());
-      }
-      pools.push_back({*page_size, std::move(*pool)});
+      VMNUMA_ASSIGN_OR_RETURN(auto pool, directory->directory(name));
+      pools.push_back({*page_size, std::move(pool)});
     }
   }
   std::sort(pools.begin(), pools.end(),

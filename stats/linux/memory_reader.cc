@@ -35,63 +35,43 @@ Result<MemoryLimits> read_memory_limits(const files::Directory& cgroup) {
   MemoryLimits limits;
   for (const auto& [name, target] :
        {std::pair("memory.min", &limits.min), std::pair("memory.low", &limits.low)}) {
-    const auto value = read_parsed(cgroup, name, parse_memory_limit);
-    if (!value) {
-      return tl::unexpected(value.error());
-    }
-    *target = value->value_or(kEverything);
+    VMNUMA_ASSIGN_OR_RETURN(const auto value, read_parsed(cgroup, name, parse_memory_limit));
+    *target = value.value_or(kEverything);
   }
   for (const auto& [name, target] :
        {std::pair("memory.high", &limits.high), std::pair("memory.max", &limits.max)}) {
-    const auto value = read_parsed(cgroup, name, parse_memory_limit);
-    if (!value) {
-      return tl::unexpected(value.error());
-    }
-    *target = *value;
+    VMNUMA_ASSIGN_OR_RETURN(const auto value, read_parsed(cgroup, name, parse_memory_limit));
+    *target = value;
   }
-  const auto swap = read_if_there(cgroup, "memory.swap.max", parse_memory_limit);
-  if (!swap) {
-    return tl::unexpected(swap.error());
-  }
-  limits.swap_max = swap->value_or(std::nullopt);
+  VMNUMA_ASSIGN_OR_RETURN(const auto swap,
+                          read_if_there(cgroup, "memory.swap.max", parse_memory_limit));
+  limits.swap_max = swap.value_or(std::nullopt);
   return limits;
 }
 
 Result<MemoryState> read_memory_state(const files::Directory& scope,
                                       const files::Directory& process) {
   MemoryState state;
-  auto limits = read_memory_limits(scope);
-  if (!limits) {
-    return tl::unexpected(std::move(limits).error());
+  VMNUMA_ASSIGN_OR_RETURN(auto limits, read_memory_limits(scope));
+  state.limits = limits;
+  VMNUMA_ASSIGN_OR_RETURN(const auto stat, read_parsed(scope, "memory.stat", parse_memory_stat));
+  state.anonymous = stat.anonymous;
+  state.shared = stat.shared;
+  state.file = std::max(stat.file - stat.shared, Bytes{});
+  state.unevictable = stat.unevictable;
+  state.huge = stat.huge;
+  VMNUMA_ASSIGN_OR_RETURN(const auto swap,
+                          read_if_there(scope, "memory.swap.current", parse_memory_amount));
+  state.swap = swap.value_or(Bytes{});
+  VMNUMA_ASSIGN_OR_RETURN(const auto waits,
+                          read_if_there(scope, "memory.pressure", parse_memory_waits));
+  if (waits) {
+    state.waits_some = waits->some;
+    state.waits_full = waits->full;
   }
-  state.limits = *limits;
-  const auto stat = read_parsed(scope, "memory.stat", parse_memory_stat);
-  if (!stat) {
-    return tl::unexpected(stat.error());
-  }
-  state.anonymous = stat->anonymous;
-  state.shared = stat->shared;
-  state.file = std::max(stat->file - stat->shared, Bytes{});
-  state.unevictable = stat->unevictable;
-  state.huge = stat->huge;
-  const auto swap = read_if_there(scope, "memory.swap.current", parse_memory_amount);
-  if (!swap) {
-    return tl::unexpected(swap.error());
-  }
-  state.swap = swap->value_or(Bytes{});
-  const auto waits = read_if_there(scope, "memory.pressure", parse_memory_waits);
-  if (!waits) {
-    return tl::unexpected(waits.error());
-  }
-  if (*waits) {
-    state.waits_some = (*waits)->some;
-    state.waits_full = (*waits)->full;
-  }
-  const auto adjustment = read_parsed(process, "oom_score_adj", parse_oom_score_adj);
-  if (!adjustment) {
-    return tl::unexpected(adjustment.error());
-  }
-  state.oom_score_adj = *adjustment;
+  VMNUMA_ASSIGN_OR_RETURN(const auto adjustment,
+                          read_parsed(process, "oom_score_adj", parse_oom_score_adj));
+  state.oom_score_adj = adjustment;
   return state;
 }
 

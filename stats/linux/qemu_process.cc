@@ -42,30 +42,24 @@ Result<QemuProcess> find_qemu_process(const files::Directory& root, const std::s
                    "'" + vm_name + "' cannot be the name of a pid file");
   }
   const std::string pid_file = "run/libvirt/qemu/" + vm_name + ".pid";
-  const auto pid = read_parsed(root, pid_file, parse_pid_file);
-  if (!pid) {
-    return tl::unexpected(pid.error());
-  }
-  auto directory = root.directory("proc/" + std::to_string(*pid));
+  VMNUMA_ASSIGN_OR_RETURN(const auto pid, read_parsed(root, pid_file, parse_pid_file));
+  auto directory = root.directory("proc/" + std::to_string(pid));
   if (!directory) {
     return directory.error().is_gone()
-               ? failure(ErrorCode::kVanished, "process " + std::to_string(*pid) + " named by '" +
+               ? failure(ErrorCode::kVanished, "process " + std::to_string(pid) + " named by '" +
                                                    pid_file + "' has ended")
                : tl::unexpected(directory.error());
   }
-  const auto start_time = start_time_of(*directory);
-  if (!start_time) {
-    return tl::unexpected(start_time.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto start_time, start_time_of(*directory));
   const auto cmdline = directory->read("cmdline");
   if (!cmdline) {
     return cmdline.error().is_gone() ? ended(*directory) : tl::unexpected(cmdline.error());
   }
   if (!is_command_line_of(id, *cmdline)) {
-    return failure(ErrorCode::kCorrupt, "process " + std::to_string(*pid) + " named by '" +
+    return failure(ErrorCode::kCorrupt, "process " + std::to_string(pid) + " named by '" +
                                             pid_file + "' is not the QEMU of this VM");
   }
-  return QemuProcess{std::move(*directory), {*pid, *start_time}};
+  return QemuProcess{std::move(*directory), {pid, start_time}};
 }
 
 Result<QemuProcess> open_qemu_process(const files::Directory& root, const VmProcess& known) {
@@ -77,9 +71,7 @@ Result<QemuProcess> open_qemu_process(const files::Directory& root, const VmProc
                : tl::unexpected(directory.error());
   }
   QemuProcess process{std::move(*directory), known};
-  if (const auto alive = check_alive(process); !alive) {
-    return tl::unexpected(alive.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_alive(process));
   return process;
 }
 
@@ -106,11 +98,8 @@ bool is_alone_in(const files::Directory& cgroup, const files::Directory& root, s
 }
 
 Result<void> check_alive(const QemuProcess& process) {
-  const auto start_time = start_time_of(process.directory);
-  if (!start_time) {
-    return tl::unexpected(start_time.error());
-  }
-  if (*start_time != process.identity.start_time_ticks) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto start_time, start_time_of(process.directory));
+  if (start_time != process.identity.start_time_ticks) {
     return ended(process.directory);
   }
   return {};
@@ -118,12 +107,9 @@ Result<void> check_alive(const QemuProcess& process) {
 
 Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const files::Directory& thread_group,
                                                        const files::Directory& tasks) {
-  const auto names = thread_group.names();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto names, thread_group.names());
   std::vector<VcpuThread> threads;
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     const auto vcpu = vcpu_of_cgroup_name(name);
     if (!vcpu) {
       continue;
@@ -148,12 +134,9 @@ Result<std::vector<VcpuThread>> vcpu_threads_by_cgroup(const files::Directory& t
 }
 
 Result<std::vector<VcpuThread>> vcpu_threads_by_name(const files::Directory& tasks) {
-  const auto names = tasks.names();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto names, tasks.names());
   std::vector<VcpuThread> threads;
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     const auto tid = to_number<std::int64_t>(name);
     const auto comm = tasks.read(name + "/comm");
     if (!comm) {

@@ -17,14 +17,12 @@ bool VcpuReader::threads_may_have_changed() const {
 Result<void> VcpuReader::find_threads(std::string& scratch) {
   // Counted before listing: a thread created in between makes the next reading search again.
   const auto link_count = watched().link_count();
-  const auto threads =
-      thread_group_ ? vcpu_threads_by_cgroup(*thread_group_, tasks_) : vcpu_threads_by_name(tasks_);
-  if (!threads) {
-    return tl::unexpected(threads.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto threads, thread_group_
+                                                  ? vcpu_threads_by_cgroup(*thread_group_, tasks_)
+                                                  : vcpu_threads_by_name(tasks_));
   std::vector<Vcpu> found;
   unopened_.clear();
-  for (const VcpuThread& thread : *threads) {
+  for (const VcpuThread& thread : threads) {
     const auto known = std::find_if(vcpus_.begin(), vcpus_.end(),
                                     [&](const Vcpu& vcpu) { return vcpu.thread == thread; });
     if (known != vcpus_.end()) {
@@ -67,16 +65,12 @@ std::vector<VcpuSample> VcpuReader::read_schedstats(std::string& scratch,
 
 Result<VcpuCounters> VcpuReader::read(std::string& scratch, MissingLog& log) {
   if (threads_may_have_changed()) {
-    if (const auto found = find_threads(scratch); !found) {
-      return tl::unexpected(found.error());
-    }
+    VMNUMA_RETURN_IF_ERROR(find_threads(scratch));
   }
   std::vector<Unreadable> unreadable;
   auto samples = read_schedstats(scratch, unreadable);
   if (!unreadable.empty()) {
-    if (const auto found = find_threads(scratch); !found) {
-      return tl::unexpected(found.error());
-    }
+    VMNUMA_RETURN_IF_ERROR(find_threads(scratch));
     unreadable.clear();
     samples = read_schedstats(scratch, unreadable);
     if (!unreadable.empty()) {

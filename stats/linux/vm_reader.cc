@@ -81,69 +81,50 @@ Result<VmReader::Cgroups> VmReader::cgroups_of_process(const files::Directory& r
   if (!own) {
     return cgroups;
   }
-  auto scope = root.directory(std::string(kCgroupMount) + *own);
-  if (!scope) {
-    return tl::unexpected(scope.error());
-  }
-  if (is_alone_in(*scope, root, pid)) {
+  VMNUMA_ASSIGN_OR_RETURN(auto scope, root.directory(std::string(kCgroupMount) + *own));
+  if (is_alone_in(scope, root, pid)) {
     cgroups.scope_path = *own;
-    cgroups.counts_memory = scope->file("memory.numa_stat").has_value();
-    cgroups.scope = std::move(*scope);
+    cgroups.counts_memory = scope.file("memory.numa_stat").has_value();
+    cgroups.scope = std::move(scope);
   }
   return cgroups;
 }
 
 Result<VmReader> VmReader::open(const files::Directory& root, const VmDescription& vm) {
-  auto process =
-      vm.process ? open_qemu_process(root, *vm.process) : find_qemu_process(root, vm.name, vm.id);
-  if (!process) {
-    return tl::unexpected(process.error());
-  }
-  auto tasks = process->directory.directory("task");
-  if (!tasks) {
-    return tl::unexpected(tasks.error());
-  }
-  auto cgroup_text = process->directory.read("cgroup");
-  if (!cgroup_text) {
-    return tl::unexpected(cgroup_text.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto process, vm.process ? open_qemu_process(root, *vm.process)
+                                                   : find_qemu_process(root, vm.name, vm.id));
+  VMNUMA_ASSIGN_OR_RETURN(auto tasks, process.directory.directory("task"));
+  VMNUMA_ASSIGN_OR_RETURN(auto cgroup_text, process.directory.read("cgroup"));
   Result<Cgroups> cgroups;
-  if (const auto path = has_cgroup_v2(root) ? parse_process_cgroup(*cgroup_text) : std::nullopt) {
-    cgroups = vm.process ? cgroups_of_process(root, *path, process->identity.pid)
+  if (const auto path = has_cgroup_v2(root) ? parse_process_cgroup(cgroup_text) : std::nullopt) {
+    cgroups = vm.process ? cgroups_of_process(root, *path, process.identity.pid)
                          : cgroups_of_libvirt(root, *path);
   }
   if (!cgroups) {
     return tl::unexpected(cgroups.error());
   }
-  VcpuReader vcpus(std::move(*tasks), std::move(cgroups->thread_group));
-  return VmReader(vm.domain_id, std::move(*process), std::move(*cgroup_text), std::move(*cgroups),
+  VcpuReader vcpus(std::move(tasks), std::move(cgroups->thread_group));
+  return VmReader(vm.domain_id, std::move(process), std::move(cgroup_text), std::move(*cgroups),
                   std::move(vcpus));
 }
 
 Result<VmSample> VmReader::read(const VmDescription& vm, Extent extent, ReadContext& context) {
   if (extent == Extent::kFull) {
-    if (const auto done = read_slow_sources(vm, context); !done) {
-      return tl::unexpected(done.error());
-    }
+    VMNUMA_RETURN_IF_ERROR(read_slow_sources(vm, context));
   }
   MissingLog log(vm);
-  auto counters = vcpus_.read(context.scratch, log);
-  if (!counters) {
-    return tl::unexpected(counters.error());
-  }
-  if (counters->vcpus.empty()) {
-    if (const auto alive = check_alive(process_); !alive) {
-      return tl::unexpected(alive.error());
-    }
+  VMNUMA_ASSIGN_OR_RETURN(auto counters, vcpus_.read(context.scratch, log));
+  if (counters.vcpus.empty()) {
+    VMNUMA_RETURN_IF_ERROR(check_alive(process_));
     return failure(ErrorCode::kIo,
                    log.entries().empty()
                        ? "its process has no vCPU threads"
                        : "none of its vCPU threads can be read: " + log.entries().front().reason);
   }
   if (log.entries().empty()) {
-    log_absent_vcpus(vm, counters->vcpus, log);
+    log_absent_vcpus(vm, counters.vcpus, log);
   }
-  kept_.throttled_us += counters->throttled_us +
+  kept_.throttled_us += counters.throttled_us +
                         scope_limit_.throttled_us_since_last(context.scratch) +
                         thread_group_limit_.throttled_us_since_last(context.scratch);
   context.missing.insert(context.missing.end(), slow_missing_.begin(), slow_missing_.end());
@@ -151,14 +132,14 @@ Result<VmSample> VmReader::read(const VmDescription& vm, Extent extent, ReadCont
   VmSample sample = kept_;
   // Both are read right after the vCPUs' times, so that all values are from the same moment.
   if (context.last_cpus) {
-    sample.last_cpus = vcpus_.last_cpus(counters->vcpus);
+    sample.last_cpus = vcpus_.last_cpus(counters.vcpus);
   }
   if (extent == Extent::kFull) {  // because the kernel has to sum up per-CPU counters
-    sample.beside_us = read_beside_us(counters->vcpus);
+    sample.beside_us = read_beside_us(counters.vcpus);
   }
   sample.id = vm.id;
   sample.process = process_.identity;
-  sample.vcpus = std::move(counters->vcpus);
+  sample.vcpus = std::move(counters.vcpus);
   sample.cell_memory = cell_memory_.cells();
   return sample;
 }
@@ -182,11 +163,8 @@ Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& c
   if (auto alive = check_alive(process_); !alive) {
     return alive;
   }
-  const auto cgroup_text = process_.directory.read("cgroup");
-  if (!cgroup_text) {
-    return tl::unexpected(cgroup_text.error());
-  }
-  if (*cgroup_text != cgroup_text_) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto cgroup_text, process_.directory.read("cgroup"));
+  if (cgroup_text != cgroup_text_) {
     return failure(ErrorCode::kVanished, "its process has moved to another cgroup");
   }
   if (auto done = vcpus_.read_quotas(context.scratch); !done) {

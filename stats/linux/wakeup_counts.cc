@@ -53,9 +53,7 @@ std::string text_of(const WakeupCounts& counts) {
 }
 
 Result<WakeupCounts> parse_wakeup_counts(std::string_view text) {
-  if (const auto complete = check_complete(text, kFormat); !complete) {
-    return tl::unexpected(complete.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_complete(text, kFormat));
   const std::string_view first = take_line(text).value_or("");
   std::optional<WakeupCounts> counts = parse_first_line(first);
   if (!counts) {

@@ -89,11 +89,9 @@ Result<std::unique_ptr<ThreadCounter>> PerfCounters::count(std::int64_t tid) {
     wanted.insert(wanted.end(), {events_.cycles->all, events_.cycles->stalled});
   }
   for (const PerfEvent event : wanted) {
-    auto fd = open_event(event, tid, opened.empty() ? kNoGroup : opened.front().get());
-    if (!fd) {
-      return tl::unexpected(std::move(fd).error());
-    }
-    opened.push_back(std::move(*fd));
+    VMNUMA_ASSIGN_OR_RETURN(
+        auto fd, open_event(event, tid, opened.empty() ? kNoGroup : opened.front().get()));
+    opened.push_back(std::move(fd));
   }
   if (::ioctl(opened.front().get(), PERF_EVENT_IOC_ENABLE, 0) != 0) {
     return tl::unexpected(files::system_error(errno, "cannot start a counter"));

@@ -78,27 +78,21 @@ Result<CpuIsolation> read_cpu_isolation(const files::Directory& root) {
   isolation.at_boot = at_boot->value_or(CpuSet{});
   isolation.in_partitions = in_partitions->value_or(CpuSet{});
   for (const std::string_view slice : kVmSlices) {
-    const auto cpus = read_cpu_list(root, effective_file(slice));
+    VMNUMA_ASSIGN_OR_RETURN(const auto cpus, read_cpu_list(root, effective_file(slice)));
     if (!cpus) {
-      return tl::unexpected(cpus.error());
-    }
-    if (!*cpus) {
       continue;
     }
     if (!isolation.of_vms) {
       isolation.of_vms.emplace();
     }
-    add(*isolation.of_vms, **cpus);
+    add(*isolation.of_vms, *cpus);
     if (partition_of(root, slice) == "isolated") {
-      add(isolation.in_partitions, **cpus);
+      add(isolation.in_partitions, *cpus);
     }
   }
   if (!isolation.of_vms) {
-    auto cpus = read_cpu_list(root, effective_file(""));
-    if (!cpus) {
-      return tl::unexpected(cpus.error());
-    }
-    isolation.of_vms = std::move(*cpus);
+    VMNUMA_ASSIGN_OR_RETURN(auto cpus, read_cpu_list(root, effective_file("")));
+    isolation.of_vms = std::move(cpus);
   }
   return isolation;
 }

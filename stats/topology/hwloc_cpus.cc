@@ -105,15 +105,12 @@ CpuPlace place_of(hwloc_topology* topology, hwloc_obj_t cpu) {
 }  // namespace
 
 Result<std::map<CpuId, CpuPlace>> read_cpu_places(const std::string& root) {
-  const auto topology = load(root);
-  if (!topology) {
-    return tl::unexpected(topology.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto topology, load(root));
   std::map<CpuId, CpuPlace> places;
   hwloc_obj_t cpu = nullptr;
-  while ((cpu = hwloc_get_next_obj_by_type(topology->get(), HWLOC_OBJ_PU, cpu)) != nullptr) {
+  while ((cpu = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_PU, cpu)) != nullptr) {
     const CpuId id{static_cast<std::int32_t>(cpu->os_index)};
-    places.emplace(id, place_of(topology->get(), cpu));
+    places.emplace(id, place_of(topology.get(), cpu));
   }
   return places;
 }

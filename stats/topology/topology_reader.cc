@@ -28,18 +28,13 @@ constexpr std::int32_t kNoPackage = -1;
 constexpr std::int32_t kUnknownDistance = 20;
 
 Result<std::vector<HugePagePool>> read_huge_pages(const files::Directory& node) {
-  const auto found = huge_page_pools(node);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, huge_page_pools(node));
   std::vector<HugePagePool> pools;
-  for (const HugePagePoolFiles& pool : *found) {
-    const auto pages = read_parsed(pool.directory, "nr_hugepages", parse_page_count);
-    if (!pages) {
-      return tl::unexpected(pages.error());
-    }
-    if (*pages > 0) {
-      pools.push_back({pool.page_size, *pages});
+  for (const HugePagePoolFiles& pool : found) {
+    VMNUMA_ASSIGN_OR_RETURN(const auto pages,
+                            read_parsed(pool.directory, "nr_hugepages", parse_page_count));
+    if (pages > 0) {
+      pools.push_back({pool.page_size, pages});
     }
   }
   return pools;
@@ -52,12 +47,9 @@ Result<std::vector<NodeId>> online_nodes(const files::Directory& nodes) {
     return online;
   }
   // On an old kernel, exactly the online nodes have directories.
-  const auto names = nodes.names();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto names, nodes.names());
   std::vector<NodeId> found;
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     if (const auto number = to_number<std::int32_t>(after(name, "node").value_or(""))) {
       found.push_back(NodeId{*number});
     }
@@ -137,22 +129,15 @@ class Reader {
 
   /// Reads one node, without its distances.
   [[nodiscard]] Result<Node> read_node(NodeId id) {
-    const auto directory = directory_of(id);
-    if (!directory) {
-      return tl::unexpected(directory.error());
-    }
-    const auto cpus = cpus_of(*directory);
-    if (!cpus) {
-      return tl::unexpected(cpus.error());
-    }
-    const auto memory = read_parsed(
-        *directory, "meminfo", [&](std::string_view text) { return parse_node_memory(id, text); });
-    if (!memory) {
-      return tl::unexpected(memory.error());
-    }
-    Node node{.id = id, .memory = *memory, .package = kNoPackage};
-    add_cpus(*cpus, node);
-    auto huge_pages = read_huge_pages(*directory);
+    VMNUMA_ASSIGN_OR_RETURN(const auto directory, directory_of(id));
+    VMNUMA_ASSIGN_OR_RETURN(const auto cpus, cpus_of(directory));
+    VMNUMA_ASSIGN_OR_RETURN(const auto memory,
+                            read_parsed(directory, "meminfo", [&](std::string_view text) {
+                              return parse_node_memory(id, text);
+                            }));
+    Node node{.id = id, .memory = memory, .package = kNoPackage};
+    add_cpus(cpus, node);
+    auto huge_pages = read_huge_pages(directory);
     if (huge_pages) {
       node.huge_pages = std::move(*huge_pages);
     } else {
@@ -254,19 +239,10 @@ Result<TopologyReading> read_topology(const files::Directory& root) {
                          "the kernel has no NUMA support: " + nodes.error().message)
                : tl::unexpected(nodes.error());
   }
-  auto online = online_nodes(*nodes);
-  if (!online) {
-    return tl::unexpected(online.error());
-  }
-  auto places = read_cpu_places(root.path());
-  if (!places) {
-    return tl::unexpected(places.error());
-  }
-  auto isolation = read_cpu_isolation(root);
-  if (!isolation) {
-    return tl::unexpected(isolation.error());
-  }
-  return Reader(std::move(*nodes), std::move(*online), std::move(*places), std::move(*isolation))
+  VMNUMA_ASSIGN_OR_RETURN(auto online, online_nodes(*nodes));
+  VMNUMA_ASSIGN_OR_RETURN(auto places, read_cpu_places(root.path()));
+  VMNUMA_ASSIGN_OR_RETURN(auto isolation, read_cpu_isolation(root));
+  return Reader(std::move(*nodes), std::move(online), std::move(places), std::move(isolation))
       .read();
 }
 

@@ -86,17 +86,11 @@ bool is_as_advised(const VmDescription& vm, const Advice& advice) {
 Result<Definition> advise_once(const std::string& xml, const VmPolicy& policy,
                                const AdviceHost& host) {
   Definition definition;
-  auto request = balancer::read_advice_request(xml, kMiB * 2);
-  if (!request) {
-    return tl::unexpected(std::move(request).error());
-  }
-  definition.request = std::move(*request);
+  VMNUMA_ASSIGN_OR_RETURN(auto request, balancer::read_advice_request(xml, kMiB * 2));
+  definition.request = std::move(request);
   definition.request.vm.policy = policy;
-  auto advice = advise(definition.request, host);
-  if (!advice) {
-    return tl::unexpected(std::move(advice).error());
-  }
-  definition.advice = std::move(*advice);
+  VMNUMA_ASSIGN_OR_RETURN(auto advice, advise(definition.request, host));
+  definition.advice = std::move(advice);
   return balancer::advised_xml(xml, definition.advice).map([&](std::string advised) {
     definition.advised = std::move(advised);
     return std::move(definition);

@@ -199,15 +199,12 @@ Result<void> FakeMemory::check(const VmProcess& process) {
 }
 
 Result<std::vector<MemoryRange>> FakeMemory::find_ranges(const VmProcess& process) {
-  const auto found = running(process);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
-  if ((*found)->denied) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, running(process));
+  if (found->denied) {
     return failure(ErrorCode::kPermissionDenied, "no permission", EACCES);
   }
   std::vector<MemoryRange> ranges;
-  for (const Range& range : (*found)->ranges) {
+  for (const Range& range : found->ranges) {
     std::map<NodeId, Bytes> resident;
     for (const Page& page : range.pages) {
       if (page.node >= 0) {
@@ -242,31 +239,25 @@ Result<std::vector<int>> FakeMemory::query(const VmProcess& process,
                                            std::span<const std::uint64_t> addresses) {
   ++queries_;
   addresses_asked_ += static_cast<std::int64_t>(addresses.size());
-  const auto found = running(process);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
-  if ((*found)->denied) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, running(process));
+  if (found->denied) {
     return failure(ErrorCode::kPermissionDenied, "no permission", EPERM);
   }
   std::vector<int> statuses;
   for (const std::uint64_t address : addresses) {
-    statuses.push_back(status_at(**found, address));
+    statuses.push_back(status_at(*found, address));
   }
   return statuses;
 }
 
 Result<void> FakeMemory::reveal(const VmProcess& process, std::span<const std::uint64_t> addresses,
                                 Bytes unit) {
-  const auto found = running(process);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
-  if ((*found)->denied) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, running(process));
+  if (found->denied) {
     return failure(ErrorCode::kPermissionDenied, "no permission", EPERM);
   }
   for (const std::uint64_t address : addresses) {
-    const auto page = place(**found, address);
+    const auto page = place(*found, address);
     if (!page) {
       // A whole block is checked before it is touched.
       holes_touched_ += unit == kKiB * 4 ? 1 : 0;
@@ -305,11 +296,8 @@ Result<MoveResult> FakeMemory::move(const VmProcess& process,
                                     std::span<const std::uint64_t> addresses, NodeId target,
                                     SharedPages shared) {
   moves_.push_back({{addresses.begin(), addresses.end()}, target, shared, 0});
-  const auto found = running(process);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
-  Process& owner = **found;
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, running(process));
+  Process& owner = *found;
   if (owner.denied) {
     return failure(ErrorCode::kPermissionDenied, "no permission", EPERM);
   }

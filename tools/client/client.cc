@@ -44,9 +44,7 @@ class Connection {
     }
     // The time limit for sending applies to connecting, too (unix(7), Linux 6.1
     // net/unix/af_unix.c).
-    if (auto set = connection.set_time_limit(); !set) {
-      return tl::unexpected(set.error());
-    }
+    VMNUMA_RETURN_IF_ERROR(connection.set_time_limit());
     // sockaddr stands for any kind of address.
     if (::connect(connection.fd_.get(), reinterpret_cast<const sockaddr*>(&address),
                   sizeof(address)) != 0) {
@@ -88,9 +86,7 @@ class Connection {
       if (auto line = buffer.next_line()) {
         return std::move(*line);
       }
-      if (auto set = set_time_limit(); !set) {
-        return tl::unexpected(set.error());
-      }
+      VMNUMA_RETURN_IF_ERROR(set_time_limit());
       const ssize_t got = ::recv(fd_.get(), chunk.data(), chunk.size(), 0);
       if (got < 0 && errno == EINTR) {
         continue;
@@ -162,14 +158,9 @@ class Connection {
 
 Result<std::string> exchange_lines(const std::string& socket_path, const balancer::Command& command,
                                    std::chrono::milliseconds limit) {
-  auto connection = Connection::open(socket_path, limit);
-  if (!connection) {
-    return tl::unexpected(connection.error());
-  }
-  if (auto sent = connection->send(balancer::encode_request({kRequestId, command})); !sent) {
-    return tl::unexpected(sent.error());
-  }
-  return connection->receive_line(balancer::kLongestAnswer);
+  VMNUMA_ASSIGN_OR_RETURN(auto connection, Connection::open(socket_path, limit));
+  VMNUMA_RETURN_IF_ERROR(connection.send(balancer::encode_request({kRequestId, command})));
+  return connection.receive_line(balancer::kLongestAnswer);
 }
 
 }  // namespace

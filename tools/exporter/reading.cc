@@ -58,16 +58,10 @@ Result<Views> read_daemon(const std::string& socket_path, milliseconds limit) {
   balancer::HistoryRequest recent;
   recent.limit = kMovesShown;
   auto history = reader.text_in_half_the_time(recent);
-  auto status_view = balancer::decode_view<balancer::StatusView>(*status);
-  if (!status_view) {
-    return tl::unexpected(std::move(status_view).error());
-  }
-  auto host_view = balancer::decode_view<balancer::HostView>(*host);
-  if (!host_view) {
-    return tl::unexpected(std::move(host_view).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto status_view, balancer::decode_view<balancer::StatusView>(*status));
+  VMNUMA_ASSIGN_OR_RETURN(auto host_view, balancer::decode_view<balancer::HostView>(*host));
   // The daemon may have no history, or its disk may hang; everything else is still shown.
-  return Views{std::move(*status_view), std::move(*host_view), std::move(*status), std::move(*host),
+  return Views{std::move(status_view), std::move(host_view), std::move(*status), std::move(*host),
                history ? std::move(*history) : "null"};
 }
 

@@ -89,11 +89,8 @@ Result<ssl::context> tls_context(const TlsConfig& config) {
 Result<std::shared_ptr<Access>> make_access(const WebConfig& config) {
   auto access = std::make_shared<Access>(Access{std::nullopt, Passwords(config.users)});
   if (config.tls) {
-    auto context = tls_context(*config.tls);
-    if (!context) {
-      return tl::unexpected(std::move(context).error());
-    }
-    access->tls = std::move(*context);
+    VMNUMA_ASSIGN_OR_RETURN(auto context, tls_context(*config.tls));
+    access->tls = std::move(context);
   }
   return access;
 }
@@ -114,29 +111,23 @@ WebAccess::Seen WebAccess::look_at(const std::filesystem::path& path) {
 Result<void> WebAccess::read() {
   // Checked before they are read, so that a change in between is noticed the next time.
   seen_ = {look_at(file_)};
-  const auto config = read_web_config(file_);
-  if (!config) {
-    return tl::unexpected(config.error());
-  }
-  if (config->tls) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto config, read_web_config(file_));
+  if (config.tls) {
     for (const auto& path :
-         {config->tls->cert_file, config->tls->key_file, config->tls->client_ca_file}) {
+         {config.tls->cert_file, config.tls->key_file, config.tls->client_ca_file}) {
       if (!path.empty()) {
         seen_.push_back(look_at(path));
       }
     }
   }
-  auto access = make_access(*config);
-  if (!access) {
-    return tl::unexpected(std::move(access).error());
-  }
-  if (access_ && has_tls() && !(*access)->tls) {
+  VMNUMA_ASSIGN_OR_RETURN(auto access, make_access(config));
+  if (access_ && has_tls() && !access->tls) {
     return failure(
         ErrorCode::kInvalidArgument,
         fmt::format("'{}' no longer configures TLS, and switching it off needs a restart",
                     file_.string()));
   }
-  access_ = std::move(*access);
+  access_ = std::move(access);
   return {};
 }
 
@@ -145,9 +136,7 @@ Result<WebAccess> WebAccess::read(std::filesystem::path file,
   WebAccess access;
   access.file_ = std::move(file);
   access.report_ = std::move(report);
-  if (auto done = access.read(); !done) {
-    return tl::unexpected(std::move(done).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(access.read());
   return access;
 }
 

@@ -133,11 +133,8 @@ Result<WebConfig> parse_web_config(std::string_view text, const std::filesystem:
 }
 
 Result<WebConfig> read_web_config(const std::filesystem::path& file) {
-  const auto text = files::read_file(file, kMostText);
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  auto config = parse_web_config(*text, file.parent_path());
+  VMNUMA_ASSIGN_OR_RETURN(const auto text, files::read_file(file, kMostText));
+  auto config = parse_web_config(text, file.parent_path());
   if (!config) {
     return failure(config.error().code,
                    fmt::format("'{}': {}", file.string(), config.error().message));

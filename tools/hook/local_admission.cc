@@ -31,12 +31,10 @@ struct Host {
 };
 
 Result<Host> read_local_host(const files::Directory& root) {
-  const auto ids = files::read_parsed(root, "sys/devices/system/node/online", parse_node_list);
-  if (!ids) {
-    return tl::unexpected(ids.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(
+      const auto ids, files::read_parsed(root, "sys/devices/system/node/online", parse_node_list));
   Host host;
-  for (const NodeId id : *ids) {
+  for (const NodeId id : ids) {
     const auto cpus = files::read_parsed(root, node_file(id, "cpulist"), parse_cpu_list);
     const auto memory = files::read_parsed(
         root, node_file(id, "meminfo"),
@@ -203,30 +201,27 @@ std::string boot_id_of(const files::Directory& root) {
 
 Result<void> admit_locally(const files::Directory& root, const VmDescription& vm,
                            const balancer::AdmissionState* known) {
-  auto host = read_local_host(root);
-  if (!host) {
-    return tl::unexpected(host.error());
-  }
-  FreeForVm free{host->room, read_huge_pages(root, vm)};
+  VMNUMA_ASSIGN_OR_RETURN(auto host, read_local_host(root));
+  FreeForVm free{host.room, read_huge_pages(root, vm)};
   if (known != nullptr) {
-    take_promised(*known, *host, vm, free);
+    take_promised(*known, host, vm, free);
   }
-  const auto cores = known == nullptr ? std::nullopt : own_cores(*known, *host, vm);
+  const auto cores = known == nullptr ? std::nullopt : own_cores(*known, host, vm);
   if (cores) {
-    if (const auto why = why_no_cores(*known, *cores, *host, vm)) {
+    if (const auto why = why_no_cores(*known, *cores, host, vm)) {
       return failure(ErrorCode::kNoSpace, *why);
     }
   }
   const auto complete = [&](AdmissionRequest& asked, const VmDescription&) {
     if (known != nullptr) {
-      limit_cpus(*known, *host, asked.resources.front());
+      limit_cpus(*known, host, asked.resources.front());
     }
     if (cores && vm.policy.topology_scope == TopologyScope::kVm) {
       asked.resources.push_back(*cores);
     }
   };
   const VmAdmission admission =
-      admit_vm(host->topology, vm, Options{}.prefer_ht != 0, std::move(free), complete);
+      admit_vm(host.topology, vm, Options{}.prefer_ht != 0, std::move(free), complete);
   return admission.refused ? failure(ErrorCode::kNoSpace, *admission.refused) : Result<void>{};
 }
 

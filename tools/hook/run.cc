@@ -231,38 +231,25 @@ Result<void> announce(const HookArguments& arguments, VmDescription vm,
 }
 
 Result<balancer::HostSets> read_host(const std::string& root) {
-  const auto directory = files::Directory::open(root);
-  if (!directory) {
-    return tl::unexpected(directory.error());
-  }
-  auto cpus = files::read_parsed(*directory, "sys/devices/system/cpu/online", parse_cpu_list);
-  if (!cpus) {
-    return tl::unexpected(cpus.error());
-  }
-  auto nodes =
-      files::read_parsed(*directory, "sys/devices/system/node/has_memory", parse_node_list);
-  if (!nodes) {
-    return tl::unexpected(nodes.error());
-  }
-  if (cpus->empty() || nodes->empty()) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto directory, files::Directory::open(root));
+  VMNUMA_ASSIGN_OR_RETURN(
+      auto cpus, files::read_parsed(directory, "sys/devices/system/cpu/online", parse_cpu_list));
+  VMNUMA_ASSIGN_OR_RETURN(
+      auto nodes,
+      files::read_parsed(directory, "sys/devices/system/node/has_memory", parse_node_list));
+  if (cpus.empty() || nodes.empty()) {
     return failure(ErrorCode::kCorrupt, "the kernel names no CPU, or no node with memory");
   }
-  return balancer::HostSets{std::move(*cpus), std::move(*nodes)};
+  return balancer::HostSets{std::move(cpus), std::move(nodes)};
 }
 
 Result<void> fit(const HookArguments& arguments, std::string_view xml,
                  const HookSurroundings& surroundings) {
-  const auto host = read_host(surroundings.root);
-  if (!host) {
-    return tl::unexpected(host.error());
-  }
-  const auto fitted = balancer::fit_xml(xml, *host);
-  if (!fitted) {
-    return tl::unexpected(fitted.error());
-  }
-  if (*fitted) {
-    surroundings.out << (*fitted)->xml << std::flush;
-    for (const std::string& change : (*fitted)->changes) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto host, read_host(surroundings.root));
+  VMNUMA_ASSIGN_OR_RETURN(const auto fitted, balancer::fit_xml(xml, host));
+  if (fitted) {
+    surroundings.out << fitted->xml << std::flush;
+    for (const std::string& change : fitted->changes) {
       surroundings.report(
           fmt::format("the XML of VM '{}' is adapted to this host: {}", arguments.vm, change));
     }
@@ -285,11 +272,8 @@ Result<void> handle(const HookArguments& arguments, const HookSurroundings& surr
                     steady_clock::time_point deadline) {
   std::string xml;
   if (!arguments.is_pve) {  // the sender waits until the input has been read
-    auto sent = read_input(surroundings.in, kMostInput, deadline);
-    if (!sent) {
-      return tl::unexpected(std::move(sent).error());
-    }
-    xml = std::move(*sent);
+    VMNUMA_ASSIGN_OR_RETURN(auto sent, read_input(surroundings.in, kMostInput, deadline));
+    xml = std::move(sent);
   }
   const Step step = step_of(arguments);
   if (step == Step::kNothing) {
@@ -302,13 +286,10 @@ Result<void> handle(const HookArguments& arguments, const HookSurroundings& surr
   if (!root) {
     return failure(ErrorCode::kIo, root.error().message);
   }
-  auto vm = read_vm(arguments, *root, xml);
-  if (!vm) {
-    return tl::unexpected(std::move(vm).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto vm, read_vm(arguments, *root, xml));
   return step == Step::kWithdraw
-             ? withdraw(arguments, *vm, until(deadline))
-             : announce(arguments, std::move(*vm), *root, surroundings, deadline);
+             ? withdraw(arguments, vm, until(deadline))
+             : announce(arguments, std::move(vm), *root, surroundings, deadline);
 }
 
 }  // namespace

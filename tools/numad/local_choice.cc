@@ -16,27 +16,23 @@ namespace {
 
 /// Reads the host as if nothing ran on it, but with its current free memory.
 Result<Snapshot> read_host(const files::Directory& root, const Options& options) {
-  auto reading = stats::read_topology(root);
-  if (!reading) {
-    return tl::unexpected(std::move(reading).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto reading, stats::read_topology(root));
   Snapshot snapshot;
   snapshot.epoch = 1;
   snapshot.epoch_length = CpuTime{options.rebalance_period * 1000};
-  snapshot.topology = std::move(reading->topology);
+  snapshot.topology = std::move(reading.topology);
   for (const Node& node : snapshot.topology.nodes) {
-    const auto memory = files::read_parsed(
-        root, fmt::format("sys/devices/system/node/node{}/meminfo", node.id.value),
-        [&](std::string_view text) { return stats::parse_node_meminfo(node.id, text); });
-    if (!memory) {
-      return tl::unexpected(memory.error());
-    }
+    VMNUMA_ASSIGN_OR_RETURN(
+        const auto memory,
+        files::read_parsed(
+            root, fmt::format("sys/devices/system/node/node{}/meminfo", node.id.value),
+            [&](std::string_view text) { return stats::parse_node_meminfo(node.id, text); }));
     NodeState state;
     state.physical = snapshot.epoch_length * node.core_count();
     state.threads = snapshot.epoch_length * node.cpu_count();
-    state.free = memory->free;
-    state.total = memory->total;
-    state.reserve = memory->total * options.node_reserve_pct / 100;
+    state.free = memory.free;
+    state.total = memory.total;
+    state.reserve = memory.total * options.node_reserve_pct / 100;
     snapshot.nodes.push_back(state);
   }
   return snapshot;
@@ -47,11 +43,8 @@ Result<Snapshot> read_host(const files::Directory& root, const Options& options)
 Result<std::vector<NodeId>> choose_locally(const files::Directory& root, std::int32_t vcpus,
                                            std::int64_t memory_mib, std::uint64_t turn) {
   const Options options;
-  auto host = read_host(root, options);
-  if (!host) {
-    return tl::unexpected(std::move(host).error());
-  }
-  Snapshot& snapshot = *host;
+  VMNUMA_ASSIGN_OR_RETURN(auto host, read_host(root, options));
+  Snapshot& snapshot = host;
   balancer::NewVm vm;
   vm.load = Permille{options.cold_start_pct * 10};
   for (std::int32_t vcpu = 0; vcpu < vcpus; ++vcpu) {

@@ -42,11 +42,8 @@ Result<Nodes> ask_daemon(const NumadArguments& arguments, std::chrono::milliseco
   if (!text) {
     return tl::unexpected(text.error().error);
   }
-  auto view = balancer::decode_view<balancer::SuggestView>(*text);
-  if (!view) {
-    return tl::unexpected(std::move(view).error());
-  }
-  Nodes nodes = std::move(view->nodes);
+  VMNUMA_ASSIGN_OR_RETURN(auto view, balancer::decode_view<balancer::SuggestView>(*text));
+  Nodes nodes = std::move(view.nodes);
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   if (nodes.empty() || nodes.front().value < 0) {

@@ -126,22 +126,16 @@ class Runner {
   [[nodiscard]] tl::expected<int, Refusal> print(const std::string& result, bool again) {
     std::string text = result + "\n";
     if (exported_) {
-      auto host = read_view<balancer::HostView>(result);
-      if (!host) {
-        return tl::unexpected(std::move(host).error());
-      }
-      auto exported = export_text(*exported_, std::move(*host),
+      VMNUMA_ASSIGN_OR_RETURN(auto host, read_view<balancer::HostView>(result));
+      auto exported = export_text(*exported_, std::move(host),
                                   invocation_.json ? JsonLayout::kOneLine : JsonLayout::kIndented);
       if (!exported) {
         return fail(invocation_, surroundings_, exported.error(), kExitUsage);
       }
       text = std::move(*exported);
     } else if (!invocation_.json) {
-      auto readable = readable_text(result);
-      if (!readable) {
-        return tl::unexpected(std::move(readable).error());
-      }
-      text = std::move(*readable);
+      VMNUMA_ASSIGN_OR_RETURN(auto readable, readable_text(result));
+      text = std::move(readable);
     }
     return tools::print(invocation_, surroundings_,
                         watched(text, again, invocation_, surroundings_));

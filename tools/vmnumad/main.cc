@@ -212,10 +212,7 @@ Result<std::unique_ptr<Host>> open_host(const Arguments& arguments, const Config
 /// Errors: anything that prevents the service from running.
 Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard& board,
                            Signals& signals, std::optional<ControllerSetup>& resumed) {
-  Result<std::unique_ptr<Host>> host = open_host(arguments, config);
-  if (!host) {
-    return tl::unexpected(std::move(host).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto host, open_host(arguments, config));
   balancer::ServiceSetup setup{board, signals};
   // Each run of the service checks this itself, so it must not be part of the configuration that is
   // kept between runs.
@@ -232,7 +229,7 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
       return with_missing_rights(std::move(read));
     });
   };
-  setup.host = std::move(*host);
+  setup.host = std::move(host);
   std::error_code unknown;
   setup.search_program = balancer::search_program(
       std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path());
@@ -266,9 +263,7 @@ Result<Service::End> serve(const Arguments& arguments, Config& config, TaskBoard
 /// recording, the history and the socket; no-space.
 Result<Service::End> show_recording(const Arguments& arguments, const Config& config,
                                     Signals& signals) try {
-  if (auto limited = limit_this_process(kPlaybackLimits); !limited) {
-    return tl::unexpected(std::move(limited).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(limit_this_process(kPlaybackLimits));
   return RecordedService::create({signals, arguments.recording, config.socket_path,
                                   config.socket_group, config.log_level, arguments.speed,
                                   [state_dir = config.state_dir] {

@@ -50,20 +50,14 @@ bool is_stopped(const sigset_t& signals, std::chrono::milliseconds limit) {
 
 /// Does the work of one period.
 Result<void> tell(const WakeupsArguments& arguments, WakeupCounter& counter) {
-  const auto pids = read_vm_pids(arguments.pid_dir);
-  if (!pids) {
-    return tl::unexpected(pids.error());
-  }
-  Result<void> set = counter.set_vms(*pids);
+  VMNUMA_ASSIGN_OR_RETURN(const auto pids, read_vm_pids(arguments.pid_dir));
+  Result<void> set = counter.set_vms(pids);
   if (!set && set.error().code != ErrorCode::kNoSpace) {
     return set;
   }
-  auto pairs = counter.read();
-  if (!pairs) {
-    return tl::unexpected(pairs.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto pairs, counter.read());
   const stats::WakeupCounts counts{monotonic_now(), Microseconds{arguments.period.count() * 1000},
-                                   std::move(*pairs)};
+                                   std::move(pairs)};
   Result<void> written = files::replace_file(arguments.output, text_of(counts));
   return written ? set : written;
 }

@@ -15,12 +15,9 @@ Result<std::set<std::uint32_t>> read_vm_pids(const std::string& directory) {
     return opened.error().code == ErrorCode::kNotFound ? Result<std::set<std::uint32_t>>()
                                                        : tl::unexpected(opened.error());
   }
-  const auto names = opened->names();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto names, opened->names());
   std::set<std::uint32_t> pids;
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     // driver.pid is libvirt's own lock on the directory (libvirt 9.0, src/qemu/qemu_driver.c).
     if (!name.ends_with(".pid") || name == "driver.pid") {
       continue;

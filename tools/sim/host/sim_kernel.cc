@@ -183,11 +183,8 @@ Result<MoveResult> SimKernel::move(const VmProcess& process,
                                    std::span<const std::uint64_t> addresses, NodeId node,
                                    migration::SharedPages /*shared*/) {
   host_.clock.spend(kDrainTime);
-  const Result<SimVm*> found = find(process);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
-  const SimVm& vm = **found;
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, find(process));
+  const SimVm& vm = *found;
   const std::optional<NodeIndex> to = host_.topology.index_of(node);
   if (!to || host_.topology.nodes[*to].memory <= Bytes{}) {
     return failure(ErrorCode::kNotFound, fmt::format("node {} has no memory", node.value), ENODEV);

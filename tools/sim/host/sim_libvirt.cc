@@ -81,20 +81,17 @@ Result<void> SimLibvirt::pin(const DomainRun& run, ThreadId thread,
       return failure(ErrorCode::kNotFound,
                      fmt::format("'{}' has no {}", vm->spec.name, thread_text(thread)));
     }
-    const auto pin = pin_to(cpus);
-    if (!pin) {
-      return tl::unexpected(pin.error());
-    }
+    VMNUMA_ASSIGN_OR_RETURN(const auto pin, pin_to(cpus));
     std::vector<Pin>& pins = is_vcpu ? vm->description.vcpu_pins : vm->description.io_thread_pins;
-    const bool same = pinned_cpus(pins, thread.number) == *pin;
+    const bool same = pinned_cpus(pins, thread.number) == pin;
     if (is_vcpu && vm->refuses_pins && thread.number == vm->spec.vcpus - 1 && !same) {
       return failure(ErrorCode::kPermissionDenied, fmt::format("{} of '{}' cannot be pinned",
                                                                thread_text(thread), vm->spec.name));
     }
     if (thread.kind == ThreadId::Kind::kEmulator) {
-      vm->description.emulator_pin = *pin;
+      vm->description.emulator_pin = pin;
     } else {
-      set_pin(pins, thread.number, *pin);
+      set_pin(pins, thread.number, pin);
     }
     vm->places_are_known = vm->places_are_known && !is_vcpu;
     host_.domains_changed = true;

@@ -50,17 +50,11 @@ std::string scenario_directory() {
 }
 
 Result<std::vector<Scenario>> list_scenarios(const std::string& directory) {
-  const Result<std::vector<std::string>> names = names_in(directory);
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto names, names_in(directory));
   std::vector<Scenario> scenarios;
-  for (const std::string& name : *names) {
-    Result<Scenario> scenario = read_scenario(path_of(directory, name));
-    if (!scenario) {
-      return tl::unexpected(std::move(scenario).error());
-    }
-    scenarios.push_back(std::move(*scenario));
+  for (const std::string& name : names) {
+    VMNUMA_ASSIGN_OR_RETURN(auto scenario, read_scenario(path_of(directory, name)));
+    scenarios.push_back(std::move(scenario));
   }
   return scenarios;
 }

@@ -158,53 +158,33 @@ Result<void> read_pools(const AdviseRun& run, const balancer::Config& config,
     return failure(definitions.error(), "it is not known which VMs have the devices of the pools");
   }
   for (const std::string& xml : *definitions) {
-    auto held = balancer::held_devices(xml);
-    if (!held) {
-      return tl::unexpected(std::move(held).error());
-    }
-    request.held.insert(request.held.end(), std::make_move_iterator(held->begin()),
-                        std::make_move_iterator(held->end()));
+    VMNUMA_ASSIGN_OR_RETURN(auto held, balancer::held_devices(xml));
+    request.held.insert(request.held.end(), std::make_move_iterator(held.begin()),
+                        std::make_move_iterator(held.end()));
   }
   return {};
 }
 
 Result<AdvisedVm> advised(const AdviseRun& run, const balancer::Config& config, std::string xml) {
-  const auto root = files::Directory::open(run.root);
-  if (!root) {
-    return tl::unexpected(root.error());
-  }
-  const auto host = host_of(run, config);
-  if (!host) {
-    return tl::unexpected(host.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto root, files::Directory::open(run.root));
+  VMNUMA_ASSIGN_OR_RETURN(const auto host, host_of(run, config));
   const Bytes huge_page =
-      files::read_parsed(*root, "proc/meminfo", stats::parse_default_huge_page_size)
+      files::read_parsed(root, "proc/meminfo", stats::parse_default_huge_page_size)
           .value_or(kUsualHugePage);
   auto request = balancer::read_advice_request(xml, huge_page);
   if (!request) {
     return tl::unexpected(std::move(request).error());
   }
-  auto policy = policy_of(run, config, request->vm);
-  if (!policy) {
-    return tl::unexpected(std::move(policy).error());
-  }
-  request->vm.policy = std::move(*policy);
+  VMNUMA_ASSIGN_OR_RETURN(auto policy, policy_of(run, config, request->vm));
+  request->vm.policy = std::move(policy);
   if (run.host_paths.empty()) {
-    stats::read_device_nodes(*root, {&request->vm, 1}, stats::HostDevices::kPatience);
+    stats::read_device_nodes(root, {&request->vm, 1}, stats::HostDevices::kPatience);
   }
-  if (auto read = read_pools(run, config, *root, *request); !read) {
-    return tl::unexpected(std::move(read).error());
-  }
-  auto advice = advise(*request, *host);
-  if (!advice) {
-    return tl::unexpected(std::move(advice).error());
-  }
-  auto after = balancer::advised_xml(xml, *advice);
-  if (!after) {
-    return tl::unexpected(std::move(after).error());
-  }
-  AdvisedVm vm{request->vm.id, request->vm.name, std::move(*advice), {},
-               std::move(xml), std::move(*after)};
+  VMNUMA_RETURN_IF_ERROR(read_pools(run, config, root, *request));
+  VMNUMA_ASSIGN_OR_RETURN(auto advice, advise(*request, host));
+  VMNUMA_ASSIGN_OR_RETURN(auto after, balancer::advised_xml(xml, advice));
+  AdvisedVm vm{request->vm.id, request->vm.name, std::move(advice), {},
+               std::move(xml), std::move(after)};
   vm.is_new = run.vcpus.has_value();
   if (vm.is_new) {  // the VM has no definition yet
     auto as_advised = balancer::read_advice_request(vm.after, huge_page);
@@ -214,7 +194,7 @@ Result<AdvisedVm> advised(const AdviseRun& run, const balancer::Config& config, 
     as_advised->vm.policy = std::move(request->vm.policy);
     request = std::move(as_advised);
   }
-  vm.warnings = warnings_about(request->vm, *host);
+  vm.warnings = warnings_about(request->vm, host);
   return vm;
 }
 

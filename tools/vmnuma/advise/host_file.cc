@@ -184,22 +184,20 @@ std::string host_file_text(const AdviceHost& host, const std::string& name, int 
 }
 
 Result<AdviceHost> parse_host_file(std::string_view text, std::string_view file) {
-  const auto json = text::read_json<Json>(text, {.bytes = kMostBytes}, file);
-  if (!json) {
-    return tl::unexpected(json.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto json,
+                          text::read_json<Json>(text, {.bytes = kMostBytes}, file));
   Reader reader;
   AdviceHost host;
   if (const std::int64_t version =
-          reader.number(*json, "vmnuma_host", 0, std::numeric_limits<std::int32_t>::max());
+          reader.number(json, "vmnuma_host", 0, std::numeric_limits<std::int32_t>::max());
       reader.complaint().empty() && version != kVersion) {
     reader.complain(fmt::format("version {} is not understood, only {}", version, kVersion));
   }
-  host.prefer_ht = json->value("prefer_ht", Json(false)) == Json(true);
-  for (const Json& node : reader.list(*json, "nodes")) {
+  host.prefer_ht = json.value("prefer_ht", Json(false)) == Json(true);
+  for (const Json& node : reader.list(json, "nodes")) {
     read_node(node, reader, host);
   }
-  read_distances(*json, reader, host);
+  read_distances(json, reader, host);
   if (!reader.complaint().empty()) {
     return failure(ErrorCode::kCorrupt, fmt::format("{}: {}", file, reader.complaint()));
   }
@@ -214,27 +212,21 @@ Result<AdviceHost> read_host_file(const std::string& path) {
 }
 
 Result<AdviceHost> read_advice_host(const std::string& root_path) {
-  const auto root = files::Directory::open(root_path);
-  if (!root) {
-    return tl::unexpected(root.error());
-  }
-  auto reading = stats::read_topology(*root);
-  if (!reading) {
-    return tl::unexpected(std::move(reading).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto root, files::Directory::open(root_path));
+  VMNUMA_ASSIGN_OR_RETURN(auto reading, stats::read_topology(root));
   AdviceHost host;
-  host.topology = std::move(reading->topology);
+  host.topology = std::move(reading.topology);
   for (const Node& node : host.topology.nodes) {
     const std::string folder = fmt::format("sys/devices/system/node/node{}", node.id.value);
     if (const auto memory = files::read_parsed(
-            *root, folder + "/meminfo",
+            root, folder + "/meminfo",
             [&](std::string_view text) { return stats::parse_node_meminfo(node.id, text); })) {
       host.free.push_back(memory->free);
     }
     std::vector<HugePagePool> free;
     for (const HugePagePool& pool : node.huge_pages) {
       if (const auto pages =
-              files::read_parsed(*root,
+              files::read_parsed(root,
                                  fmt::format("{}/hugepages/hugepages-{}kB/free_hugepages", folder,
                                              pool.page_size.value / kKiB.value),
                                  stats::parse_page_count)) {

@@ -99,9 +99,7 @@ Result<std::string> keep_definition(const std::string& folder, const VmId& vm,
   if (mkdir(folder.c_str(), kOwnersOnly) != 0 && errno != EEXIST) {
     return tl::unexpected(files::system_error(errno, fmt::format("cannot make '{}'", folder)));
   }
-  if (auto checked = check_folder(folder); !checked) {
-    return tl::unexpected(std::move(checked).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_folder(folder));
   return numbers_of(folder, vm).and_then([&](const std::vector<std::int64_t>& numbers) {
     std::string path = path_of(folder, vm, numbers.empty() ? 1 : numbers.back() + 1);
     return files::replace_file(path, xml, kOwnersFile).map([&] { return path; });
@@ -117,14 +115,11 @@ Result<KeptDefinition> newest_definition(const std::string& folder, const VmId& 
   if (auto checked = check_folder(folder); !checked) {
     return checked.error().code == ErrorCode::kNotFound ? none() : tl::unexpected(checked.error());
   }
-  const auto numbers = numbers_of(folder, vm);
-  if (!numbers) {
-    return tl::unexpected(numbers.error());
-  }
-  if (numbers->empty()) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto numbers, numbers_of(folder, vm));
+  if (numbers.empty()) {
     return none();
   }
-  const std::string path = path_of(folder, vm, numbers->back());
+  const std::string path = path_of(folder, vm, numbers.back());
   return files::read_file(path, kMostXml).map([&](std::string xml) {
     return KeptDefinition{path, std::move(xml)};
   });

@@ -127,12 +127,9 @@ Result<std::string> Virsh::definition(const std::string& vm, bool with_passwords
 }
 
 Result<std::vector<std::string>> Virsh::all() const {
-  auto listed = run({"--readonly", "list", "--all", "--uuid"}, "");
-  if (!listed) {
-    return tl::unexpected(std::move(listed).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto listed, run({"--readonly", "list", "--all", "--uuid"}, ""));
   std::vector<std::string> definitions;
-  std::string_view vms = *listed;
+  std::string_view vms = listed;
   while (!vms.empty()) {
     // Many VMs per virsh, but not so many that its output exceeds the limit.
     std::string commands;
@@ -144,11 +141,8 @@ Result<std::vector<std::string>> Virsh::all() const {
     if (commands.empty()) {
       continue;
     }
-    const auto said = run({"--readonly", commands}, "");
-    if (!said) {
-      return tl::unexpected(said.error());
-    }
-    std::string_view rest = *said;
+    VMNUMA_ASSIGN_OR_RETURN(const auto said, run({"--readonly", commands}, ""));
+    std::string_view rest = said;
     for (std::size_t end = 0; (end = rest.find(kEndOfDomain)) != std::string_view::npos;) {
       definitions.emplace_back(rest.substr(0, end + kEndOfDomain.size()));
       rest.remove_prefix(end + kEndOfDomain.size());

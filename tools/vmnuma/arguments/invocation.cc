@@ -598,16 +598,10 @@ class CommandLine {
   Result<Command> make_what_if() {
     balancer::WhatIfRequest request;
     request.remove = supposed_.remove;
-    if (auto read = read_all("--add", supposed_.add, parse_new_vm, request.add); !read) {
-      return tl::unexpected(std::move(read).error());
-    }
-    if (auto read = read_all("--move", supposed_.move, parse_move, request.move); !read) {
-      return tl::unexpected(std::move(read).error());
-    }
-    if (auto read = read_all("--option", supposed_.options, parse_option_value, request.options);
-        !read) {
-      return tl::unexpected(std::move(read).error());
-    }
+    VMNUMA_RETURN_IF_ERROR(read_all("--add", supposed_.add, parse_new_vm, request.add));
+    VMNUMA_RETURN_IF_ERROR(read_all("--move", supposed_.move, parse_move, request.move));
+    VMNUMA_RETURN_IF_ERROR(
+        read_all("--option", supposed_.options, parse_option_value, request.options));
     return Command(std::move(request));
   }
 
@@ -669,11 +663,8 @@ class CommandLine {
     }
     if (history_.reason) {
       constexpr auto kReasons = balancer::history_reasons();
-      if (auto found = find_choice("--reason", "reason", *history_.reason,
-                                   {kReasons.begin(), kReasons.end()});
-          !found) {
-        return tl::unexpected(std::move(found).error());
-      }
+      VMNUMA_RETURN_IF_ERROR(
+          find_choice("--reason", "reason", *history_.reason, {kReasons.begin(), kReasons.end()}));
     }
     if (node_) {
       history_.node = NodeId{*node_};

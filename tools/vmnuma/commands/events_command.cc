@@ -27,12 +27,10 @@ struct Answered {
 tl::expected<Answered, Refusal> ask_events(const Invocation& invocation,
                                            const Surroundings& surroundings,
                                            const balancer::EventsRequest& request) {
-  auto answer = ask(invocation.socket_path, request, surroundings.time_limit);
-  if (!answer) {
-    return tl::unexpected(std::move(answer).error());
-  }
-  return read_view<EventsView>(*answer).map([&](EventsView&& view) {
-    return Answered{std::move(*answer), std::move(view)};
+  VMNUMA_ASSIGN_OR_RETURN(auto answer,
+                          ask(invocation.socket_path, request, surroundings.time_limit));
+  return read_view<EventsView>(answer).map([&](EventsView&& view) {
+    return Answered{std::move(answer), std::move(view)};
   });
 }
 

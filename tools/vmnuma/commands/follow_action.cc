@@ -31,13 +31,11 @@ tl::expected<std::optional<balancer::HistoryRowView>, Refusal> follow_action(
   history.vm = vm;
   int polls_when_done = 0;
   for (int polls_without_row = 0; polls_without_row < kPollsWithoutRow;) {
-    const auto view = ask_view<balancer::HistoryView>(invocation, surroundings, history);
-    if (!view) {
-      return tl::unexpected(view.error());
-    }
-    const auto row = std::find_if(view->moves.begin(), view->moves.end(),
+    VMNUMA_ASSIGN_OR_RETURN(const auto view,
+                            ask_view<balancer::HistoryView>(invocation, surroundings, history));
+    const auto row = std::find_if(view.moves.begin(), view.moves.end(),
                                   [&](const auto& entry) { return entry.action == action; });
-    const bool known = row != view->moves.end();
+    const bool known = row != view.moves.end();
     if (known && row->state == "done") {
       if (until == FollowUntil::kEnded || row->outcome || ++polls_when_done == kPollsForOutcome) {
         return *row;

@@ -188,17 +188,15 @@ std::string rows_json(const std::vector<Row>& rows) {
 
 tl::expected<int, Refusal> show(ListOrder order, const Invocation& invocation,
                                 Surroundings& surroundings, bool again) {
-  const auto host = ask_view<balancer::HostView>(invocation, surroundings, balancer::HostRequest{});
-  if (!host) {
-    return tl::unexpected(host.error());
-  }
-  if (!host->vms_known) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto host, ask_view<balancer::HostView>(invocation, surroundings,
+                                                                        balancer::HostRequest{}));
+  if (!host.vms_known) {
     return tl::unexpected(Refusal{/*by_daemon=*/true,
                                   {ErrorCode::kBusy, 0, "libvirt has not said yet which VMs run"}});
   }
   std::vector<Row> rows;
-  for (const balancer::VmView& vm : host->vms) {
-    rows.push_back(row_of(vm, host->epoch_length_ms));
+  for (const balancer::VmView& vm : host.vms) {
+    rows.push_back(row_of(vm, host.epoch_length_ms));
   }
   sort_rows(rows, order);
   const bool prints_none = rows.empty() && invocation.format == ListFormat::kTable;

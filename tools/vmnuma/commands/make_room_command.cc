@@ -66,11 +66,8 @@ Result<NodeId> node_of_device(const std::string& address, const std::string& roo
     return failure(ErrorCode::kInvalidArgument,
                    fmt::format("--device: '{}' is no PCI address such as 0000:3b:00.0", address));
   }
-  const Result<files::Directory> directory = files::Directory::open(root);
-  if (!directory) {
-    return tl::unexpected(directory.error());
-  }
-  const auto carriers = stats::HostDevices(*directory).of(PciDevice{address, NodeId{}});
+  VMNUMA_ASSIGN_OR_RETURN(const auto directory, files::Directory::open(root));
+  const auto carriers = stats::HostDevices(directory).of(PciDevice{address, NodeId{}});
   if (carriers.empty()) {
     return failure(ErrorCode::kNotFound,
                    fmt::format("--device: this host has no PCI device {}", address));
@@ -106,12 +103,9 @@ Result<Asked> asked_by(const MakeRoomRun& run) {
     asked.nodes = std::move(*nodes);
   }
   for (const std::string& device : run.devices) {
-    const Result<NodeId> node = node_of_device(device, run.root);
-    if (!node) {
-      return tl::unexpected(node.error());
-    }
-    if (node->value >= 0) {  // otherwise it is near no node, or its node is unknown
-      asked.devices.push_back(*node);
+    VMNUMA_ASSIGN_OR_RETURN(const auto node, node_of_device(device, run.root));
+    if (node.value >= 0) {  // otherwise it is near no node, or its node is unknown
+      asked.devices.push_back(node);
     }
   }
   return asked;

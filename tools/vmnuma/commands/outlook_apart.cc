@@ -19,11 +19,8 @@ constexpr std::chrono::seconds kGrace{5};
 
 /// Error: busy if the daemon has no outlook yet; any other means that the line cannot be read.
 Result<Outlook> outlook_of(const std::string& line) {
-  const Result<balancer::Frame> frame = balancer::read_frame(line);
-  if (!frame) {
-    return tl::unexpected(frame.error());
-  }
-  const auto* header = std::get_if<balancer::HeaderFrame>(&frame->content);
+  VMNUMA_ASSIGN_OR_RETURN(const auto frame, balancer::read_frame(line));
+  const auto* header = std::get_if<balancer::HeaderFrame>(&frame.content);
   if (header == nullptr || header->controller == nullptr) {
     return failure(ErrorCode::kCorrupt, "the daemon's state cannot be read");
   }
@@ -50,18 +47,16 @@ std::string text_from(const std::string& line,
 tl::expected<std::string, Refusal> make_apart(const Invocation& invocation,
                                               const OutlookSearch& search,
                                               const Surroundings& surroundings) {
-  const auto state =
-      ask_view<balancer::StateView>(invocation, surroundings, balancer::StateRequest{});
-  if (!state) {
-    return tl::unexpected(state.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(
+      const auto state,
+      ask_view<balancer::StateView>(invocation, surroundings, balancer::StateRequest{}));
   const ApartLimits limits{std::chrono::seconds(search.seconds) + kGrace, search.memory_mib << 20U};
-  Result<std::string> told = run_apart([&] { return text_from(state->line, search.make); }, limits);
+  Result<std::string> told = run_apart([&] { return text_from(state.line, search.make); }, limits);
   if (!told) {
     const std::string trouble = told.error().message;
     told = run_apart(
         [&] {
-          return text_from(state->line, [&](const Outlook& outlook) {
+          return text_from(state.line, [&](const Outlook& outlook) {
             return search.otherwise(outlook, trouble);
           });
         },

@@ -200,13 +200,10 @@ Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request, 
                                "--watch, --explain and --record are for {} only",
                                request.policy, kOurs));
   }
-  Result<Scenario> scenario = scenario_of(request.scenario, scenarios);
-  if (!scenario) {
-    return tl::unexpected(std::move(scenario).error());
-  }
-  scenario->epochs = request.epochs.value_or(scenario->epochs);
-  scenario->seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : scenario->seed;
-  return std::make_unique<Simulation>(*std::move(scenario), std::move(policy));
+  VMNUMA_ASSIGN_OR_RETURN(auto scenario, scenario_of(request.scenario, scenarios));
+  scenario.epochs = request.epochs.value_or(scenario.epochs);
+  scenario.seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : scenario.seed;
+  return std::make_unique<Simulation>(std::move(scenario), std::move(policy));
 }
 
 /// Returns a share in per cent with two digits.

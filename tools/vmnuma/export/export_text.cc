@@ -34,11 +34,8 @@ Result<std::string> export_text(const ExportRun& run, balancer::HostView host, J
     if (!is_object_name(name)) {
       return unfit(name, "Kubernetes object");
     }
-    auto root = files::Directory::open(run.root);
-    if (!root) {
-      return tl::unexpected(std::move(root).error());
-    }
-    HostResources resources = read_host_resources(*root, host);
+    VMNUMA_ASSIGN_OR_RETURN(auto root, files::Directory::open(run.root));
+    HostResources resources = read_host_resources(root, host);
     return node_resource_topology({std::move(name), std::move(host), std::move(resources)},
                                   layout) +
            "\n";

@@ -43,12 +43,9 @@ int follow_export(const ExportRun& run, const Invocation& invocation, Surroundin
   };
   const int code =
       keep_asking(invocation, surroundings, polling, [&]() -> tl::expected<int, Refusal> {
-        auto host = ask_host(invocation, surroundings);
-        if (!host) {
-          return tl::unexpected(std::move(host).error());
-        }
-        epoch_length_ms = host->epoch_length_ms;
-        auto line = export_text(run, std::move(*host), JsonLayout::kOneLine);
+        VMNUMA_ASSIGN_OR_RETURN(auto host, ask_host(invocation, surroundings));
+        epoch_length_ms = host.epoch_length_ms;
+        auto line = export_text(run, std::move(host), JsonLayout::kOneLine);
         if (!line) {
           return fail(invocation, surroundings, line.error(), kExitUsage);
         }

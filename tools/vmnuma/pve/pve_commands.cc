@@ -84,15 +84,9 @@ struct NodeSeen {
 /// Reads the node. Errors: those of read_pve_vms() and named().
 Result<NodeSeen> look_at(const std::string& root, const std::vector<std::string>& vmids) {
   auto directory = files::Directory::open(root);
-  auto vms = directory.and_then(read_pve_vms);
-  if (!vms) {
-    return tl::unexpected(std::move(vms).error());
-  }
-  auto chosen = named(*vms, vmids);
-  if (!chosen) {
-    return tl::unexpected(std::move(chosen).error());
-  }
-  return NodeSeen{std::move(*directory), std::move(*vms), std::move(*chosen)};
+  VMNUMA_ASSIGN_OR_RETURN(auto vms, directory.and_then(read_pve_vms));
+  VMNUMA_ASSIGN_OR_RETURN(auto chosen, named(vms, vmids));
+  return NodeSeen{std::move(*directory), std::move(vms), std::move(chosen)};
 }
 
 /// Runs the commands one after the other; stops at the first failure.
@@ -107,10 +101,7 @@ Result<void> run_all(const std::vector<std::vector<std::string>>& commands) {
 }
 
 Result<void> put_in_place(const files::Directory& root, const PvePlace& place) {
-  const auto script = root.read(kShippedPveScript);
-  if (!script) {
-    return tl::unexpected(script.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto script, root.read(kShippedPveScript));
   const std::string path = root.path_of(below_root(script_path(place)));
   std::error_code problem;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
@@ -118,7 +109,7 @@ Result<void> put_in_place(const files::Directory& root, const PvePlace& place) {
     return failure(ErrorCode::kIo,
                    fmt::format("cannot make the directory of '{}': {}", path, problem.message()));
   }
-  return files::replace_file(path, *script, kScriptMode);
+  return files::replace_file(path, script, kScriptMode);
 }
 
 std::string_view script_text(PveScript script) {

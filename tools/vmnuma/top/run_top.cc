@@ -90,21 +90,15 @@ TopState after_click(const AskDaemon& ask, TopState state, std::size_t row, TopD
 
 Result<void> run_top(const AskDaemon& ask,
                      const std::function<Result<std::unique_ptr<TopTerminal>>()>& open) {
-  auto host = ask_for_host(ask);
-  if (!host) {
-    return tl::unexpected(std::move(host).error());
-  }
-  TopData data{std::move(*host), "", std::nullopt};
+  VMNUMA_ASSIGN_OR_RETURN(auto host, ask_for_host(ask));
+  TopData data{std::move(host), "", std::nullopt};
   data.past.add(data.host);
-  auto terminal = open();
-  if (!terminal) {
-    return tl::unexpected(std::move(terminal).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(auto terminal, open());
   TopState state;
   while (!state.quits) {
-    const ScreenSize size = (*terminal)->size();
-    (*terminal)->show(top_frame(data, state, size));
-    const TopEvent event = (*terminal)->wait(period_of(data.host));
+    const ScreenSize size = terminal->size();
+    terminal->show(top_frame(data, state, size));
+    const TopEvent event = terminal->wait(period_of(data.host));
     switch (event.kind) {
       case TopEvent::Kind::kStopped:
         return {};
