@@ -35,7 +35,7 @@ def options():
 def table(path, name):
     """The rows of a table of keys: each key with its text."""
     text = path.read_text().split(f"{name}[] = {{")[1].split("\n};")[0]
-    rows = re.split(r'\n    (?=\{"\w+", KeyKind|choice_key<)', text)
+    rows = re.split(r'\n    (?=\{"\w+", KeyKind|\w+_key<)', text)
     return {re.search(r'[{(]\s*"(\w+)"', row)[1]: row for row in rows if row.strip()}
 
 
