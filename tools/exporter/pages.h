@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Answers requests: the dashboard's files, its data and the metrics.
 ///
-///     / the dashboard, with its files /style.css, /app.js and others /metrics Prometheus' text
-///     format /api/state the last reading, for the dashboard /api/past the last minutes, for its
-///     plots /api/vm/UUID why a VM is where it is; available from the reading after the first
-///     request /healthz 200: this program answers /readyz 200 if the daemon answered the last
-///     request and has measurements, otherwise 503
+///     /              the dashboard, with its files /style.css, /app.js and others
+///     /metrics       Prometheus' text format
+///     /api/state     the last reading, for the dashboard
+///     /api/past      the last minutes, for its plots
+///     /api/vm/UUID   why a VM is where it is; available from the reading after the first request
+///     /healthz       200: this program answers
+///     /readyz        200 if the daemon answered the last request and has measurements, else 503
 ///
 /// Problem: answering must not wait for the daemon, and its cost must not grow with the number of
 /// requests. Approach: texts are made once per reading and shared by all requests until the next
