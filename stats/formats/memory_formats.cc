@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/formats/memory_formats.h"
 
+#include <limits>
 #include <span>
 #include <string>
 
@@ -160,7 +161,8 @@ Result<Bytes> parse_swap_total(std::string_view meminfo) {
       continue;
     }
     const auto kilobytes = take_number<std::int64_t>(fields);
-    if (!kilobytes || take_word(fields) != "kB" || !fields.empty()) {
+    if (!kilobytes || take_word(fields) != "kB" || !fields.empty() ||
+        *kilobytes > std::numeric_limits<std::int64_t>::max() / kBytesOfAKilobyte) {
       return bad_line(kFormat, *line);
     }
     return Bytes{*kilobytes * kBytesOfAKilobyte};

@@ -95,6 +95,7 @@ TEST(MemoryFormatsTest, ReadsSwap) {
   EXPECT_EQ(parse_swap_total("SwapTotal:             0 kB\n").value(), Bytes{0});
   expect_corrupt(parse_swap_total("MemTotal: 8 kB\n"), "no line 'SwapTotal:'");
   expect_corrupt(parse_swap_total("SwapTotal: 8 MB\n"), "8 MB");
+  expect_corrupt(parse_swap_total("SwapTotal: 9007199254740992 kB\n"), "9007199254740992");
 }
 
 TEST(MemoryFormatsTest, SeesWhetherProtectionIsInherited) {
