@@ -136,8 +136,11 @@ class OrderReader : public text::FieldReader<OrderReader, json> {
       return false;
     }
     auto parsed = parse_node_list(text);
-    nodes = std::move(parsed).value_or(std::vector<NodeId>{});
-    return parsed.has_value();
+    if (!parsed) {
+      return false;
+    }
+    nodes = std::move(*parsed);
+    return true;
   }
 
  private:

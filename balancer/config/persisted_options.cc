@@ -71,7 +71,7 @@ std::string deal_with(const std::string& path, const ParsedOptions& parsed) {
   if (!target) {
     return target.error().message;
   }
-  const std::string done = fmt::format("it was set aside as '{}'", *target);
+  std::string done = fmt::format("it was set aside as '{}'", *target);
   if (parsed.values.empty()) {
     return done;
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "placement/base/mapped.h"
+
 namespace vmnuma::balancer {
 
 using migration::PinChange;
@@ -40,7 +42,7 @@ bool contains_all(const std::vector<NodeId>& nodes, const std::vector<NodeId>& o
 
 /// Nodes as passed to libvirt: those of `nodes` that are present, or all nodes if none is.
 std::vector<NodeId> or_all(std::vector<NodeId> nodes, const Topology& topology) {
-  const std::vector<NodeId> present = nodes_with_memory(topology);
+  std::vector<NodeId> present = nodes_with_memory(topology);
   std::erase_if(nodes, [&](NodeId node) { return !has_node(present, node); });
   if (nodes.empty()) {
     return present;
@@ -59,10 +61,7 @@ std::vector<NodeId> together(std::vector<NodeId> nodes, const std::vector<NodeId
 /// Divides memory that is elsewhere evenly over `nodes`; what is already there stays.
 std::vector<migration::NodeQuota> quotas_on(const std::vector<NodeId>& nodes, const VmSample& now,
                                             const Topology& topology) {
-  std::vector<migration::NodeQuota> quotas;
-  for (const NodeId node : nodes) {
-    quotas.push_back({node, {}});
-  }
+  auto quotas = mapped(nodes, [](NodeId node) { return migration::NodeQuota{node, {}}; });
   Bytes elsewhere;
   for (std::size_t i = 0; now.memory && i < topology.nodes.size() && i < now.memory->size(); ++i) {
     const auto quota = std::find_if(quotas.begin(), quotas.end(), [&](const auto& entry) {

@@ -13,6 +13,7 @@
 #include "balancer/controller/commands.h"
 #include "balancer/controller/room_needed.h"
 #include "balancer/protocol/time_text.h"
+#include "placement/base/mapped.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
 
@@ -127,11 +128,9 @@ VmDescription reserved_vm(const ReserveRequest& request) {
 }
 
 std::vector<ReservedMemoryView> reserved_memory_view(const std::vector<PromisedMemory>& memory) {
-  std::vector<ReservedMemoryView> rows;
-  for (const PromisedMemory& part : memory) {
-    rows.push_back({part.node, part.page_size.value, part.memory.value});
-  }
-  return rows;
+  return mapped(memory, [](const PromisedMemory& part) {
+    return ReservedMemoryView{part.node, part.page_size.value, part.memory.value};
+  });
 }
 
 std::vector<PromisedMemory> memory_in(const std::vector<ReservedMemoryView>& rows) {

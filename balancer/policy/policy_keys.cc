@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "balancer/policy/value_text.h"
+#include "placement/base/mapped.h"
 #include "placement/model/device_names.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
@@ -213,10 +214,7 @@ Result<void> set_policy_key(VmPolicy& policy, std::string_view name, std::string
 }
 
 Result<void> check_device_pools(const VmPolicy& policy, const std::vector<DevicePool>& pools) {
-  std::vector<std::string_view> names;
-  for (const DevicePool& pool : pools) {
-    names.push_back(pool.name);
-  }
+  const auto names = mapped<std::string_view>(pools, &DevicePool::name);
   for (const std::string& name : policy.device_pools) {
     if (std::ranges::find(names, name) == names.end()) {
       return failure(ErrorCode::kInvalidArgument, "'device_pool' names " + in_quotes(name) +

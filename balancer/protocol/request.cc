@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/protocol/time_text.h"
+#include "placement/base/mapped.h"
 #include "placement/model/suggest.h"
 #include "stats/text/archive.h"
 #include "stats/text/json.h"
@@ -305,11 +306,7 @@ std::string encode_request(const Request& request) {
 }
 
 std::vector<std::string_view> command_names() {
-  std::vector<std::string_view> names;
-  for (const Reading& reading : kReadings) {
-    names.push_back(reading.name);
-  }
-  return names;
+  return mapped(kReadings, &Reading::name);
 }
 
 std::string_view name_of(const Command& command) {

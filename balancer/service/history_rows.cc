@@ -8,6 +8,7 @@
 #include "balancer/controller/node_lists.h"
 #include "balancer/controller/views.h"
 #include "migration/order_text.h"
+#include "placement/base/mapped.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
 
@@ -200,13 +201,10 @@ Result<std::string> vm_name(const std::string& name_or_uuid, const std::vector<s
       return found->name;
     }
   }
-  std::vector<std::string_view> names;
-  for (const Named& vm : vms) {
-    names.push_back(vm.name);
-  }
-  return failure(ErrorCode::kNotFound,
-                 fmt::format("there is no VM '{}', neither running nor in the history{}",
-                             name_or_uuid, did_you_mean(name_or_uuid, names)));
+  return failure(
+      ErrorCode::kNotFound,
+      fmt::format("there is no VM '{}', neither running nor in the history{}", name_or_uuid,
+                  did_you_mean(name_or_uuid, mapped<std::string_view>(vms, &Named::name))));
 }
 
 Result<void> check_node_is_known(NodeId node, const Topology& topology) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "placement/base/number.h"
 #include "stats/devices/ovs_database.h"
 #include "stats/files/read_parsed.h"
@@ -84,7 +86,7 @@ class Walk {
       constexpr std::string_view kController = "nvme";
       if (name.size() > kController.size() && name.starts_with(kController) &&
           name.find_first_not_of("0123456789", kController.size()) == std::string::npos) {
-        carriers_.push_back(carrier_at(root_, device + "/" + name));
+        carriers_.push_back(carrier_at(root_, fmt::format("{}/{}", device, name)));
         several = true;
       }
     }
@@ -102,8 +104,8 @@ class Walk {
 std::string vdpa_device(const files::Directory& root, const std::string& name) {
   const std::string bus = "sys/bus/vdpa/devices";
   for (const std::string& device : names_in(root, bus)) {
-    const std::string path = std::string(bus).append("/").append(device);
-    if (root.directory(path + "/" + name)) {
+    std::string path = fmt::format("{}/{}", bus, device);
+    if (root.directory(fmt::format("{}/{}", path, name))) {
       return path;
     }
   }

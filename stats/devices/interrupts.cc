@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/mapped.h"
 #include "placement/base/number.h"
 #include "placement/model/text.h"
 #include "stats/files/read_parsed.h"
@@ -110,11 +111,7 @@ std::vector<FiringInterrupts> read_interrupts(const files::Directory& root,
                    std::back_inserter(all));
     firing.cpus = std::move(all);
   }
-  std::vector<FiringInterrupts> result;
-  for (auto& [node, firing] : by_node) {
-    result.push_back(std::move(firing));
-  }
-  return result;
+  return mapped(by_node, [](auto& entry) { return std::move(entry.second); });
 }
 
 std::vector<std::string> pci_addresses_of_vfio(const files::Directory& root) {

@@ -19,7 +19,8 @@ std::int64_t cell_start(std::int64_t pages, std::int64_t cells, std::int64_t cel
 
 }  // namespace
 
-SimMemory::SimMemory(Counts pages, const std::vector<std::int32_t>& distances, Counts huge_pages) {
+SimMemory::SimMemory(const Counts& pages, const std::vector<std::int32_t>& distances,
+                     Counts huge_pages) {
   const std::size_t count = pages.size();
   huge_pages.resize(count);
   pools_ = {Pool{pages, pages, Counts(count)}, Pool{huge_pages, huge_pages, Counts(count)}};

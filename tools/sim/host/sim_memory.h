@@ -39,7 +39,8 @@ class SimMemory {
 
   /// Takes the number of ordinary pages of each node, the distances between nodes, row by row, and
   /// the number of huge pages; none if missing.
-  SimMemory(Counts pages, const std::vector<std::int32_t>& distances, Counts huge_pages = {});
+  SimMemory(const Counts& pages, const std::vector<std::int32_t>& distances,
+            Counts huge_pages = {});
 
   void add(Owner owner, std::int64_t pages, std::int32_t cells, SimPool pool = SimPool::kOrdinary);
   void remove(Owner owner);

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "balancer/policy/policy_keys.h"
+#include "placement/base/mapped.h"
 
 namespace vmnuma::tools {
 
@@ -62,19 +63,16 @@ std::string in_toml(const LoadStep& step) {
 }
 
 std::string in_toml(const std::vector<NodeBytes>& parts) {
-  std::vector<std::string> texts;
-  for (const NodeBytes& part : parts) {
-    texts.push_back(fmt::format("\"{}\" = {}", part.node.value, in_toml(part.bytes)));
-  }
+  const std::vector<std::string> texts = mapped(parts, [](const NodeBytes& part) {
+    return fmt::format("\"{}\" = {}", part.node.value, in_toml(part.bytes));
+  });
   return fmt::format("{{ {} }}", fmt::join(texts, ", "));
 }
 
 template <class T>
 std::string in_toml(const std::vector<T>& list) {
-  std::vector<std::string> texts;
-  for (const T& element : list) {
-    texts.push_back(in_toml(element));
-  }
+  const std::vector<std::string> texts =
+      mapped(list, [](const T& element) { return in_toml(element); });
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 

@@ -27,7 +27,8 @@ double pct(std::int64_t thousandths) {
 }
 
 double hundredths(std::int64_t thousandths) {
-  return static_cast<double>((thousandths + 5) / 10) / 100;
+  const std::int64_t rounded = (thousandths + 5) / 10;
+  return static_cast<double>(rounded) / 100;
 }
 
 /// Returns the guard that most often stopped candidates with a gain, and in how many epochs; empty

@@ -70,7 +70,7 @@ std::string shown_json(const ShownConfig& shown) {
 }
 
 std::string shown_text(const ShownConfig& shown, ListFormat format) {
-  const std::string rows = text_of(listing_of(shown.view), format);
+  std::string rows = text_of(listing_of(shown.view), format);
   if (format != ListFormat::kTable && format != ListFormat::kWide) {
     return rows;
   }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "balancer/config/config.h"
+#include "placement/base/mapped.h"
 #include "placement/base/number.h"
 #include "stats/formats/fields.h"
 #include "stats/text/shell_word.h"
@@ -137,11 +138,9 @@ std::vector<Finding> check_script(const files::Directory& root, const std::vecto
   if (by_storage.empty()) {
     by_storage[std::string(kUsualStorage)];
   }
-  std::vector<Finding> findings;
-  for (const auto& [storage, here] : by_storage) {
-    findings.push_back(check_storage(root, storage, here));
-  }
-  return findings;
+  return mapped(by_storage, [&](const auto& storage) {
+    return check_storage(root, storage.first, storage.second);
+  });
 }
 
 Finding check_affinity(const std::vector<PveVm>& vms) {
