@@ -51,17 +51,6 @@ Bytes untouched_by(const Snapshot& snapshot, const ClientState& client,
 
 }  // namespace
 
-Exchange& Exchanges::at(NodeIndex node) {
-  for (Entry& entry : std::span(entries_).first(count_)) {
-    if (entry.node == node) {
-      return entry.exchange;
-    }
-  }
-  VMNUMA_CHECK(count_ < entries_.size());
-  entries_[count_].node = node;
-  return entries_[count_++].exchange;
-}
-
 Load load_of(const ClientState& client, Arrangement::Basis basis) {
   const std::int64_t weight = std::max<std::int64_t>(client.weight, 1);
   if (basis == Arrangement::Basis::kLoad) {
@@ -433,11 +422,11 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
           parted_talks(client, from, {}, counted) - parted_talks(client, to, changes, counted);
     }
   }
-  CpuTime lasting;
+  CpuTime lasts;
   for (const auto& [node, exchange] : exchanges(changes)) {
     const CpuTime relief = nodes_[node].owed() - nodes_[node].owed(exchange);
     effect.owed += relief;
-    lasting += relief > CpuTime{} ? relief * lasts_[node].value / 1000 : relief;
+    lasts += lasting(node, relief);
   }
   effect.gain += effect.owed + effect.talk;
   effect.gain_otherwise = effect.gain;
@@ -448,22 +437,28 @@ Effect Arrangement::effect_of(std::span<const Rehoming> changes) const {
              })) {
     effect.gain_otherwise = effect.gain - effect.owed + relief_lately(*this, changes);
   }
-  const CpuTime gain_that_lasts = effect.gain - effect.owed + lasting;
+  const CpuTime gain_that_lasts = effect.gain - effect.owed + lasts;
   effect.in_all =
       has_forecasts_ ? in_all(effect, gain_that_lasts) : gain_that_lasts * options_->move_horizon;
   return effect;
 }
 
-Exchanges Arrangement::exchanges_of(const std::vector<Load>& loads,
-                                    std::span<const Rehoming> changes) const {
-  Exchanges exchanges;
+std::vector<NodeExchange> Arrangement::exchanges_of(const std::vector<Load>& loads,
+                                                    std::span<const Rehoming> changes) const {
+  std::vector<NodeExchange> exchanges;
+  exchanges.reserve(2 * changes.size());
+  const auto at = [&](NodeIndex node) -> Exchange& {
+    const auto found = std::ranges::find(exchanges, node, &NodeExchange::node);
+    return found != exchanges.end() ? found->exchange
+                                    : exchanges.emplace_back(NodeExchange{node, {}}).exchange;
+  };
   for (const auto& [client, to] : changes) {
     const NodeIndex from = homes_[client];
     if (from != to && from != kNoNode) {
-      exchanges.at(from).out.add(loads[client]);
+      at(from).out.add(loads[client]);
     }
     if (from != to && to != kNoNode) {
-      exchanges.at(to).in.add(loads[client]);
+      at(to).in.add(loads[client]);
     }
   }
   return exchanges;

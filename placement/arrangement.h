@@ -44,22 +44,10 @@ struct Rehoming {
   bool operator==(const Rehoming&) const = default;
 };
 
-/// The nodes that a small set of rehomings touches, each once, with the loads that leave and
-/// arrive.
-class Exchanges {
- public:
-  struct Entry {
-    NodeIndex node = kNoNode;
-    Exchange exchange;
-  };
-
-  [[nodiscard]] Exchange& at(NodeIndex node);
-  [[nodiscard]] const Entry* begin() const { return entries_.data(); }
-  [[nodiscard]] const Entry* end() const { return entries_.data() + count_; }
-
- private:
-  std::array<Entry, 2 * FewLoads::kMost> entries_;
-  std::size_t count_ = 0;
+/// The loads that leave one node, and those that arrive.
+struct NodeExchange {
+  NodeIndex node = kNoNode;
+  Exchange exchange;
 };
 
 struct Effect {
@@ -111,8 +99,17 @@ class Arrangement {
   /// The longest time, in epochs, for which the gain of a change counts.
   [[nodiscard]] std::int64_t longest_horizon() const { return longest_horizon_; }
 
-  /// Returns how up to kMostTogether rehomings of different clients change the loads of nodes.
-  [[nodiscard]] Exchanges exchanges(std::span<const Rehoming> changes) const {
+  [[nodiscard]] bool has_forecasts() const { return has_forecasts_; }
+  /// Returns how much of a node's relief per epoch counts over the horizon where nothing is
+  /// forecast: the part of it that matches how much of the shortage has lasted; all of it if it is
+  /// negative.
+  [[nodiscard]] CpuTime lasting(NodeIndex node, CpuTime relief) const {
+    return relief > CpuTime{} ? relief * lasts_[node].value / 1000 : relief;
+  }
+
+  /// Returns how up to kMostTogether rehomings of different clients change the loads of nodes: each
+  /// node that they touch once.
+  [[nodiscard]] std::vector<NodeExchange> exchanges(std::span<const Rehoming> changes) const {
     return exchanges_of(loads_, changes);
   }
 
@@ -164,8 +161,8 @@ class Arrangement {
   };
   [[nodiscard]] std::vector<NodeLoad> nodes_with(const std::vector<Load>& loads) const;
   void take_other_basis();
-  [[nodiscard]] Exchanges exchanges_of(const std::vector<Load>& loads,
-                                       std::span<const Rehoming> changes) const;
+  [[nodiscard]] std::vector<NodeExchange> exchanges_of(const std::vector<Load>& loads,
+                                                       std::span<const Rehoming> changes) const;
   [[nodiscard]] CpuTime gain_on_other_basis(const Effect& effect,
                                             std::span<const Rehoming> changes) const;
   [[nodiscard]] CpuTime in_all(const Effect& effect, CpuTime gain_that_lasts) const;

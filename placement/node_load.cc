@@ -293,13 +293,6 @@ CpuTime NodeLoad::owed(const Exchange& exchange) const {
   return std::max(owed, CpuTime{});
 }
 
-CpuTime NodeLoad::least_owed(CpuTime more_demand, CpuTime more_entitled) const {
-  const CpuTime demand = demand_ + more_demand;
-  const CpuTime served =
-      demand >= threads_left_ ? capacity_ : service_beside_others(supply_, demand);
-  return std::max(entitled_ + more_entitled - served, CpuTime{});
-}
-
 void NodeLoad::apply(const Exchange& exchange) {
   for (const Load& load : exchange.out) {
     erase(by_demand_, load, Key::kDemand);

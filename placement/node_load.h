@@ -8,17 +8,14 @@
 /// all of it is worth one efficiency (placement/capacity.h); it is owed max(0, entitled - run x
 /// efficiency). Loads are kept in sorted lists with running sums, so that level and sum of owed
 /// take a few binary searches, even with some clients removed and others added; equal loads, as the
-/// clients of a wide VM bring, are one entry with a count. Most candidates are bad, and rejecting
-/// those takes no search at all: together a node's clients are owed at least what they are entitled
-/// to less what the node can serve (`least_owed`).
+/// clients of a wide VM bring, are one entry with a count.
 /// Terms: *load* - what one client brings to a node. *Pace* - level and efficiency.
 /// Properties:
 ///  1. owed() equals the sum over clients computed one by one, within 2 us a client.
 ///  2. owed({out, in}) equals owed() after apply({out, in}).
 ///  3. Owed is 0 where cores serve the demand in full. A client that leaves never raises what
 ///     others are owed.
-///  4. least_owed() is never above owed(), apart from the same rounding.
-///  5. apply() takes time by the number of different loads, however often each is there.
+///  4. apply() takes time by the number of different loads, however often each is there.
 #pragma once
 
 #include <array>
@@ -97,9 +94,6 @@ class NodeLoad {
   [[nodiscard]] CpuTime owed() const { return owed_; }
   /// Returns the same after a change. The loads that leave must be among the node's.
   [[nodiscard]] CpuTime owed(const Exchange& exchange) const;
-  /// Returns a lower bound on owed(), if demand and entitlements on the node grow (or shrink) by
-  /// this much.
-  [[nodiscard]] CpuTime least_owed(CpuTime more_demand, CpuTime more_entitled) const;
   /// Returns the pace after a change.
   [[nodiscard]] Pace pace_after(const Exchange& exchange) const;
   [[nodiscard]] CpuTime demand() const { return demand_; }

@@ -2,7 +2,6 @@
 #include "balancer/core/candidate.h"
 
 #include <algorithm>
-#include <array>
 
 #include "balancer/core/guards.h"
 
@@ -56,18 +55,18 @@ bool Considered::hopeless(CpuTime benefit, bool stopped) const {
 }
 
 Promise::Promise(const Arrangement& arrangement)
-    : arrangement_(&arrangement),
-      gain_of_leaving_(arrangement.snapshot().clients.size()),
-      cost_of_memory_(arrangement.snapshot().clients.size() * arrangement.snapshot().nodes.size()) {
-  const std::size_t clients = arrangement.snapshot().clients.size();
-  saved_beside_.reserve(clients);
-  for (ClientIndex client = 0; client < clients; ++client) {
-    saved_beside_.push_back(arrangement.most_saved_beside(client));
+    : arrangement_(&arrangement), known_(arrangement.snapshot().clients.size()) {}
+
+CpuTime Promise::saved_beside(ClientIndex client) {
+  std::optional<CpuTime>& saved = known_[client].saved_beside;
+  if (!saved) {
+    saved = arrangement_->most_saved_beside(client);
   }
+  return *saved;
 }
 
 CpuTime Promise::gain_of_leaving(ClientIndex client) {
-  std::optional<CpuTime>& gain = gain_of_leaving_[client];
+  std::optional<CpuTime>& gain = known_[client].gain_of_leaving;
   if (!gain) {
     const NodeLoad& node = arrangement_->node(arrangement_->home(client));
     gain = node.owed() - node.owed({.out = {arrangement_->load(client)}});
@@ -77,7 +76,9 @@ CpuTime Promise::gain_of_leaving(ClientIndex client) {
 
 CpuTime Promise::cost_of_memory(const Rehoming& change) {
   const Snapshot& snapshot = arrangement_->snapshot();
-  std::optional<CpuTime>& cost = cost_of_memory_[change.client * snapshot.nodes.size() + change.to];
+  std::vector<std::optional<CpuTime>>& costs = known_[change.client].cost_of_memory;
+  costs.resize(snapshot.nodes.size());
+  std::optional<CpuTime>& cost = costs[change.to];
   if (!cost) {
     const MemoryProfile& memory = arrangement_->memory(change.client);
     cost = memory_cost(snapshot, snapshot.clients[change.client], memory, change.to,
@@ -87,67 +88,45 @@ CpuTime Promise::cost_of_memory(const Rehoming& change) {
   return *cost;
 }
 
-CpuTime Promise::most_gain(std::span<const Rehoming> changes) {
-  if (changes.size() == 1) {
-    const auto [client, to] = changes.front();
-    const Load& load = arrangement_->load(client);
-    const NodeLoad& target = arrangement_->node(to);
-    return saved_beside_[client] + gain_of_leaving(client) + target.owed() -
-           target.least_owed(load.demand, load.entitled);
-  }
-  struct More {
-    NodeIndex node = kNoNode;
-    CpuTime demand;
-    CpuTime entitled;
-    std::size_t leavers = 0;
-    ClientIndex leaver = kNoClient;
-  };
-  std::array<More, 2 * Arrangement::kMostTogether> more;
-  std::size_t nodes = 0;
-  const auto at = [&](NodeIndex node) -> More& {
-    std::size_t i = 0;
-    while (i < nodes && more[i].node != node) {
-      ++i;
-    }
-    if (i == nodes) {
-      more[nodes++].node = node;
-    }
-    return more[i];
-  };
+Promise::Gain Promise::most_gain(std::span<const Rehoming> changes) {
   CpuTime gain;
   for (const Rehoming& change : changes) {
-    const Load& load = arrangement_->load(change.client);
-    More& from = at(arrangement_->home(change.client));
-    from.demand -= load.demand;
-    from.entitled -= load.entitled;
-    ++from.leavers;
-    from.leaver = change.client;
-    More& to = at(change.to);
-    to.demand += load.demand;
-    to.entitled += load.entitled;
-    gain += saved_beside_[change.client];
+    gain += saved_beside(change.client);
   }
-  for (const More& change : std::span(more).first(nodes)) {
-    const NodeLoad& node = arrangement_->node(change.node);
-    CpuTime most = node.owed() - node.least_owed(change.demand, change.entitled);
-    if (change.leavers == 1 && most > CpuTime{}) {
-      most = std::min(most, gain_of_leaving(change.leaver));
+  CpuTime lasting = gain;
+  const auto add = [&](NodeIndex node, CpuTime relief) {
+    gain += relief;
+    lasting += arrangement_->lasting(node, relief);
+  };
+  if (changes.size() == 1) {
+    const auto [client, to] = changes.front();
+    const NodeLoad& target = arrangement_->node(to);
+    add(arrangement_->home(client), gain_of_leaving(client));
+    add(to, target.owed() - target.owed({.in = {arrangement_->load(client)}}));
+  } else {
+    for (const auto& [node, exchange] : arrangement_->exchanges(changes)) {
+      const NodeLoad& load = arrangement_->node(node);
+      add(node, load.owed() - load.owed(exchange));
     }
-    gain += most;
   }
-  return gain;
+  const CpuTime if_it_lasts = gain * arrangement_->longest_horizon();
+  return {
+      gain,
+      arrangement_->has_forecasts() ? if_it_lasts : lasting * arrangement_->options().move_horizon,
+      if_it_lasts};
 }
 
-CpuTime Promise::most_benefit(CpuTime most_gain, std::span<const Rehoming> changes) {
-  CpuTime benefit = most_gain * (most_gain > CpuTime{} ? arrangement_->longest_horizon()
-                                                       : arrangement_->options().move_horizon);
+CpuTime Promise::cost_of_leaving(std::span<const Rehoming> changes) const {
+  CpuTime cost;
   for (const Rehoming& change : changes) {
-    benefit -= CpuTime{arrangement_->options().move_cost_fixed} -
-               arrangement_->memory_here(change.client).travel;
+    cost += CpuTime{arrangement_->options().move_cost_fixed} -
+            arrangement_->memory_here(change.client).travel;
   }
-  if (benefit <= CpuTime{}) {
-    return benefit;
-  }
+  return cost;
+}
+
+CpuTime Promise::least_cost_of_memory(std::span<const Rehoming> changes) {
+  CpuTime cost;
   for (const Rehoming& change : changes) {
     const MemoryRoom& room = arrangement_->room();
     Bytes coming;
@@ -158,10 +137,10 @@ CpuTime Promise::most_benefit(CpuTime most_gain, std::span<const Rehoming> chang
     }
     // The cost of memory without room is left to judge().
     if (coming <= room.of(change.client, change.to)) {
-      benefit -= cost_of_memory(change);
+      cost += cost_of_memory(change);
     }
   }
-  return benefit;
+  return cost;
 }
 
 Candidate judge(const Arrangement& arrangement, Reason reason, std::span<const Rehoming> changes) {
@@ -179,17 +158,22 @@ Candidate judge(const Arrangement& arrangement, Reason reason, std::span<const R
 
 void consider(const Arrangement& arrangement, Promise& promise, Reason reason,
               std::span<const Rehoming> changes, Considered& considered) {
-  const CpuTime gain = promise.most_gain(changes);
-  if (gain <= CpuTime{} || considered.leaves_out(arrangement, changes)) {
+  const Promise::Gain most = promise.most_gain(changes);
+  if (most.per_epoch <= CpuTime{} || considered.leaves_out(arrangement, changes)) {
     return;
   }
-  const CpuTime benefit = promise.most_benefit(gain, changes);
   // Talk has a lower threshold.
   const bool stopped =
-      gain < least_gain(arrangement, changes) &&
+      most.per_epoch < least_gain(arrangement, changes) &&
       (reason != Reason::kAffinityMove || !arrangement.talks(changes.front().client) ||
-       gain < least_gain_of_talk(arrangement, changes.front().client));
-  if (considered.hopeless(benefit, stopped)) {
+       most.per_epoch < least_gain_of_talk(arrangement, changes.front().client));
+  const auto is_hopeless = [&](CpuTime least_cost) {
+    const bool may_be_in_doubt =
+        !stopped && considered.wants_doubts() && most.if_it_lasts > least_cost;
+    return considered.hopeless(most.in_all - least_cost, stopped) && !may_be_in_doubt;
+  };
+  const CpuTime cost = promise.cost_of_leaving(changes);
+  if (is_hopeless(cost) || is_hopeless(cost + promise.least_cost_of_memory(changes))) {
     return;
   }
   Candidate candidate = judge(arrangement, reason, changes);

@@ -3,15 +3,16 @@
 ///
 /// Problem: nearly all candidates are bad, and computing exactly how bad takes most of the
 /// planner's time. Approach: a candidate is judged in two steps. `Promise` gives an upper bound of
-/// its benefit from the nodes' totals alone; effect and guards are computed only if that bound
-/// beats what has been found already. `Considered` keeps the best candidate that no guard stops
-/// and, for the explanation, the best few of the others that were judged.
+/// its benefit, first without what its memory costs; effect and guards are computed only if that
+/// bound beats what has been found already. `Considered` keeps the best
+/// candidate that no guard stops and, for the explanation, the best few of the others.
 ///
 /// Terms: *benefit* - gain x horizon - cost.
 ///
 /// Properties:
 ///  - the best candidate is the same as if all had been judged exactly;
-///  - of equal ones the first is kept.
+///  - of equal ones the first is kept;
+///  - so are the others, and the doubt if there is no best one.
 #pragma once
 
 #include <optional>
@@ -48,6 +49,8 @@ class Considered {
   /// Records that a candidate was judged that would pay if it lasted.
   void record_doubt() { doubt_ = true; }
   [[nodiscard]] bool doubt() const { return doubt_; }
+  /// Returns true if it matters whether a candidate would pay if it lasted.
+  [[nodiscard]] bool wants_doubts() const { return !doubt_ && !best_; }
   /// Returns true if a candidate with at most this benefit would not be kept, `stopped` or not.
   [[nodiscard]] bool hopeless(CpuTime benefit, bool stopped) const;
 
@@ -58,30 +61,41 @@ class Considered {
   std::vector<Candidate> stopped_;  ///< best benefit first, at most kMostStopped
 };
 
-/// Upper bounds on the gains of changes.
+/// Bounds on gains and costs of changes.
 ///
-/// A node that a client leaves gains at most what it would gain if no client came instead, which is
-/// computed once per client; and all clients of a node together are owed at least `least_owed`.
-/// Memory for which there is room costs the same whatever else moves, which is computed once per
-/// client and node.
+/// Owed time is exact. What moving a client saves in memory, groups and talk is at most all that
+/// these cost now. Memory for which there is room costs the same whatever else moves. What concerns
+/// one client, or one client on one node, is computed once.
 class Promise {
  public:
   /// For the arrangement as it is now.
   explicit Promise(const Arrangement& arrangement);
 
-  /// Returns an upper bound of the gain that judge() finds, apart from rounding.
-  [[nodiscard]] CpuTime most_gain(std::span<const Rehoming> changes);
-  /// Returns an upper bound of the benefit for a gain of at most `most_gain`.
-  [[nodiscard]] CpuTime most_benefit(CpuTime most_gain, std::span<const Rehoming> changes);
+  struct Gain {
+    CpuTime per_epoch;
+    CpuTime in_all;       ///< over the horizon, as in an Effect
+    CpuTime if_it_lasts;  ///< over the horizon if all of the shortage lasts
+  };
+  /// Returns upper bounds of the gain that judge() finds, apart from rounding.
+  [[nodiscard]] Gain most_gain(std::span<const Rehoming> changes);
+  /// Returns a lower bound of the part of the cost that does not depend on where the clients go.
+  [[nodiscard]] CpuTime cost_of_leaving(std::span<const Rehoming> changes) const;
+  /// Returns a lower bound of the other part.
+  [[nodiscard]] CpuTime least_cost_of_memory(std::span<const Rehoming> changes);
 
  private:
+  /// What has been needed so far.
+  struct Known {
+    std::optional<CpuTime> saved_beside;                 ///< memory, groups and talk
+    std::optional<CpuTime> gain_of_leaving;              ///< of its node
+    std::vector<std::optional<CpuTime>> cost_of_memory;  ///< per node, or empty
+  };
+  [[nodiscard]] CpuTime saved_beside(ClientIndex client);
   [[nodiscard]] CpuTime gain_of_leaving(ClientIndex client);
   [[nodiscard]] CpuTime cost_of_memory(const Rehoming& change);
 
   const Arrangement* arrangement_;
-  std::vector<CpuTime> saved_beside_;                    ///< per client: memory, groups and talk
-  std::vector<std::optional<CpuTime>> gain_of_leaving_;  ///< per client, once needed
-  std::vector<std::optional<CpuTime>> cost_of_memory_;   ///< per client and node
+  std::vector<Known> known_;  ///< per client
 };
 
 /// Returns effect and guards of a set of rehomings made for CPU time, groups or talk.

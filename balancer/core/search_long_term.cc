@@ -152,15 +152,17 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
   if (considered.best() || options.swap_load_enable == 0) {
     return;
   }
+  std::vector<std::vector<ClientIndex>> movers(arrangement.snapshot().nodes.size());
+  for (const NodeIndex node : nodes) {
+    movers[node] = some_of(node, Reason::kLongTermSwap);
+  }
   for (const NodeIndex from : sources) {
-    const std::vector<ClientIndex> movers = some_of(from, Reason::kLongTermSwap);
     for (const NodeIndex to : nodes) {
       if (to == from) {
         continue;
       }
-      const std::vector<ClientIndex> partners = some_of(to, Reason::kLongTermSwap);
-      for (const ClientIndex client : movers) {
-        for (const ClientIndex partner : partners) {
+      for (const ClientIndex client : movers[from]) {
+        for (const ClientIndex partner : movers[to]) {
           if (are_of_one_vm(arrangement, client, partner)) {
             continue;  // fairness is between VMs
           }

@@ -27,12 +27,11 @@
 /// *How owed time is made linear.* A node serves demand D with S(D) (placement/capacity.h), which
 /// is concave, and each of its clients gets at most what it wants; so together they are owed at
 /// least E - S(D), where E is what they are entitled to. S is replaced by tangents, which are never
-/// below it. On nodes without SMT and without other load this is exact except for weights, like the
-/// planner's own test of a promise (NodeLoad::least_owed). It is too little where S is curved
-/// (other load on SMT nodes, at most 1 % of the node between two tangents) and where one client
-/// gets more than it is entitled to while its neighbour is owed: on SMT nodes that are more than
-/// full, and with reservations. `learn` closes such gaps one arrangement at a time.
-/// Properties, each with a test:
+/// below it. On nodes without SMT and without other load this is exact except for weights. It is
+/// too little where S is curved (other load on SMT nodes, at most 1 % of the node between two
+/// tangents) and where one client gets more than it is entitled to while its neighbour is owed: on
+/// SMT nodes that are more than full, and with reservations. `learn` closes such gaps one
+/// arrangement at a time. Properties, each with a test:
 ///  - no arrangement loses less than its cost in the program;
 ///  - the present arrangement is a solution;
 ///  - each kind of row, alone, changes the answer.

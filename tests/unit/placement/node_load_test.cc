@@ -120,14 +120,6 @@ TEST(NodeLoadTest, EqualLoadsComeAndGoOneByOne) {
   EXPECT_EQ(node.owed(), NodeLoad(kFourCores, {one, load(500, 500)}).owed());
 }
 
-TEST(NodeLoadTest, BoundsOwedFromBelow) {
-  const NodeLoad node(kFourCores, {load(3000, 3000), load(3000, 3000)});
-  // 6000 entitled, 4000 served.
-  EXPECT_EQ(node.least_owed(CpuTime{}, CpuTime{}), CpuTime{2000});
-  EXPECT_EQ(node.least_owed(CpuTime{-3000}, CpuTime{-3000}), CpuTime{});
-  EXPECT_EQ(node.least_owed(CpuTime{1000}, CpuTime{500}), CpuTime{2500});
-}
-
 TEST(NodeLoadTest, StaysInRangeForTheLargestNodesAndWeights) {
   // 512 cores for 60 s; weights from the smallest share of a VM to the largest.
   const CpuTime cores{512 * 60'000'000LL};
