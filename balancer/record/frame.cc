@@ -131,11 +131,11 @@ class Writer : public text::FieldWriter<Writer, Json> {
               project.uuid = group_alias(project.uuid);
             }
             for (AnnounceRequest::Device& device : request.devices) {
-              device.address = kLeftOut;
+              device.address = sentence(device.address);
             }
             for (auto* devices : {&request.interfaces, &request.disks}) {
               for (AnnounceRequest::HostDevice& device : *devices) {
-                device.name = kLeftOut;
+                device.name = sentence(device.name);
               }
             }
             std::vector<PolicySetting> policy;

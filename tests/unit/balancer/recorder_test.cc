@@ -7,6 +7,7 @@
 
 #include "balancer/record/anonymizer.h"
 #include "balancer/record/frame.h"
+#include "placement/model/text.h"
 #include "tests/support/recording_lines.h"
 #include "tests/unit/balancer/host_story.h"
 
@@ -18,6 +19,7 @@ using balancer::RecordingView;
 using balancer::RecordNextRequest;
 using balancer::RecordStartRequest;
 using balancer::RecordStopRequest;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -131,6 +133,28 @@ TEST(RecordedCellTest, KeepsWhatItsMemoryIsBoundTo) {
   }
   vm.cells[1].binding.reset();
   EXPECT_EQ(cells_of(recording_line(frame.dump())), vm.cells);
+}
+
+TEST(RecordedStartTest, NamesItsDevicesUnlessItIsAnonymized) {
+  balancer::AnnounceRequest start{"web1", to_text(vm_id(1)), 2, 64};
+  start.devices = {{"0000:3b:00.0", {1}}};
+  start.interfaces = {{"enp59s0", {1}}};
+  start.disks = {{"nvme0n1", {0}}};
+  const auto start_of = [](const std::string& line) {
+    const auto frame = balancer::read_frame(line);
+    EXPECT_TRUE(frame) << frame.error().message;
+    const auto& event = std::get<balancer::Event>(frame->content);
+    return std::get<balancer::AnnounceRequest>(std::get<balancer::CommandReceived>(event).command);
+  };
+  const balancer::CommandReceived told{7, start};
+  EXPECT_EQ(start_of(balancer::event_line(1, told, nullptr)), start);
+
+  balancer::Anonymizer anonymizer;
+  const balancer::AnnounceRequest other = start_of(balancer::event_line(1, told, &anonymizer));
+  EXPECT_THAT(other.devices, ElementsAre(balancer::AnnounceRequest::Device{"left out", {1}}));
+  EXPECT_THAT(other.interfaces,
+              ElementsAre(balancer::AnnounceRequest::HostDevice{"left out", {1}}));
+  EXPECT_THAT(other.disks, ElementsAre(balancer::AnnounceRequest::HostDevice{"left out", {0}}));
 }
 
 TEST(AnonymizerTest, KeepsTheOrderOfIds) {
