@@ -65,16 +65,13 @@ bool is_imbalanced(const Arrangement& arrangement) {
   }
   const Snapshot& snapshot = arrangement.snapshot();
   const std::vector<CpuTime> before = owed_for_minutes(snapshot);
-  Permille most{};
-  Permille least{1'000'000};
+  std::vector<Permille> lasting;
   for (const NodeIndex node : known_homes(snapshot)) {
     const CpuTime capacity = arrangement.node(node).capacity();
-    const Permille lasts = std::min(arrangement.owed_share(node),
-                                    permille_of(before[node].value, capacity.value, Permille{}));
-    most = std::max(most, lasts);
-    least = std::min(least, lasts);
+    lasting.push_back(std::min(arrangement.owed_share(node),
+                               permille_of(before[node].value, capacity.value, Permille{})));
   }
-  return (most - least) * kThirds >= enough;
+  return imbalance_of(lasting) * kThirds >= enough;
 }
 
 }  // namespace vmnuma::balancer

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "balancer/core/long_term.h"
 #include "placement/alignment.h"
@@ -212,19 +213,13 @@ std::pair<Permille, Permille> imbalance_around(const Arrangement& arrangement,
             arrangement.owed_share_after(to, {.in = {load}}) -
                 arrangement.owed_share_after(from, {.out = {load}})};
   }
-  Permille most_before{};
-  Permille most_after{};
-  Permille least_before{1'000'000};
-  Permille least_after{1'000'000};
+  std::vector<Permille> before;
+  std::vector<Permille> after;
   for (const auto& [node, exchange] : arrangement.exchanges(changes)) {
-    const Permille before = arrangement.owed_share(node);
-    const Permille after = arrangement.owed_share_after(node, exchange);
-    most_before = std::max(most_before, before);
-    most_after = std::max(most_after, after);
-    least_before = std::min(least_before, before);
-    least_after = std::min(least_after, after);
+    before.push_back(arrangement.owed_share(node));
+    after.push_back(arrangement.owed_share_after(node, exchange));
   }
-  return {most_before - least_before, most_after - least_after};
+  return {imbalance_of(before), imbalance_of(after)};
 }
 
 /// Demand relative to what the node can give.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "balancer/core/after_plan.h"
+#include "balancer/core/due.h"
 #include "balancer/core/guards.h"
 #include "balancer/core/planner.h"
 #include "balancer/core/validator.h"
@@ -21,6 +22,7 @@ using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 using tests::actions_of;
+using tests::kCpu;
 using tests::rejections_of;
 using tests::SnapshotBuilder;
 using tests::VmSpec;
@@ -297,6 +299,52 @@ TEST(PlannerTest, AMoveForASmallImbalanceKeepsTheRulesOnlyIfThatHasLasted) {
   EXPECT_THAT(violations_of(plan, slightly_short_for_long(100), options, {}), IsEmpty());
   EXPECT_THAT(violations_of(plan, slightly_short(100), options, {}),
               Contains(testing::HasSubstr("below Numa.MigImbalanceThreshold")));
+}
+
+/// Two nodes on which other work leaves almost nothing: what VMs are owed there is thousands of
+/// times what the nodes can give. One VM for each of these entitlements, in milliseconds.
+Snapshot almost_used_up(const std::vector<std::int64_t>& on_first,
+                        const std::vector<std::int64_t>& on_second) {
+  SnapshotBuilder builder;
+  builder.nodes(2, {.cores = 4});
+  for (const auto& [node, entitled] : {std::pair{0U, &on_first}, std::pair{1U, &on_second}}) {
+    for (std::size_t i = 0; i < entitled->size(); ++i) {
+      builder.vm({.name = "vm", .homes = {node}, .vcpus = 4});
+    }
+  }
+  Snapshot snapshot = builder.build();
+  for (NodeState& node : snapshot.nodes) {
+    node.non_vm = node.threads - CpuTime{1000};
+  }
+  for (ClientIndex i = 0; i < snapshot.clients.size(); ++i) {
+    const std::int64_t ms = i < on_first.size() ? on_first[i] : on_second[i - on_first.size()];
+    snapshot.clients[i].entitled = CpuTime{ms * 1000};
+  }
+  return snapshot;
+}
+
+TEST(PlannerTest, WhatAllNodesHaveOwedForMinutesIsNoImbalance) {
+  Snapshot snapshot = almost_used_up({8000}, {8000});
+  snapshot.clients[1].entitled -= CpuTime{50};  // 5 % of what the node can give
+  for (ClientState& client : snapshot.clients) {
+    client.owed_on_average = kCpu * 3;
+  }
+  const Options options;
+  EXPECT_FALSE(is_imbalanced({snapshot, options, Arrangement::Basis::kDemand}));
+  snapshot.clients[1].owed_on_average = {};
+  EXPECT_TRUE(is_imbalanced({snapshot, options, Arrangement::Basis::kDemand}));
+}
+
+TEST(GuardsTest, MovesTogetherMayEvenOutNodesThatAllOweMuch) {
+  const Snapshot snapshot = almost_used_up({8000, 4000}, {2000, 6000});
+  const Options options = tests::walls();
+  const Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
+  const Effect effect{.gain = kCpu, .owed = kCpu, .in_all = kCpu};
+  const auto guard_of = [&](const std::vector<Rehoming>& changes) {
+    return effect_guard(arrangement, Reason::kLoadMove, changes, effect);
+  };
+  EXPECT_EQ(guard_of({{0, 1}, {3, 0}}), std::nullopt);  // both then owe the same
+  EXPECT_EQ(guard_of({{0, 1}, {2, 0}}), Guard::kResidualImbalance);
 }
 
 TEST(PlannerTest, TheNodeThatCountsForTheLeastGainIsAsLargeAsTheOptionSays) {
