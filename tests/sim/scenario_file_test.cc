@@ -303,6 +303,33 @@ TEST(ScenarioFileTest, RefusesWhatContradictsItself) {
               HasSubstr("not both"));
 }
 
+TEST(ScenarioFileTest, RefusesAHostWithoutAHome) {
+  const auto problem_of = [](const std::string& nodes) {
+    const auto scenario = parse_scenario("[host]\n" + nodes, "f.toml");
+    return scenario ? "" : scenario.error().message;
+  };
+  const std::string none =
+      "f.toml:1: no node has both CPUs and memory, so that no VM can have a home";
+  EXPECT_EQ(problem_of("nodes = 2\ncores_per_node = 0\nmemory_per_node = '8GiB'\n"), none);
+  EXPECT_EQ(problem_of("nodes = 2\ncores_per_node = 4\nmemory_per_node = '0GiB'\n"), none);
+  const std::string cpus = "[[host.node]]\ncores = 4\nmemory = '0GiB'\n";
+  const std::string memory = "[[host.node]]\ncores = 0\nmemory = '8GiB'\n";
+  EXPECT_EQ(problem_of(cpus + memory), none);
+  EXPECT_EQ(problem_of(cpus + memory + "[[host.node]]\ncores = 1\nmemory = '8GiB'\n"), "");
+}
+
+TEST(ScenarioFileTest, RefusesFaultsThatTakeAllHomesAtOnce) {
+  const auto fault = [](std::int32_t node, std::int64_t epoch, const std::string& more = "") {
+    return "[[fault]]\nkind = 'node-offline'\nepochs = 10\nnode = " + std::to_string(node) +
+           "\nepoch = " + std::to_string(epoch) + "\n" + more;
+  };
+  EXPECT_EQ(problem(fault(1, 20) + fault(0, 11)),
+            "dir/some.toml:6: in epoch 20 all nodes with CPUs and memory are offline");
+  EXPECT_THAT(problem(fault(1, 20, "cores = 4\n") + fault(0, 20)), HasSubstr("in epoch 20"));
+  EXPECT_EQ(problem(fault(1, 20, "cores = 3\n") + fault(0, 11)), "");
+  EXPECT_EQ(problem(fault(1, 20) + fault(0, 10)), "");  // one ends as the other begins
+}
+
 TEST(ScenarioFileTest, RefusesDistancesThatAreNoMatrix) {
   const auto with = [](const std::string& distances) {
     const auto scenario = parse_scenario(std::string(kHost) + "distances = " + distances, "f.toml");

@@ -142,8 +142,7 @@ Fault ScenarioCourse::strike() {
 
 void ScenarioCourse::spoil(std::int64_t epoch, Sample& sample) const {
   for (const Fault& fault : scenario_.faults) {
-    const bool lasts = fault.epoch <= epoch && epoch < fault.epoch + fault.epochs;
-    if (fault.kind != FaultKind::kStaleSample || !lasts) {
+    if (fault.kind != FaultKind::kStaleSample || !lasts(fault, epoch)) {
       continue;
     }
     if (fault.node) {

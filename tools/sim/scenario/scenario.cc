@@ -16,6 +16,10 @@ std::vector<std::int32_t> even_distances(std::size_t nodes, std::int32_t remote)
   return distances;
 }
 
+bool can_be_home(const ScenarioNode& node) {
+  return node.cores > 0 && node.memory > Bytes{};
+}
+
 const ScenarioNode* find_node(const ScenarioHost& host, NodeId id) {
   const auto found = std::ranges::find(host.nodes, id, &ScenarioNode::id);
   return found == host.nodes.end() ? nullptr : &*found;
@@ -24,6 +28,10 @@ const ScenarioNode* find_node(const ScenarioHost& host, NodeId id) {
 bool has_huge_pages(const ScenarioHost& host) {
   return std::ranges::any_of(host.nodes,
                              [](const ScenarioNode& node) { return node.huge_pages > Bytes{}; });
+}
+
+bool lasts(const Fault& fault, std::int64_t epoch) {
+  return fault.epoch <= epoch && epoch < fault.epoch + fault.epochs;
 }
 
 std::int64_t known_epochs(const Scenario& scenario) {

@@ -33,6 +33,9 @@ struct ScenarioNode {
   bool operator==(const ScenarioNode&) const = default;
 };
 
+/// Returns whether a VM can have its home there: the node has CPUs and memory.
+[[nodiscard]] bool can_be_home(const ScenarioNode& node);
+
 /// CPU time that no VM uses: polling threads, backups, the host itself.
 struct OtherLoad {
   std::optional<NodeId> node;  ///< none: runs in each while where most CPU time is idle
@@ -122,6 +125,9 @@ struct Fault {
   std::int32_t cores = 0;   ///< for kNodeOffline: that many of the node's cores; 0: all
   bool operator==(const Fault&) const = default;
 };
+
+/// Returns whether the fault has begun in that epoch and not ended yet.
+[[nodiscard]] bool lasts(const Fault& fault, std::int64_t epoch);
 
 /// VMs of which each pair wake each other that often.
 struct ScenarioTalk {

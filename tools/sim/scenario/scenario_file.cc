@@ -72,6 +72,9 @@ class ScenarioParser {
     for (const toml::table* fault : top.tables("fault")) {
       read_fault(*fault);
     }
+    if (problems_.empty()) {
+      check_homes(top);
+    }
     return std::move(scenario_);
   }
 
@@ -506,6 +509,33 @@ class ScenarioParser {
     }
     check_victim(reader, fault);
     scenario_.faults.push_back(fault);
+  }
+
+  /// Rejects a host on which, at any time, no VM can have a home.
+  void check_homes(const TableReader& top) const {
+    const ScenarioHost& host = scenario_.host;
+    if (std::ranges::none_of(host.nodes, can_be_home)) {
+      top.complain("host", "no node has both CPUs and memory, so that no VM can have a home");
+      return;
+    }
+    const auto takes = [](const Fault& fault, const ScenarioNode& node) {
+      return fault.kind == FaultKind::kNodeOffline && fault.node == node.id &&
+             (fault.cores == 0 || fault.cores >= node.cores);
+    };
+    const auto has_a_home = [&](std::int64_t epoch) {
+      return std::ranges::any_of(host.nodes, [&](const ScenarioNode& node) {
+        return can_be_home(node) && std::ranges::none_of(scenario_.faults, [&](const Fault& fault) {
+                 return lasts(fault, epoch) && takes(fault, node);
+               });
+      });
+    };
+    for (const Fault& fault : scenario_.faults) {
+      if (fault.kind == FaultKind::kNodeOffline && !has_a_home(fault.epoch)) {
+        top.complain("fault", fmt::format("in epoch {} all nodes with CPUs and memory are offline",
+                                          fault.epoch));
+        return;
+      }
+    }
   }
 
   /// What a fault is about.

@@ -17,10 +17,6 @@ constexpr std::int64_t kMostWork = 1500;
 constexpr std::int64_t kFewestEpochs = 15;
 constexpr std::int64_t kMostReservedPermille = 750;
 
-bool can_be_home(const ScenarioNode& node) {
-  return node.cores > 0 && node.memory > Bytes{};
-}
-
 Bytes whole_pages(Bytes bytes) {
   return std::max(kSimPage * (bytes.value / kSimPage.value), kSimPage);
 }
