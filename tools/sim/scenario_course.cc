@@ -2,6 +2,7 @@
 #include "tools/sim/scenario_course.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,23 +72,27 @@ void ScenarioCourse::begin_and_end_faults(std::int64_t epoch, const OnFault& on_
         strikes_.push_back({time_of(epoch) + after, fault});
       }
     } else if (fault.epoch == epoch || fault.epoch + fault.epochs == epoch) {
-      const bool begins = fault.epoch == epoch;
-      set_fault(fault, begins);
-      on_fault(fault, begins);
+      const bool is_on = set_fault(fault, epoch);
+      on_fault(fault, is_on);
     }
   }
   std::ranges::stable_sort(strikes_, {}, &Strike::at);
 }
 
-void ScenarioCourse::set_fault(const Fault& fault, bool begins) {
+bool ScenarioCourse::set_fault(const Fault& fault, std::int64_t epoch) {
+  // One of the same kind may last on, or begin as this one ends.
+  const bool is_on = std::ranges::any_of(scenario_.faults, [&](const Fault& other) {
+    return other.kind == fault.kind && other.vm == fault.vm && other.node == fault.node &&
+           lasts(other, epoch);
+  });
   const std::optional<VmId> vm = fault.vm ? ids_[*fault.vm] : std::nullopt;
   std::string victim = fault.vm ? fmt::format(" of VM '{}'", scenario_.vms[*fault.vm].name) : "";
   victim += fault.node ? fmt::format(" of node {}", fault.node->value) : "";
-  news_.push_back(
-      fmt::format("fault {}{} {}", name_of(fault.kind), victim, begins ? "begins" : "ends"));
+  news_.push_back(fmt::format("fault {}{} {}", name_of(fault.kind), victim,
+                              fault.epoch == epoch ? "begins" : "ends"));
   const auto set = [&](bool SimVm::*member) {
     if (vm) {
-      host_.set(*vm, member, begins);
+      host_.set(*vm, member, is_on);
     }
   };
   switch (fault.kind) {
@@ -100,29 +105,41 @@ void ScenarioCourse::set_fault(const Fault& fault, bool begins) {
     case FaultKind::kNoMemory:
       set(&SimVm::finds_no_memory);
       if (!vm && fault.node) {
-        host_.take_memory(*fault.node, begins);
+        host_.take_memory(*fault.node, is_on);
       }
       break;
     case FaultKind::kSlowLibvirt:
       set(&SimVm::slow_pins);
       if (!fault.vm) {
-        host_.libvirt().slow_down(begins);
+        host_.libvirt().slow_down(is_on);
       }
       break;
     case FaultKind::kNodeOffline:
-      if (begins) {
-        host_.take_cores(*fault.node, fault.cores);
-      } else {
-        host_.set_online(*fault.node, true);
-      }
+      set_cores(*fault.node, epoch);
       break;
     case FaultKind::kLibvirtGone:
-      host_.libvirt().lose(begins);
+      host_.libvirt().lose(is_on);
       break;
     case FaultKind::kStaleSample:  // handled in spoil()
     case FaultKind::kVmVanishes:
     case FaultKind::kDaemonRestart:
       break;
+  }
+  return is_on;
+}
+
+void ScenarioCourse::set_cores(NodeId node, std::int64_t epoch) {
+  std::int32_t most = 0;
+  for (const Fault& fault : scenario_.faults) {
+    if (fault.kind == FaultKind::kNodeOffline && fault.node == node && lasts(fault, epoch)) {
+      most =
+          std::max(most, fault.cores == 0 ? std::numeric_limits<std::int32_t>::max() : fault.cores);
+    }
+  }
+  if (most > 0) {
+    host_.take_cores(node, most);
+  } else {
+    host_.set_online(node, true);
   }
 }
 

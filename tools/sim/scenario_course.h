@@ -32,8 +32,9 @@ inline constexpr std::int64_t kIntervalsPerEpoch = 10;
 
 class ScenarioCourse {
  public:
-  /// Called when a fault begins or ends.
-  using OnFault = std::function<void(const Fault& fault, bool begins)>;
+  /// Called when a fault begins or ends. `is_on` is true also if it ends and another of its kind on
+  /// the same VM or node does not.
+  using OnFault = std::function<void(const Fault& fault, bool is_on)>;
 
   /// Both must outlive this object.
   ScenarioCourse(const Scenario& scenario, SimHost& host);
@@ -65,7 +66,10 @@ class ScenarioCourse {
     Fault fault;
   };
   void begin_talks(std::size_t vm);
-  void set_fault(const Fault& fault, bool begins);
+  /// Begins or ends a fault on the host. Returns `is_on` of OnFault.
+  bool set_fault(const Fault& fault, std::int64_t epoch);
+  /// Takes the cores of a node that faults take in this epoch, the most that one of them does.
+  void set_cores(NodeId node, std::int64_t epoch);
 
   const Scenario& scenario_;
   SimHost& host_;

@@ -161,11 +161,11 @@ void Simulation::process_news() {
 // ---- faults ----
 
 void Simulation::begin_and_end_faults() {
-  course_.begin_and_end_faults(epoch_, [this](const Fault& fault, bool begins) {
+  course_.begin_and_end_faults(epoch_, [this](const Fault& fault, bool is_on) {
     if (fault.kind == FaultKind::kNodeOffline && daemon_.running()) {
       daemon_.change_topology();
     } else if (fault.kind == FaultKind::kLibvirtGone) {
-      daemon_.lose_libvirt(begins);
+      daemon_.lose_libvirt(is_on);
     }
   });
   process_news();

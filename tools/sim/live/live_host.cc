@@ -47,9 +47,9 @@ Microseconds LiveHost::whole_intervals(Microseconds time) const {
 
 void LiveHost::begin_epoch() {
   course_.begin_epoch(epoch_);
-  course_.begin_and_end_faults(epoch_, [this](const Fault& fault, bool begins) {
+  course_.begin_and_end_faults(epoch_, [this](const Fault& fault, bool is_on) {
     if (fault.kind == FaultKind::kLibvirtGone) {
-      libvirt_is_lost_ = begins;
+      libvirt_is_lost_ = is_on;
     }
   });
   (void)host_.take_moves();  // only the checks of simulations need them
