@@ -192,7 +192,7 @@ class RoomMaker {
         return std::nullopt;
       }
       if (std::optional<RoomMade> made = in_steps(site.node, *homes)) {
-        return calmest(std::move(*made));
+        return calmest(std::move(*made), end, clock);
       }
       program.forbid(*homes);
     }
@@ -268,8 +268,10 @@ class RoomMaker {
     return room(arranged(now_, homes)) - room(now_);
   }
 
-  /// Returns an answer of the same cost, with other targets if those lose less.
-  [[nodiscard]] RoomMade calmest(RoomMade made) const {
+  /// Returns an answer of the same cost, with other targets if those lose less; the best found by
+  /// `end`.
+  [[nodiscard]] RoomMade calmest(RoomMade made, double end,
+                                 const std::function<double()>& clock) const {
     CpuTime lost = assess(now_, made.sequence.reached).lost;
     for (bool found = true; found;) {
       found = false;
@@ -278,6 +280,9 @@ class RoomMaker {
           continue;
         }
         for (const NodeIndex to : snapshot_.clients[client].allowed) {
+          if (clock() >= end) {
+            return made;
+          }
           Homes other = made.sequence.reached;
           if (to == other[client] || to == now_.home(client)) {
             continue;

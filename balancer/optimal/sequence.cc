@@ -11,8 +11,8 @@ namespace {
 
 class Sequencer {
  public:
-  explicit Sequencer(const Arrangement& now)
-      : now_(now), pools_(memory_pools(now.snapshot())), then_(now) {}
+  Sequencer(const Arrangement& now, std::int64_t most_sets)
+      : now_(now), pools_(memory_pools(now.snapshot())), then_(now), sets_left_(most_sets) {}
 
   Sequence run(const Homes& homes) {
     for (ClientIndex client = 0; client < homes.size(); ++client) {
@@ -66,6 +66,12 @@ class Sequencer {
   }
 
   void extend(std::vector<Rehoming>& changes, std::size_t together) {
+    if (changes.size() > 1) {
+      if (sets_left_ == 0) {
+        return;
+      }
+      --sets_left_;
+    }
     if (changes.size() == together) {
       if (!blocking_guard(changes)) {
         const CpuTime benefit = then_.effect_of(changes).benefit();
@@ -110,13 +116,14 @@ class Sequencer {
   std::vector<Rehoming> waiting_;
   std::vector<Rehoming> best_;
   CpuTime best_benefit_;
+  std::int64_t sets_left_;
   Sequence sequence_;
 };
 
 }  // namespace
 
-Sequence in_order(const Arrangement& now, const Homes& homes) {
-  return Sequencer(now).run(homes);
+Sequence in_order(const Arrangement& now, const Homes& homes, std::int64_t most_sets) {
+  return Sequencer(now, most_sets).run(homes);
 }
 
 }  // namespace vmnuma::balancer

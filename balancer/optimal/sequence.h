@@ -11,9 +11,12 @@
 ///  - after each step every node has room for what arrived, and no hard group is broken that was
 ///    not broken before;
 ///  - every client that moves is in exactly one step;
+///  - the time grows with the square of the number of clients that move, however many rings they
+///    could form;
 ///  - the last step's figures are those of the homes that were reached.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -42,8 +45,13 @@ struct Sequence {
   Homes reached;
 };
 
+/// How many sets of clients are tried, in all, where no client can go by itself: enough for a few
+/// hundred clients, and a matter of seconds.
+inline constexpr std::int64_t kMostSetsTried = 1'000'000;
+
 /// Returns the steps from the homes of `now` to `homes`. A client without a home in either is left
-/// out.
-[[nodiscard]] Sequence in_order(const Arrangement& now, const Homes& homes);
+/// out. What would have moved in a set after the first `most_sets` is stuck.
+[[nodiscard]] Sequence in_order(const Arrangement& now, const Homes& homes,
+                                std::int64_t most_sets = kMostSetsTried);
 
 }  // namespace vmnuma::balancer

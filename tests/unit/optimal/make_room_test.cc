@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/optimal/make_room.h"
 
+#include <functional>
+
 #include <gmock/gmock.h>
 
 #include "placement/largest_vm.h"
@@ -15,16 +17,17 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using tests::SnapshotBuilder;
 
-RoomMade made(const Snapshot& snapshot, std::int64_t gib, std::vector<NodeIndex> nodes,
-              std::int32_t vcpus = 1, double seconds = 60) {
+RoomMade made(
+    const Snapshot& snapshot, std::int64_t gib, std::vector<NodeIndex> nodes,
+    std::int32_t vcpus = 1, double seconds = 60,
+    const std::function<double()>& clock = [] { return 0.0; }) {
   const Options options;
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   FreeForVm free;
   for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
     free.room.push_back(room_for_starts(now, node));
   }
-  return make_room(now, free, {vcpus, kGiB * gib, Bytes{}, std::move(nodes)}, seconds,
-                   [] { return 0.0; });
+  return make_room(now, free, {vcpus, kGiB * gib, Bytes{}, std::move(nodes)}, seconds, clock);
 }
 
 /// "a->1, b->2", a step each.
@@ -237,6 +240,34 @@ TEST(MakeRoomTest, OfTargetsThatCostTheSameTakesTheOneThatLosesLess) {
   const Snapshot snapshot = builder.build();
   const RoomMade room = made(snapshot, free_gib(snapshot)[0] + 3, {0});
   EXPECT_THAT(steps_of(snapshot, room), ElementsAre("small->2"));
+}
+
+TEST(MakeRoomTest, ComparesTargetsThatCostTheSameOnlyWhileThereIsTime) {
+  const auto target = [](NodeIndex busy, double seconds_per_look) {
+    SnapshotBuilder builder;
+    builder.nodes(3, {.cores = 4});
+    builder.vm({.name = "small", .homes = {0}, .vcpus = 4, .memory_gib = {6, 0, 0}});
+    builder.vm({.name = "a",
+                .homes = {1},
+                .vcpus = 4,
+                .busy_pct = busy == 1 ? 100 : 1,
+                .memory_gib = {0, 6, 0}});
+    builder.vm({.name = "b",
+                .homes = {2},
+                .vcpus = 4,
+                .busy_pct = busy == 2 ? 100 : 1,
+                .memory_gib = {0, 0, 6}});
+    const Snapshot snapshot = builder.build();
+    double now = -seconds_per_look;
+    const RoomMade room = made(snapshot, free_gib(snapshot)[0] + 3, {0}, 1, /*seconds=*/60,
+                               [&] { return now += seconds_per_look; });
+    EXPECT_EQ(room.moves, 1);
+    return room.sequence.reached.empty() ? kNoNode : room.sequence.reached[0];
+  };
+  EXPECT_EQ(target(1, 0), 2U);
+  EXPECT_EQ(target(2, 0), 1U);
+  // The clock is looked at three times until there is an answer, which depends on memory only.
+  EXPECT_EQ(target(1, 20), target(2, 20));
 }
 
 }  // namespace

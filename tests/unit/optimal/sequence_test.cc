@@ -75,18 +75,35 @@ TEST(SequenceTest, ExchangesTwoWhereNeitherCanGoFirst) {
   EXPECT_THAT(steps_of(snapshot, sequence), ElementsAre("a:0->1 b:1->0"));
 }
 
-TEST(SequenceTest, LetsFourGoInARing) {
+/// Four VMs on nodes that have room for one of them each.
+SnapshotBuilder one_on_each_of_four() {
   SnapshotBuilder builder;
   builder.nodes(4, {.cores = 4, .memory_gib = 16});
   builder.vm({.name = "a", .homes = {0}, .vcpus = 2, .memory_gib = {10, 0, 0, 0}});
   builder.vm({.name = "b", .homes = {1}, .vcpus = 2, .memory_gib = {0, 10, 0, 0}});
   builder.vm({.name = "c", .homes = {2}, .vcpus = 2, .memory_gib = {0, 0, 10, 0}});
   builder.vm({.name = "d", .homes = {3}, .vcpus = 2, .memory_gib = {0, 0, 0, 10}});
-  const Snapshot snapshot = builder.build();
+  return builder;
+}
+
+TEST(SequenceTest, LetsFourGoInARing) {
+  const Snapshot snapshot = one_on_each_of_four().build();
   const Sequence sequence = sequence_of(snapshot, {1, 2, 3, 0});
   ASSERT_THAT(sequence.steps, SizeIs(1));
   EXPECT_THAT(sequence.steps[0].relocations, SizeIs(4));
   EXPECT_THAT(sequence.reached, ElementsAre(1, 2, 3, 0));
+}
+
+TEST(SequenceTest, TriesOnlySoManySetsOfClients) {
+  SnapshotBuilder builder = one_on_each_of_four();
+  builder.vm({.name = "e", .homes = {0}, .memory_gib = {1}});
+  const Snapshot snapshot = builder.build();
+  const Options options;
+  const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
+  const Sequence sequence = in_order(now, {1, 2, 3, 0, 2}, /*most_sets=*/3);
+  EXPECT_THAT(steps_of(snapshot, sequence), ElementsAre("e:0->2"));
+  EXPECT_THAT(sequence.stuck, SizeIs(4));
+  EXPECT_THAT(sequence.reached, ElementsAre(0, 1, 2, 3, 2));
 }
 
 TEST(SequenceTest, SaysWhichClientFindsNoWay) {
