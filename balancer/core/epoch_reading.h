@@ -18,7 +18,7 @@ struct EpochReading {
   const Topology& topology;
   const Options& options;
   const ReservedMemory& reserved;  ///< what each node keeps for the system
-  const Sample* before;            ///< of the last epoch; null in the first
+  const Sample* before;            ///< of the last epoch; null in the first and after a gap
   const Sample& now;
   /// Duration of a read of a node's own memory; absent if all VMs have the host's price.
   std::optional<std::int64_t> local_read_ns;

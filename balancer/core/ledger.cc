@@ -13,6 +13,10 @@ namespace vmnuma::balancer {
 
 namespace {
 
+/// The longest time between two samples that are compared, several times the largest
+/// Numa.RebalancePeriod: what VMs used in hours for which the daemon was stopped says little about
+/// now, and more than the time of a thousand CPUs in eight minutes does not fit into a NodeLoad.
+constexpr Microseconds kLongestEpoch{8 * 60 * kMicrosecondsPerSecond};
 constexpr Microseconds kForecastsHoldFor{kForecastMinutes * 60 * kMicrosecondsPerSecond};
 /// Pages that a transfer left behind are tried again after this many epochs, three times as many
 /// each time.
@@ -367,6 +371,9 @@ void Ledger::take_huge_pages(const Sample& sample) {
 Snapshot Ledger::advance(const Sample& sample) {
   ++epochs_;
   take_huge_pages(sample);
+  if (last_sample_ && sample.taken_at - last_sample_->taken_at > kLongestEpoch) {
+    last_sample_.reset();
+  }
   Snapshot snapshot;
   snapshot.epoch = epochs_;
   snapshot.topology = topology_;

@@ -206,7 +206,7 @@ std::optional<VmUsage> VmMeasurement::read(VmState& state) {
     vm_.counted_stall.take_in(*now.memory_reads, *reading_.local_read_ns, reading_.now.taken_at);
   }
   std::optional<VmUsage> usage;
-  if (vm_.last && vm_.read_at != reading_.before->taken_at) {
+  if (vm_.last && (reading_.before == nullptr || vm_.read_at != reading_.before->taken_at)) {
     make_stale(state, "it was not read in the epoch before");
   } else if (vm_.last) {
     std::vector<std::vector<std::int32_t>> groups;

@@ -439,6 +439,22 @@ TEST_F(LedgerTest, AfterAGapOneReadingIsNotEnough) {
   EXPECT_TRUE(epoch().vms[0].fresh);
 }
 
+TEST_F(LedgerTest, ReadingsThatAreHoursApartAreNotCompared) {
+  run({vm_of(1, 2)});
+  ledger_.set_home({id_of(1), 0}, NodeId{0}, Reason::kInitialPlacement);
+  (void)epochs(3);
+  epoch_ += 10'000;  // the daemon was stopped
+  const Snapshot late = epoch();
+  EXPECT_EQ(late.epoch_length, CpuTime{kEpochUs});
+  EXPECT_EQ(late.vms[0].stale_because, "it was not read in the epoch before");
+  EXPECT_EQ(late.clients[0].demand, kCpu * 3 / 2);  // held
+  EXPECT_TRUE(epoch().vms[0].fresh);
+  epoch_ += 200;  // late, but an epoch
+  const Snapshot long_one = epoch();
+  EXPECT_EQ(long_one.epoch_length, CpuTime{kEpochUs * 201});
+  EXPECT_TRUE(long_one.vms[0].fresh);
+}
+
 TEST_F(LedgerTest, EpochsWithoutUsableReadingsAreCountedInARow) {
   run({vm_of(1, 2)});
   (void)epochs(2);
