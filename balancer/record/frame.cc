@@ -302,9 +302,17 @@ Result<HeaderFrame> read_header(const Json& header) {
   fields("epoch_length_ms", frame.epoch_length_ms);
   fields("anonymized", frame.anonymized);
   fields("state", *frame.controller);
-  return fields.result().and_then([&] { return check_state(*frame.controller); }).map([&] {
-    return std::move(frame);
-  });
+  return fields.result()
+      .and_then([&] { return check_state(*frame.controller); })
+      .and_then([&]() -> Result<HeaderFrame> {
+        const std::int64_t period = frame.controller->ledger().options().rebalance_period;
+        if (frame.epoch_length_ms != period) {
+          return failure(ErrorCode::kCorrupt,
+                         fmt::format("the recording's epochs take {} ms, but its options say {}",
+                                     frame.epoch_length_ms, period));
+        }
+        return std::move(frame);
+      });
 }
 
 Result<Frame> read_content(const Json& json) {

@@ -123,6 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
         Harm{"Mode", "/header/state/setup/mode", -1, "'state.setup.mode'"},
         Harm{"Option", "/header/state/setup/options/Numa.RebalancePeriod", 0, "RebalancePeriod"},
         Harm{"EpochLength", "/header/state/snapshot/epoch_length", 0, "took 0 us"},
+        Harm{"EpochsToCome", "/header/epoch_length_ms", 0, "epochs take 0 ms"},
         Harm{"LargeAmount", "/header/state/snapshot/nodes/0/free", 4503599627370497,
              "'state.snapshot.nodes[0].free'"},
         Harm{"LargeNumber", "/header/state/next_action", 9223372036854775807,
