@@ -271,6 +271,73 @@ INSTANTIATE_TEST_SUITE_P(Of, HookScriptTest,
                                                 "--pve -- 101 pre-start\n"}),
                          [](const auto& script) { return script.param.name; });
 
+/// libvirt's script with the program that it runs on a host.
+class ScriptWithProgramTest : public StartProgramsTest {
+ protected:
+  Outcome script(const std::string& socket, const std::string& operation) const {
+    std::filesystem::create_directory(path("bin"));
+    std::ofstream(path("bin/vmnuma-hook"))
+        << fmt::format("#!/bin/sh\nexec {} --socket {} \"$@\"\n", VMNUMA_HOOK, socket);
+    std::filesystem::permissions(path("bin/vmnuma-hook"), std::filesystem::perms::owner_all);
+    return run(fmt::format("PATH={}:/usr/bin:/bin {} web1 {} begin - <{}", path("bin"),
+                           VMNUMA_HOOK_SCRIPT, operation, path("vm.xml")));
+  }
+  /// The same until the daemon was heard, which on a busy machine may not be in time.
+  Outcome script_until_refused(const std::string& socket) const {
+    Outcome hooked;
+    for (int attempt = 0; attempt < kAttempts && hooked.status != 1; ++attempt) {
+      hooked = script(socket, "prepare");
+    }
+    return hooked;
+  }
+};
+
+TEST_F(ScriptWithProgramTest, ARefusalOfTheDaemonKeepsTheVmFromStarting) {
+  const FakeDaemon daemon(FakeDaemon::answering([](const Command&) -> Result<Answer> {
+    return failure(ErrorCode::kNoSpace, "no node has room");
+  }));
+  const Outcome hooked = script_until_refused(daemon.socket_path());
+  EXPECT_EQ(hooked.status, 1);
+  EXPECT_THAT(hooked.err, HasSubstr("VM 'web1' may not start: no node has room"));
+  for (const char* operation : {"start", "started", "stopped", "release", "reconnect"}) {
+    EXPECT_EQ(script(daemon.socket_path(), operation).status, 0) << operation;
+  }
+}
+
+TEST_F(ScriptWithProgramTest, AStartMayWaitForRoomLongerThanTheScriptsOwnLimit) {
+  constexpr int kPauses = 15;  // of 100 ms at least, in which the script sends its signal
+  std::atomic<int> asked = 0;
+  const FakeDaemon daemon(FakeDaemon::answering([&](const Command&) -> Result<Answer> {
+    if (++asked <= kPauses) {
+      return Answer(balancer::AnnouncedView{"it waits", 100, 60'000});
+    }
+    return failure(ErrorCode::kNoSpace, "no room was made");
+  }));
+  Outcome hooked;
+  for (int attempt = 0; attempt < kAttempts && hooked.status != 1; ++attempt) {
+    asked = 0;
+    hooked = script(daemon.socket_path(), "prepare");
+  }
+  EXPECT_EQ(hooked.status, 1);
+  EXPECT_THAT(hooked.err, HasSubstr("no room was made"));
+}
+
+TEST_F(ScriptWithProgramTest, StartsAndFitsVmsWhateverTheDaemonDoes) {
+  const FakeDaemon silent([](const std::string&) { return std::nullopt; });
+  for (const std::string& socket : {path("nobody"), silent.socket_path()}) {
+    for (const char* operation : {"prepare", "start", "release", "reconnect"}) {
+      const Outcome hooked = script(socket, operation);
+      EXPECT_EQ(hooked.status, 0) << operation << hooked.err;
+      EXPECT_EQ(hooked.out, "") << operation;
+    }
+    for (const char* operation : {"migrate", "restore"}) {
+      const Outcome hooked = script(socket, operation);
+      EXPECT_EQ(hooked.status, 0) << operation << hooked.err;
+      EXPECT_EQ(hooked.out, kFittedXml) << operation;
+    }
+  }
+}
+
 TEST_F(StartProgramsTest, ProxmoxVeStartsAVmWhoseConfigurationIsNotThere) {
   for (const char* phase : {"pre-start", "post-start", "pre-stop", "post-stop"}) {
     const Outcome hooked = run(fmt::format("{} --socket {} --pve -- 1000000001 {} </dev/null",
