@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// vmnuma-exporter as a process: it says where it listens, is scraped, survives its daemon, and
-/// ends when told to.
+/// vmnuma-exporter as a process: it says where it listens, is scraped, survives its daemon and a
+/// lack of descriptors, and ends when told to.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -15,6 +18,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,13 +84,28 @@ class Exporter {
   }
 
   [[nodiscard]] const std::string& first_line() const { return first_line_; }
-  [[nodiscard]] std::string get(const std::string& path) const {
+  /// Returns a connection.
+  [[nodiscard]] int connect() const {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port_);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     VMNUMA_CHECK(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
+    return fd;
+  }
+  /// From now on it can open only that many files and connections more.
+  void limit_descriptors(rlim_t more) const {
+    rlim_t open = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid_))) {
+      open = std::max<rlim_t>(open, std::stoul(entry.path().filename().string()) + 1);
+    }
+    const rlimit limit{open + more, open + more};
+    VMNUMA_CHECK(::prlimit(pid_, RLIMIT_NOFILE, &limit, nullptr) == 0);
+  }
+  [[nodiscard]] std::string get(const std::string& path) const {
+    const int fd = connect();
     const std::string request =
         fmt::format("GET {} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", path, port_);
     VMNUMA_CHECK(::send(fd, request.data(), request.size(), MSG_NOSIGNAL) ==
@@ -163,6 +182,22 @@ TEST(ExporterProgramTest, ASilentDaemonCostsATimeLimitAndNoMore) {
   const FakeDaemon daemon([](const std::string&) { return std::nullopt; });
   const Exporter exporter(daemon.socket_path());
   EXPECT_THAT(body(exporter.get("/metrics")), HasSubstr("\nvmnuma_up 0\n"));
+}
+
+TEST(ExporterProgramTest, ConnectionsThatTakeItsLastDescriptorsLockNoOtherOut) {
+  const FakeDaemon daemon(FakeDaemon::answering(answer));
+  Exporter exporter(daemon.socket_path());
+  exporter.limit_descriptors(3);
+  std::vector<int> silent;
+  for (int i = 0; i < 8; ++i) {
+    silent.push_back(exporter.connect());
+  }
+  EXPECT_THAT(exporter.get("/"), HasSubstr("<!doctype html>"));
+  EXPECT_THAT(exporter.get("/metrics"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  for (const int fd : silent) {
+    (void)::close(fd);
+  }
+  EXPECT_EQ(exporter.end(), 0);
 }
 
 TEST(ExporterProgramTest, NothingElseIsThere) {
