@@ -70,6 +70,7 @@ Service::Service(ServiceSetup setup)
            [this](const RunningVms::Report& told) { on_vms(told); }),
       latencies_(setup_.board, context_, host_, log_, setup_.config.state_dir,
                  [this] { report_topology(); }),
+      originals_(history_, std::chrono::steady_clock::now()),
       admission_(context_, history_, log_, {setup_.config.state_dir, host_.root(), time_}),
       executor_(
           setup_.board, host_.control(), host_.mover(), journal_,
@@ -133,7 +134,7 @@ Service::End Service::run() {
   recover_if_active();
   vms_.refresh();
   latencies_.find(topology_);
-  next_epoch_ = began_ = originals_kept_at_ = std::chrono::steady_clock::now();
+  next_epoch_ = began_ = std::chrono::steady_clock::now();
   arm_epoch();
   arm_look();
   (void)sd_notify(0, "READY=1");  // no listener if not started by systemd
@@ -283,7 +284,7 @@ void Service::on_epoch() {
   const auto now = std::chrono::steady_clock::now();
   vms_.retry_if_due(now);
   admission_.refresh_if_due(now);
-  keep_originals_if_due(now);
+  originals_.keep_if_due(now, controller_.now());
   if (sampling_) {
     return;
   }
@@ -297,21 +298,6 @@ void Service::on_epoch() {
           on_reading(std::move(reading), due);
         });
       });
-}
-
-/// Stores the originals of running VMs only: those of a VM that has ended are of no use.
-void Service::keep_originals_if_due(std::chrono::steady_clock::time_point now) {
-  const Ledger& ledger = controller_.now().ledger();
-  if (now - originals_kept_at_ < kKeepOriginalsEvery || !ledger.knows_domains()) {
-    return;
-  }
-  originals_kept_at_ = now;
-  Originals originals = controller_.now().to_resume().originals;
-  std::erase_if(originals,
-                [&ledger](const auto& entry) { return ledger.find(entry.first) == nullptr; });
-  history_.write([originals = std::move(originals)](stats::History& history) {
-    return keep_originals(history, originals);
-  });
 }
 
 void Service::on_reading(HostReading reading, std::chrono::steady_clock::time_point due) {

@@ -42,6 +42,7 @@
 #include "balancer/service/ending.h"
 #include "balancer/service/forecast_worker.h"
 #include "balancer/service/history_journal.h"
+#include "balancer/service/originals_keeper.h"
 #include "balancer/service/requests.h"
 #include "balancer/service/room_search_worker.h"
 #include "balancer/service/service_setup.h"
@@ -74,9 +75,6 @@ class Service {
  private:
   static constexpr std::chrono::seconds kLookEvery{1};
   static constexpr std::chrono::hours kReplacedAtMostEvery{24};
-  /// Well before the history deletes the orders that show how VMs were found: it keeps them for at
-  /// least a day.
-  static constexpr std::chrono::hours kKeepOriginalsEvery{1};
 
   explicit Service(ServiceSetup setup);
   /// Runs the task on the service's thread. Any thread.
@@ -91,7 +89,6 @@ class Service {
   void ask_expected_load(const VmId& vm);
   void arm_epoch();
   void on_epoch();
-  void keep_originals_if_due(std::chrono::steady_clock::time_point now);
   void on_reading(HostReading reading, std::chrono::steady_clock::time_point due);
   void report_topology();
   void arm_look();
@@ -123,7 +120,6 @@ class Service {
   boost::asio::steady_timer look_timer_;
   std::chrono::steady_clock::time_point next_epoch_;
   std::chrono::steady_clock::time_point began_;
-  std::chrono::steady_clock::time_point originals_kept_at_;
   std::int64_t sequence_ = 0;
   bool sampling_ = false;
   bool has_recovered_ = false;
@@ -135,6 +131,7 @@ class Service {
   Worker sampler_;
   RunningVms vms_;
   LatencyWorker latencies_;
+  OriginalsKeeper originals_;
   AdmissionKeeper admission_;
   ExecutorWorker executor_;
   MemoryWorker memory_;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Writes down, from time to time, how the running VMs were found.
+///
+/// Problem: how a VM was pinned when it was found follows from the orders since, which the history
+/// deletes after a day at the earliest. Approach: once an hour the originals of all running VMs are
+/// stored as such (remembered.h). Property: those of a VM that has ended are not stored, as they
+/// are of no use; nothing is stored before it is known which VMs run.
+#pragma once
+
+#include <chrono>
+
+#include "balancer/controller/controller.h"
+#include "balancer/service/history_worker.h"
+
+namespace vmnuma::balancer {
+
+/// The service's thread only.
+class OriginalsKeeper {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// `history` must outlive this object.
+  OriginalsKeeper(HistoryWorker& history, Time began) : history_(history), kept_at_(began) {}
+
+  /// Stores them if the last time, or the beginning, was an hour ago.
+  void keep_if_due(Time now, const Controller& controller);
+
+ private:
+  HistoryWorker& history_;
+  Time kept_at_;
+};
+
+}  // namespace vmnuma::balancer
