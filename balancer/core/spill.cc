@@ -267,7 +267,8 @@ class SpillSearch {
     // kept because it pays, it has to be among the best now.
     if (client.spill_saves != CpuTime{}) {
       const CpuTime now = host_.saved_by(index, client.spills_to);
-      const CpuTime lately = client.spill_saves + (now - client.spill_saves) * kNewestTenths / 10;
+      // Rounded so that it reaches zero where nothing is saved any more.
+      const CpuTime lately = (client.spill_saves * (10 - kNewestTenths) + now * kNewestTenths) / 10;
       if (lately > CpuTime{}) {
         take({index, client.spills_to, lately});
         return;

@@ -371,6 +371,31 @@ TEST(SpillTest, ASpillGoesOnWhileItSavesAndEndsSoonAfter) {
   EXPECT_LE(epochs, 8);
 }
 
+TEST(SpillTest, ASpillOfAClientThatNoLongerRunsEndsOnceItsHomeIsNotCrowded) {
+  const Options options;
+  Snapshot now = SnapshotBuilder()
+                     .node({.cores = 4, .others_pct = 200})
+                     .node({.cores = 4, .memory_gib = 1})
+                     .vm({.name = "a", .vcpus = 4, .memory_gib = {4, 0}})
+                     .build();
+  now = next_epoch(now, make_plan(now, options, {}), options);
+  ASSERT_EQ(now.clients[0].spills_to, 1U);
+  now = next_epoch(now, make_plan(now, options, {}), options);
+  ASSERT_EQ(now.clients[0].spills_to, 1U);
+  ASSERT_GT(now.clients[0].spill_saves, CpuTime{});
+  now.nodes[0].non_vm = CpuTime{};
+  int epochs = 0;
+  while (now.clients[0].spills_to != kNoNode && epochs < 100) {
+    now.clients[0].demand = CpuTime{};
+    tests::run_and_share_out(now, options);
+    const Plan plan = make_plan(now, options, {});
+    EXPECT_THAT(violations_of(plan, now, options, {}), IsEmpty());
+    now = next_epoch(now, plan, options);
+    ++epochs;
+  }
+  EXPECT_LE(epochs, 60);
+}
+
 TEST(SpillTest, ALoadThatComesEveryOtherEpochKeepsItsSpill) {
   const Options options;
   Snapshot now = short_of_cpus({.memory_gib = {4, 0}});
