@@ -2,6 +2,8 @@
 /// Exponentially weighted averages on integers, and the rates that they average.
 #pragma once
 
+#include <algorithm>
+
 #include "placement/model/amounts.h"
 #include "placement/model/options.h"
 
@@ -30,8 +32,12 @@ template <class Unit>
   return CpuTime{options.shortage_half_life * kMicrosecondsPerSecond};
 }
 
-/// What a client was owed is remembered with a half-life of this many Numa.LTermFairnessIntervals:
-/// long enough for every client to have had a turn.
-inline constexpr std::int64_t kFairnessMemory = 12;
+/// Half-life, with epochs of that length, of what a client was owed on average: twelve
+/// Numa.LTermFairnessIntervals, long enough for every client to have had a turn; twelve epochs if
+/// no turns are taken.
+[[nodiscard]] constexpr CpuTime fairness_half_life(const Options& options, CpuTime epoch) {
+  constexpr std::int64_t kIntervals = 12;
+  return epoch * (kIntervals * std::max<std::int64_t>(options.lterm_fairness_interval, 1));
+}
 
 }  // namespace vmnuma::balancer

@@ -425,10 +425,9 @@ void Ledger::remember(const Sample& sample, const Snapshot& snapshot) {
   for (const ClientState& client : snapshot.clients) {
     VmRecord& vm = vms_.at(client.id.vm);
     ClientRecord& record = vm.clients[static_cast<std::size_t>(client.id.index)];
-    record.owed = averaged(
-        record.owed, per_second(client.owed, snapshot.epoch_length), snapshot.epoch_length,
-        snapshot.epoch_length *
-            (kFairnessMemory * std::max<std::int64_t>(options_.lterm_fairness_interval, 1)));
+    record.owed =
+        averaged(record.owed, per_second(client.owed, snapshot.epoch_length), snapshot.epoch_length,
+                 fairness_half_life(options_, snapshot.epoch_length));
     record.owed_before.insert(record.owed_before.begin(), client.owed);
     record.owed_before.resize(std::min(record.owed_before.size(), most));
     ++record.age_epochs;

@@ -41,9 +41,8 @@ void let_an_epoch_pass(Snapshot& snapshot, const Options& options) {
     ++client.epochs_since_swap;
     client.owed_before.insert(client.owed_before.begin(), client.owed);
     client.owed_before.resize(std::min(client.owed_before.size(), most));
-    client.owed_on_average =
-        averaged(client.owed_on_average, client.owed, snapshot.epoch_length,
-                 snapshot.epoch_length * (kFairnessMemory * options.lterm_fairness_interval));
+    client.owed_on_average = averaged(client.owed_on_average, client.owed, snapshot.epoch_length,
+                                      fairness_half_life(options, snapshot.epoch_length));
   }
   for (VmState& vm : snapshot.vms) {
     ++vm.epochs_since_transfer;

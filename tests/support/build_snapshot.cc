@@ -237,9 +237,9 @@ Snapshot next_epoch(const Snapshot& snapshot, const Plan& plan, const Options& o
   for (ClientState& client : next.clients) {
     ++client.epochs_here;
     ++client.epochs_since_swap;
-    client.owed_on_average = balancer::averaged(
-        client.owed_on_average, client.owed, next.epoch_length,
-        next.epoch_length * (balancer::kFairnessMemory * options.lterm_fairness_interval));
+    client.owed_on_average =
+        balancer::averaged(client.owed_on_average, client.owed, next.epoch_length,
+                           balancer::fairness_half_life(options, next.epoch_length));
     client.owed_before.insert(client.owed_before.begin(), client.owed);
     client.owed_before.resize(std::min(client.owed_before.size(), remembered));
   }

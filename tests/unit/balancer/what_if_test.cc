@@ -50,6 +50,15 @@ TEST(WhatIfTest, NothingSupposedIsTheNextEpoch) {
   EXPECT_EQ(answer.plan.actions, balancer::make_plan(next, options, {}).actions);
 }
 
+TEST(WhatIfTest, WithoutTurnsWhatIsOwedInOneEpochHasNotLastedForMinutesEither) {
+  const Snapshot now = lopsided();
+  Options options;
+  options.lterm_fairness_interval = 0;
+  const WhatIf answer = what_if(now, options, {.options = options}, {});
+  ASSERT_GT(now.clients[0].owed, CpuTime{});
+  EXPECT_LT(answer.supposed.clients[0].owed_on_average * 10, now.clients[0].owed);
+}
+
 TEST(WhatIfTest, TheSnapshotStaysAsItIs) {
   const Snapshot now = lopsided();
   const Snapshot copy = now;
