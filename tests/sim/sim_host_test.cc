@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sim/host/sim_host.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "balancer/controller/orders.h"
+#include "balancer/protocol/request.h"
 #include "tests/sim/scenarios.h"
 
 namespace vmnuma::tools {
@@ -70,6 +73,19 @@ TEST_F(SimHostTest, CpusAreNumberedAsOnMostMachines) {
   EXPECT_EQ(topology.nodes[1].core_count(), 4);
   EXPECT_EQ(topology.nodes[1].cpu_count(), 8);
   EXPECT_EQ(topology.distance(0, 1), 20);
+}
+
+TEST_F(SimHostTest, NoTwoThreadsHaveTheSameNumber) {
+  make(small_host(1));
+  (void)host_->start(busy_vm("a", balancer::kMostVcpus, 0));
+  (void)host_->start(busy_vm("b", balancer::kMostVcpus, 0));
+  std::set<std::int64_t> numbers;
+  for (const VmSample& vm : host_->sample(1, Microseconds{}).vms) {
+    EXPECT_TRUE(numbers.insert(vm.process.pid).second);
+    for (const VcpuSample& vcpu : vm.vcpus) {
+      EXPECT_TRUE(numbers.insert(vcpu.tid).second) << vcpu.tid;
+    }
+  }
 }
 
 TEST_F(SimHostTest, WhatIsWantedIsRunOrWaitedFor) {

@@ -17,7 +17,7 @@ constexpr std::int64_t kPerCent = 1000;
 constexpr std::int64_t kWhole = 100 * kPerCent;
 constexpr std::int64_t kSmallPage = 4096;
 
-/// Formats a share with two decimals, which is all that is meaningful.
+/// Formats a share with one decimal, which is all that is meaningful.
 std::string text(Percentage share) {
   const std::int64_t tenths = (share.value + 50) / 100;
   return fmt::format("{}.{} %", tenths / 10, tenths % 10);

@@ -182,7 +182,7 @@ VmId SimHost::id_of_started(std::size_t number) {
 // ---- events ----
 
 VmId SimHost::start(const ScenarioVm& spec) {
-  constexpr std::int64_t kPidsPerVm = 2000;
+  constexpr std::int64_t kPidsPerVm = 5000;  // more than a VM has threads
   const SimMemory::Owner owner = next_owner_++;
   const auto number = static_cast<std::int64_t>(owner);
   SimVm vm;
