@@ -124,22 +124,26 @@ Result<VmSample> VmReader::read(const VmDescription& vm, Extent extent, ReadCont
   if (log.entries().empty()) {
     log_absent_vcpus(vm, counters.vcpus, log);
   }
+  // Both are read right after the vCPUs' times, so that all values are from the same moment.
+  std::vector<CpuId> last_cpus;
+  if (context.last_cpus) {
+    last_cpus = vcpus_.last_cpus(counters.vcpus);
+  }
+  std::optional<std::int64_t> beside_us;
+  if (extent == Extent::kFull) {  // because the kernel has to sum up per-CPU counters
+    beside_us = read_beside_us(counters.vcpus);
+  }
   kept_.throttled_us += counters.throttled_us +
                         scope_limit_.throttled_us_since_last(context.scratch) +
                         thread_group_limit_.throttled_us_since_last(context.scratch);
   context.missing.insert(context.missing.end(), slow_missing_.begin(), slow_missing_.end());
   context.missing.insert(context.missing.end(), log.entries().begin(), log.entries().end());
   VmSample sample = kept_;
-  // Both are read right after the vCPUs' times, so that all values are from the same moment.
-  if (context.last_cpus) {
-    sample.last_cpus = vcpus_.last_cpus(counters.vcpus);
-  }
-  if (extent == Extent::kFull) {  // because the kernel has to sum up per-CPU counters
-    sample.beside_us = read_beside_us(counters.vcpus);
-  }
   sample.id = vm.id;
   sample.process = process_.identity;
   sample.vcpus = std::move(counters.vcpus);
+  sample.last_cpus = std::move(last_cpus);
+  sample.beside_us = beside_us;
   sample.cell_memory = cell_memory_.cells();
   return sample;
 }
