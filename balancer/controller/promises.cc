@@ -9,6 +9,7 @@
 #include "balancer/controller/starts.h"
 #include "balancer/controller/vm_policies.h"
 #include "balancer/core/new_vm.h"
+#include "balancer/core/what_if.h"
 #include "placement/exclusive_cores.h"
 
 namespace vmnuma::balancer {
@@ -86,10 +87,12 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
       continue;
     }
     const VmId& id = starting.description.id;
-    if (const VmState* running = find_vm(snapshot, id)) {
+    const VmState* running = find_vm(snapshot, id);
+    if (running != nullptr && starting.appeared) {
       place_at(snapshot, *running, homes);
       continue;
     }
+    remove_vm(snapshot, id);  // its previous run
     NewVm added;
     added.description = with_policies(now.settings, {starting.description}).front();
     added.load = now.ledger.start_load(id);
@@ -138,11 +141,11 @@ void Starts::forget_started(const Ledger& ledger, std::int64_t epoch) {
 std::vector<std::map<Bytes, Bytes>> Starts::promised_at_homes(const HostNow& now,
                                                               const Snapshot& with_starting) const {
   std::map<VmId, const VmDescription*> vms;
-  for (const StartingVm& starting : starting_.all()) {
-    vms[starting.description.id] = &starting.description;
-  }
   for (const auto& [id, vm] : now.ledger.vms()) {
     vms[id] = &vm.description;
+  }
+  for (const StartingVm& starting : starting_.all()) {
+    vms[starting.description.id] = &starting.description;
   }
   std::vector<std::map<Bytes, Bytes>> promised(with_starting.topology.nodes.size());
   for (const ClientState& client : with_starting.clients) {

@@ -10,6 +10,7 @@
 #include "balancer/controller/vm_policies.h"
 #include "balancer/core/entitlement.h"
 #include "balancer/core/new_vm.h"
+#include "balancer/core/what_if.h"
 #include "placement/arrangement.h"
 #include "placement/exclusive_cores.h"
 #include "placement/largest_vm.h"
@@ -268,6 +269,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
     return AnnouncedView{fmt::format("VM '{}' is expected", vm.name), {}, {}};
   }
   starting_.withdraw(vm.id);
+  remove_vm(now.snapshot, vm.id);  // its previous run
   const std::vector<NodeIndex> reserved = now.open_reservations_for(with_policy);
   Snapshot snapshot = with_starting_vms(now);
   VmDescription narrowed = with_policy;
@@ -425,6 +427,7 @@ Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request,
   StartingVm& vm = starting_.asking(request.vcpus, kMiB * request.memory_mib, now.snapshot.epoch);
   if (vm.homes.empty()) {  // otherwise it was admitted there
     VmDescription with_policy = with_policies(now.settings, {vm.description}).front();
+    remove_vm(now.snapshot, with_policy.id);  // its previous run
     const std::vector<NodeIndex> reserved = now.open_reservations_for(with_policy);
     find_start(now, vm, std::move(with_policy), reserved, with_starting_vms(now));
   }

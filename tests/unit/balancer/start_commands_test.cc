@@ -242,6 +242,32 @@ TEST_P(RefusedStartsTest, MemoryOfAVmThatHasJustEndedIsFree) {
   EXPECT_TRUE(ask(for_one_node(1, 1, 1)));  // it may be announced anew at once
 }
 
+TEST_P(RefusedStartsTest, AVmThatIsStartedAgainCountsOnceEvenIfItsEndIsNotKnownYet) {
+  host_.start(small_vm(1, "vm1", 1), /*memory_node=*/1, /*busy_pct=*/10);
+  host_.set_free(kMiB * 60);  // of which 51 are a reserve
+  measure();
+  ASSERT_EQ(host_.home(1), 1);
+  EXPECT_TRUE(ask(for_one_node(1, 2, kVmMib)));  // in place of its previous run, with one more vCPU
+  EXPECT_THAT(refusal(for_one_node(5, 1, kVmMib)), HasSubstr("64 MiB of memory"));
+  const auto view = std::get<balancer::HostView>(*ask(balancer::HostRequest{}));
+  EXPECT_EQ(view.nodes[1].promised_vcpus, 2);
+  EXPECT_EQ(view.nodes[1].promised_bytes, kVmMemory.value);
+  EXPECT_THAT(suggest(2).nodes, ElementsAre(NodeId{1}));
+}
+
+TEST_P(StartCommandsTest, AVmThatAsksAgainCountsOnceEvenIfItsEndIsNotKnownYet) {
+  host_.start(small_vm(1, "vm1", 2), /*memory_node=*/1, /*busy_pct=*/100);
+  host_.pin(1, node_cpus(1));
+  for (std::uint8_t number = 2; number <= 4; ++number) {
+    const std::int32_t home = number == 2 ? 0 : number - 1;
+    host_.start(small_vm(number, "vm" + std::to_string(number), 2), home, 50);
+    host_.pin(number, node_cpus(home));
+  }
+  measure();
+  announce(1, 2);
+  EXPECT_EQ(node(2), 1);  // nothing else runs there
+}
+
 TEST_P(StartCommandsTest, ARestrictedVmMayHaveTwoNodesWhereNoEmptyNodeWouldDo) {
   measure();
   AnnounceRequest request = for_one_node(5, 3, kVmMib);
