@@ -75,9 +75,9 @@ void Executor::cancel(const VmId& vm) {
   }
 }
 
-void Executor::recover(const std::vector<OpenAction>& open) {
+void Executor::recover(const std::vector<OpenAction>& open, Microseconds now) {
   for (const OpenAction& action : open) {
-    runs_.emplace_back(action, room_, now_);
+    runs_.emplace_back(action, room_, now);
   }
 }
 

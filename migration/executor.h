@@ -72,8 +72,9 @@ class Executor {
   /// Stops beginning orders and moving pages until resume(). Settling orders are completed.
   void pause() { paused_ = true; }
   void resume() { paused_ = false; }
-  /// Takes up the result of Journal::open_actions at the start, before the first submit.
-  void recover(const std::vector<OpenAction>& open);
+  /// Takes up the result of Journal::open_actions at the start, before the first submit. `now` is
+  /// monotonic.
+  void recover(const std::vector<OpenAction>& open, Microseconds now);
 
   /// Applies from the next call on.
   void set_limits(Limits limits);

@@ -62,7 +62,7 @@ void ExecutorWorker::try_to_recover() {
     return;
   }
   if (open && !open->empty()) {
-    executor_.recover(*open);
+    executor_.recover(*open, time_.now());
   }
   for (migration::Order& order : std::exchange(held_, {})) {
     executor_.submit(std::move(order));

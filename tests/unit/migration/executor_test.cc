@@ -203,6 +203,18 @@ TEST_F(ExecutorTest, AnOrderFromBeforeARestartIsFinishedWhateverTheJob) {
   expect_all_closed();
 }
 
+TEST_F(ExecutorTest, AnOrderFromBeforeARestartTakesAsLongAsItTakesAfterwards) {
+  const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
+  world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
+  run_until_moved(vm, 1, kMiB * 4);
+  world_.restart();
+  const Microseconds resumed_at = world_.now();
+  const ActionEvent end = finished(world_.run(), 7);
+  EXPECT_EQ(end.state, ActionState::kDone);
+  EXPECT_GT(end.took, Microseconds{});
+  EXPECT_LE(end.took, world_.now() - resumed_at);
+}
+
 TEST_F(ExecutorTest, AMoveWithoutRoomIsDroppedWithTheReason) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 32, true);
   world_.memory.set_used_by_others(NodeId{1}, kMiB * 240);

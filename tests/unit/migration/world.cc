@@ -202,7 +202,7 @@ void World::restart() {
   executor_ = std::make_unique<Executor>(*ports_, *ports_, *ports_, limits_);
   const auto open = journal.open_actions();
   ASSERT_TRUE(open);
-  executor_->recover(*open);
+  executor_->recover(*open, now_);
 }
 
 void World::set_limits(const Limits& limits) {

@@ -54,7 +54,7 @@ void SimDaemon::start(Microseconds now) {
   }
   // The simulated journal can always be read.
   if (const auto open = journal_.open_actions(); open && !open->empty()) {
-    running_->executor.recover(*open);
+    running_->executor.recover(*open, clock_.now);
     wake_executor();
   }
   (void)feed(balancer::LoadsForecast{loads_.forecasts(wall_now() / kMinuteS - 1)});
