@@ -45,8 +45,8 @@ MemoryLimits found_by_now(const MemoryOriginal& original, const MemoryLimits& no
 
 }  // namespace
 
-void MemorySteering::log_once(std::string notice, Steps& steps) {
-  if (logged_.insert(notice).second) {
+void MemorySteering::log_once(const VmId& vm, std::string notice, Steps& steps) {
+  if (logged_[vm].insert(notice).second) {
     steps.notices.push_back(std::move(notice));
   }
 }
@@ -83,6 +83,7 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
   if (sample.protection_inherited == false) {
     if (!wishes.empty()) {
       log_once(
+          VmId{},
           "cgroup v2 is mounted without memory_recursiveprot, so memory protection would not reach "
           "QEMU and is not set",
           steps);
@@ -94,7 +95,8 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
   }
   for (const MemoryWish& wish : wishes) {
     if (!wish.state.scope.ends_with(".scope")) {
-      log_once(fmt::format("VM '{}' is in cgroup '{}', which is not a systemd scope, so its memory "
+      log_once(wish.vm,
+               fmt::format("VM '{}' is in cgroup '{}', which is not a systemd scope, so its memory "
                            "is not protected",
                            wish.name, wish.state.scope),
                steps);
@@ -103,7 +105,8 @@ std::map<std::string, MemorySteering::Target> MemorySteering::targets_of(
     for (const std::string& path : slices_above(wish.state.scope)) {
       const auto slice = targets.find(path);
       if (slice == targets.end()) {
-        log_once(fmt::format("the memory limits of '{}' cannot be read, so VMs in it get no more "
+        log_once(VmId{},
+                 fmt::format("the memory limits of '{}' cannot be read, so VMs in it get no more "
                              "memory protection than it has itself",
                              path),
                  steps);
@@ -141,7 +144,8 @@ void MemorySteering::reach(const std::string& path, const Target& target, Steps&
   Asked& asked = asked_[path];
   const bool by_others = asked.carried_out && !asked.restores && target.now != original.ours;
   if (by_others && asked.repairs == kMostRepairs) {
-    log_once(fmt::format(
+    log_once(target.vm,
+             fmt::format(
                  "memory limits of '{}' were changed externally {} times, leaving them as they are",
                  unit_of(path), kMostRepairs + 1),
              steps);
@@ -227,9 +231,8 @@ MemorySteering::Steps MemorySteering::answered(const std::string& path,
   const auto asked = asked_.find(path);
   if (asked == asked_.end()) {
     if (!problem.empty()) {  // its VM has ended
-      log_once(
-          fmt::format("settings of '{}', which has ended, may remain: {}", unit_of(path), problem),
-          steps);
+      steps.notices.push_back(
+          fmt::format("settings of '{}', which has ended, may remain: {}", unit_of(path), problem));
     }
     return steps;
   }
@@ -269,6 +272,9 @@ MemorySteering::Steps MemorySteering::keep_only(const std::set<VmId>& running) {
   for (const std::string& path : ended) {
     forget_ended(path, steps);
   }
+  std::erase_if(logged_, [&](const auto& entry) {
+    return entry.first != VmId{} && !running.contains(entry.first);
+  });
   return steps;
 }
 

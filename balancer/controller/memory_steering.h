@@ -20,7 +20,8 @@
 ///     accepted after kMostRepairs repairs.
 ///  4. Settings no longer wished for go back to found, one by one, and settings that are no longer
 ///     ours stay. Nothing of ours is kept for a unit that is as it was found, or has ended.
-///  5. A failure is reported once, and retried after kRetryAfter epochs.
+///  5. A failure is reported once, and retried after kRetryAfter epochs. What was reported of a VM
+///     is forgotten when it ends.
 #pragma once
 
 #include <cstdint>
@@ -113,7 +114,8 @@ class MemorySteering {
                                                          const std::vector<MemoryWish>& wishes,
                                                          Steps& steps);
   [[nodiscard]] bool is_waiting(const std::string& path, std::int64_t read_in) const;
-  void log_once(std::string notice, Steps& steps);
+  /// `vm`: which it is about; zeros: a slice or the host.
+  void log_once(const VmId& vm, std::string notice, Steps& steps);
   void reach(const std::string& path, const Target& target, Steps& steps);
   void restore(const std::string& path, const Sample& sample, Steps& steps);
   void forget(const std::string& path, Steps& steps);
@@ -123,7 +125,7 @@ class MemorySteering {
   MemoryOriginals originals_;
   /// The state of each cgroup's last change, by path.
   std::map<std::string, Asked> asked_;
-  std::set<std::string> logged_;
+  std::map<VmId, std::set<std::string>> logged_;
   std::string problem_;
   std::int64_t sequence_ = 0;
 };

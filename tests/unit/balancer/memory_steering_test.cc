@@ -267,6 +267,24 @@ TEST_F(MemorySteeringTest, NothingIsKeptOfAVmThatHasEnded) {
               ElementsAre(HasSubstr("settings of 'vm1.scope', which has ended, may remain")));
 }
 
+TEST_F(MemorySteeringTest, WhatWasSaidOfAVmIsSaidAgainAfterItWasStartedAnew) {
+  std::vector<std::string> notices;
+  const auto insist = [&] {
+    for (int i = 0; i < 30; ++i) {
+      in_force_[scope_of(1)] = {};
+      const auto steps = epoch();
+      notices.insert(notices.end(), steps.notices.begin(), steps.notices.end());
+    }
+  };
+  insist();
+  EXPECT_THAT(notices, SizeIs(1));
+  const auto steps = steering_.keep_only({id_of(2)});
+  ASSERT_THAT(steps.changes, SizeIs(1));
+  (void)steering_.answered(steps.changes.front().path, "");
+  insist();
+  EXPECT_THAT(notices, SizeIs(2));
+}
+
 TEST_F(MemorySteeringTest, WhereProtectionIsNotInheritedNoneIsSet) {
   inherited_ = false;
   const auto steps = epoch();
