@@ -270,7 +270,7 @@ void Controller::handle(const ConfigChanged& event, Effects& effects) {
   apply_domains(state_, effects);
   record_regrouped(before, state_.ledger, state_.last.snapshot.epoch, state_.vms);
   if (begins_to_act) {
-    Homes(state_.ledger, state_.vms, effects).find_again();
+    Homes(state_.ledger, state_.vms, effects).find_again(state_.last.snapshot.epoch);
   }
   if (acted != (event.mode == Mode::kActive)) {
     effects.pause_transfers = acted || state_.health.is_paused();
@@ -302,7 +302,7 @@ void Controller::handle(const TopologyChanged& event, Effects& effects) {
                                              event.topology.nodes.size()));
   record_other_cpus(state_.ledger, state_.last.snapshot.epoch, state_.vms);
   if (had_only_home && !event.topology.only_home()) {
-    Homes(state_.ledger, state_.vms, effects).find_again();
+    Homes(state_.ledger, state_.vms, effects).find_again(state_.last.snapshot.epoch);
   }
 }
 

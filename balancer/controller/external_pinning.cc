@@ -14,9 +14,6 @@ namespace {
 
 using Kind = PinState::Kind;
 
-/// The number of epochs after our own last change in which pins as reported by libvirt are not
-/// trusted yet.
-constexpr std::int64_t kSettledAfter = 3;
 /// How often a VM is pinned again before external changes to its pins are accepted; old repairs do
 /// not count.
 constexpr std::int64_t kMostRepairs = 3;
@@ -231,9 +228,7 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
     managed.decay_repairs(rules.epoch);
     const bool moving = std::any_of(vm.clients.begin(), vm.clients.end(),
                                     [](const ClientRecord& client) { return client.moving; });
-    const bool settled =
-        !managed.settled_since || rules.epoch - *managed.settled_since >= kSettledAfter;
-    if (moving || managed.released || managed.confined || !settled) {
+    if (moving || managed.released || managed.confined || !managed.is_settled(rules.epoch)) {
       continue;
     }
     if (managed.recovered_in) {

@@ -148,11 +148,13 @@ void Homes::end_spills(const VmRecord& vm) {
   }
 }
 
-void Homes::find_again() {
+void Homes::find_again(std::int64_t epoch) {
   const PinReader reader(ledger_.topology());
   for (const auto& [id, vm] : ledger_.vms()) {
     const ManagedVm& managed = vms_.of(id);
-    if (managed.released) {
+    const bool moving = std::any_of(vm.clients.begin(), vm.clients.end(),
+                                    [](const ClientRecord& client) { return client.moving; });
+    if (moving || managed.released || !managed.is_settled(epoch)) {
       continue;
     }
     for (std::size_t index = 0; index < vm.clients.size(); ++index) {

@@ -40,8 +40,8 @@ class Homes {
   /// Gives up the VM's homes so that it is placed again, on the same nodes, with all its threads.
   void place_again(const VmRecord& vm, std::string because);
   /// Replaces assumed homes by those that the pins show. Homes are assumed while no VM is pinned,
-  /// or while only one node can be a home.
-  void find_again();
+  /// or while only one node can be a home. The homes of an order stay until its pins are known.
+  void find_again(std::int64_t epoch);
   /// Ends the spills of the VM's clients: they run at home only, and their current pins count as
   /// given.
   void end_spills(const VmRecord& vm);

@@ -41,6 +41,9 @@ struct Rest {
 
 /// An hour, with epochs of two seconds.
 inline constexpr std::int64_t kRepairsFade = 1800;
+/// The number of epochs after our own last change in which pins as reported by libvirt are not
+/// trusted yet.
+inline constexpr std::int64_t kSettledAfter = 3;
 
 /// A VM's set of memory nodes being widened back to what it was found with.
 struct Widening {
@@ -71,6 +74,10 @@ struct ManagedVm {
 
   [[nodiscard]] bool is_left_alone() const {
     return released || pinned_by_others || confined || recovered_in;
+  }
+  /// False right after its last order; while one is under way, ClientRecord::moving says so.
+  [[nodiscard]] bool is_settled(std::int64_t epoch) const {
+    return !settled_since || epoch - *settled_since >= kSettledAfter;
   }
   [[nodiscard]] bool rests_in(std::int64_t epoch) const {
     return rest && rest->until_epoch > epoch;

@@ -334,6 +334,36 @@ TEST(HomeControlTest, HomesAssumedInDryRunAreNotTakenForExternalPinsLater) {
   EXPECT_EQ(host.pins(1), node_cpus(host.home(1)));
 }
 
+TEST(HomeControlTest, PinsOfAnOrderFromBeforeADryRunAreNotTakenForExternalOnes) {
+  for (const bool ends_in_dry_run : {false, true}) {
+    HostStory host(4, Mode::kActive);
+    host.start(small_vm(1, "web1", 2), 1, 50);
+    (void)live_through(host, 12);
+    const std::int32_t before = host.home(1);
+    const std::int32_t after = (before + 1) % 4;
+    const Effects move = host.recorder().pass(
+        host.controller(), CommandReceived{1, balancer::MoveRequest{"web1", NodeId{after}, {}}});
+    ASSERT_THAT(move.orders, SizeIs(1));
+    balancer::ConfigChanged config;
+    config.mode = Mode::kDryRun;
+    (void)host.recorder().pass(host.controller(), config);
+    (void)live_through(host, 8);  // the order waits
+    if (ends_in_dry_run) {
+      (void)host.finish(move.orders.front(), migration::ActionState::kDone, "as ordered");
+    }
+    config.mode = Mode::kActive;
+    (void)host.recorder().pass(host.controller(), config);
+    EXPECT_EQ(host.home(1), after);
+    host.pin(1, node_cpus(after));
+    host.set_memory(1, after);
+    if (!ends_in_dry_run) {
+      (void)host.finish(move.orders.front(), migration::ActionState::kDone, "as ordered");
+    }
+    EXPECT_THAT(live_through(host, 8).log, Each(Not(HasSubstr("externally"))));
+    EXPECT_EQ(host.home(1), after);
+  }
+}
+
 // ---- pins of others ----
 
 TEST(HomeControlTest, AnAdministratorWhoRemovesPinsAgainAndAgainPrevails) {
