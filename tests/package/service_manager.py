@@ -12,8 +12,9 @@ import threading
 _SYSTEMCTL = """#!/bin/sh
 case $* in
   *is-system-running*) echo running ;;
-  *SupplementaryGroups*) echo SupplementaryGroups=www-data ;;
-  *daemon-reload* | *is-active* | *is-enabled* | *show* | *--version*) ;;
+  *MainPID*) cat /run/main-pid 2>/dev/null ;;
+  *is-enabled*) echo enabled ;;
+  *daemon-reload* | *is-active* | *show* | *--version*) ;;
   *) echo "systemctl $*" >>/run/events ;;
 esac
 """
