@@ -18,9 +18,9 @@ std::int32_t cores_asked(const Snapshot& snapshot, const ClientState& client, No
 
 }  // namespace
 
-std::int32_t cores_for(CpuPolicy policy, std::int32_t vcpus, const Node& node) {
+std::int32_t vcpus_per_core(CpuPolicy policy, const Node& node) {
   if (policy == CpuPolicy::kSpreadByPCPUs) {
-    return vcpus;
+    return 1;
   }
   std::map<std::int32_t, std::int32_t> threads;
   for (const Cpu& cpu : node.cpus) {
@@ -31,8 +31,12 @@ std::int32_t cores_for(CpuPolicy policy, std::int32_t vcpus, const Node& node) {
   for (const auto& [core, count] : threads) {
     least = least == 0 ? count : std::min(least, count);
   }
-  least = std::max(least, 1);
-  return (vcpus + least - 1) / least;
+  return std::max(least, 1);
+}
+
+std::int32_t cores_for(CpuPolicy policy, std::int32_t vcpus, const Node& node) {
+  const std::int32_t held = vcpus_per_core(policy, node);
+  return (vcpus + held - 1) / held;
 }
 
 std::int32_t exclusive_cores(const Arrangement& arrangement, ClientIndex client, NodeIndex node) {

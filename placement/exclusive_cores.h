@@ -24,6 +24,10 @@ namespace vmnuma {
 /// Cores of each node that are never given to one VM alone.
 inline constexpr std::int32_t kCoresForOthers = 1;
 
+/// Returns how many vCPUs of a VM that has cores for itself a core of this node holds: one for each
+/// thread, or one with kSpreadByPCPUs.
+[[nodiscard]] std::int32_t vcpus_per_core(CpuPolicy policy, const Node& node);
+
 /// Returns how many cores of this node that number of vCPUs takes for itself: as few whole ones as
 /// hold them, or one for each with kSpreadByPCPUs.
 [[nodiscard]] std::int32_t cores_for(CpuPolicy policy, std::int32_t vcpus, const Node& node);

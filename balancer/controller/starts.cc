@@ -128,17 +128,22 @@ std::int64_t reluctance(const Arrangement& now, NodeIndex node, const VmDescript
   return strategy == PlacementStrategy::kMostAllocated ? 1000 - share : share;
 }
 
-/// Cores that no other VM could use, as a resource. Nodes are assumed to be alike.
-NodeResource own_cores(const Arrangement& now, const VmDescription& vm, NodeIndex example) {
+/// Cores that no other VM could use, as a resource. A core that holds fewer vCPUs than those of
+/// another node counts as a part of one.
+NodeResource own_cores(const Arrangement& now, const VmDescription& vm) {
   const Topology& topology = now.snapshot().topology;
-  NodeResource cores{"cores of its own",
-                     cores_for(vm.policy.cpu_policy, static_cast<std::int32_t>(vm.vcpus.size()),
-                               topology.nodes[example]),
-                     {},
-                     {}};
+  const CpuPolicy policy = vm.policy.cpu_policy;
+  std::int64_t most = 1;
+  for (const Node& node : topology.nodes) {
+    most = std::max<std::int64_t>(most, vcpus_per_core(policy, node));
+  }
+  NodeResource cores{
+      "cores of its own", divided_up(static_cast<std::int64_t>(vm.vcpus.size()), most), {}, {}};
   for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
-    cores.available.push_back(free_cores(now, node, kNoClient));
-    cores.capacity.push_back(topology.nodes[node].core_count() - kCoresForOthers);
+    const std::int64_t held = vcpus_per_core(policy, topology.nodes[node]);
+    const std::int64_t all = topology.nodes[node].core_count() - kCoresForOthers;
+    cores.available.push_back(free_cores(now, node, kNoClient) * held / most);
+    cores.capacity.push_back(all * held / most);
   }
   return cores;
 }
@@ -392,7 +397,7 @@ VmAdmission Starts::admit(const HostNow& now, const VmDescription& vm, const Sna
   const Arrangement arrangement(snapshot, now.settings.options, Arrangement::Basis::kLoad);
   const auto complete = [&](AdmissionRequest& asked, const VmDescription& part) {
     if (part.policy.cpu_binding == CpuBinding::kExclusive && !asked.allowed.empty()) {
-      asked.resources.push_back(own_cores(arrangement, part, asked.allowed.front()));
+      asked.resources.push_back(own_cores(arrangement, part));
     }
     for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
       const bool is_reserved = std::find(reserved.begin(), reserved.end(), node) != reserved.end();

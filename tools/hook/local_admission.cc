@@ -109,28 +109,31 @@ void limit_cpus(const balancer::AdmissionState& known, const Host& host, NodeRes
   }
 }
 
+/// Returns how many vCPUs a core of the node holds. Its cores are assumed to be alike.
+std::int64_t held_by_core(CpuPolicy policy, const balancer::AdmissionState::Node& node) {
+  return policy == CpuPolicy::kSpreadByPCPUs
+             ? 1
+             : std::max(node.cpus / (node.cores + kCoresForOthers), 1);
+}
+
 /// Returns the cores that the VM asks for as its own, and the remaining cores; nothing if it asks
-/// for none.
+/// for none. A core that holds fewer vCPUs than those of another node counts as a part of one.
 std::optional<NodeResource> own_cores(const balancer::AdmissionState& known, const Host& host,
                                       const VmDescription& vm) {
   if (vm.policy.cpu_binding != CpuBinding::kExclusive || known.nodes.empty()) {
     return std::nullopt;
   }
-  NodeResource cores{"cores of its own", 0, {}, {}};
+  std::int64_t most = 1;
+  for (const balancer::AdmissionState::Node& node : known.nodes) {
+    most = std::max(most, held_by_core(vm.policy.cpu_policy, node));
+  }
+  NodeResource cores{
+      "cores of its own", divided_up(static_cast<std::int64_t>(vm.vcpus.size()), most), {}, {}};
   for (const Node& node : host.topology.nodes) {
     const auto* told = find_node(known, node.id);
-    cores.available.push_back(told == nullptr ? 0 : told->free_cores);
-    cores.capacity.push_back(told == nullptr ? 0 : told->cores);
-    if (told != nullptr && told->cores > 0 && cores.asked == 0) {
-      // All nodes are assumed to be alike.
-      Node example;
-      const std::int32_t all = told->cores + kCoresForOthers;
-      for (std::int32_t cpu = 0; cpu < told->cpus; ++cpu) {
-        example.cpus.push_back({CpuId{cpu}, cpu % all, 0});
-      }
-      cores.asked =
-          cores_for(vm.policy.cpu_policy, static_cast<std::int32_t>(vm.vcpus.size()), example);
-    }
+    const std::int64_t held = told == nullptr ? 0 : held_by_core(vm.policy.cpu_policy, *told);
+    cores.available.push_back(told == nullptr ? 0 : told->free_cores * held / most);
+    cores.capacity.push_back(told == nullptr ? 0 : told->cores * held / most);
   }
   return cores;
 }

@@ -302,6 +302,27 @@ TEST_F(CpuControlTest, AVmForWhichThereAreNoCoresIsNotAdmitted) {
             "node. Free were on node 0 0 of 2 cores; on node 1 0 of 2 cores");
 }
 
+TEST(CpuControlOfUnlikeNodesTest, AVmIsAdmittedWhereItsCoresHoldItsVcpus) {
+  // Node 0 has two cores of one thread, node 1 has two of two threads, node 2 has no CPUs.
+  HostStory host(4, Mode::kActive, [](balancer::ControllerSetup& setup) {
+    std::vector<Node>& nodes = setup.topology.nodes;
+    nodes[1].cpus.insert(nodes[1].cpus.end(), nodes[2].cpus.begin(), nodes[2].cpus.end());
+    nodes[2].cpus.clear();
+    for (std::size_t cpu = 0; cpu < 4; ++cpu) {
+      nodes[1].cpus[cpu].core = cpu < 2 ? 2 : 3;
+    }
+  });
+  (void)host.report_domains();
+  (void)host.epoch();
+  (void)host.epoch();
+  AnnounceRequest request = announcement(5, 2);
+  request.policy.push_back({"topology_policy", "single-numa-node"});
+  const auto answer =
+      host.controller().on(CommandReceived{7, std::move(request)}).replies.at(0).answer;
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(std::get<balancer::AnnouncedView>(*answer).message, "VM 'vm5' is admitted on nodes 1");
+}
+
 class DryCpuControlTest : public CpuControlTest {
  protected:
   DryCpuControlTest() : CpuControlTest({}, Mode::kDryRun) {}

@@ -364,6 +364,13 @@ TEST_F(HookRunTest, CoresThatBelongToAVmAreNotFreeWithoutTheDaemon) {
   EXPECT_THAT(reports_.back(), HasSubstr("needs 2. Free were on node 0 1 of 4 cores"));
   known(state, balancer::kAdmissionFreshFor_s + 1);
   EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
+  state.nodes[1].cores = 1;  // of two threads each; the other node's have one
+  known(state);
+  EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
+  std::swap(state.nodes[0], state.nodes[1]);
+  std::swap(state.nodes[0].id, state.nodes[1].id);
+  known(state);
+  EXPECT_EQ(run("prepare", xml, "/nonexistent"), kHookDone);
 }
 
 TEST_F(HookRunTest, AHostThatCannotBeReadRefusesNoVm) {

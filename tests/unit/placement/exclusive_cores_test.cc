@@ -24,6 +24,9 @@ TEST(ExclusiveCoresTest, FullCoresHoldAVcpuOnEachThread) {
   EXPECT_EQ(cores_for(CpuPolicy::kFullPCPUs, 5, node), 3);
   EXPECT_EQ(cores_for(CpuPolicy::kNone, 5, node), 3);
   EXPECT_EQ(cores_for(CpuPolicy::kSpreadByPCPUs, 5, node), 5);
+  EXPECT_EQ(vcpus_per_core(CpuPolicy::kFullPCPUs, node), 2);
+  EXPECT_EQ(vcpus_per_core(CpuPolicy::kSpreadByPCPUs, node), 1);
+  EXPECT_EQ(vcpus_per_core(CpuPolicy::kFullPCPUs, Node{}), 1);
 }
 
 TEST(ExclusiveCoresTest, ACoreWithAnOfflineThreadHoldsFewer) {
