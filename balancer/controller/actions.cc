@@ -71,7 +71,8 @@ UnderWay record_given_order(ControllerState& state, const Action& action,
   }
   for (const migration::VmChange& change : order.changes) {
     ManagedVm& managed = state.vms[change.vm];
-    record_change(managed.original ? *managed.original : managed.original.emplace(), change);
+    under_way.new_pins[change.vm] =
+        record_change(managed.original ? *managed.original : managed.original.emplace(), change);
     if (!change.pins.empty()) {
       under_way.cpu_subsets_before.emplace_back(change.vm, managed.cpu_subset);
       record_cpu_subset(action, *state.ledger.find(change.vm), state.ledger.topology(), pins,
@@ -144,6 +145,11 @@ void record_failure(ControllerState& state, const ActionEvent& event, const Unde
       continue;
     }
     ManagedVm& managed = state.vms[vm];
+    const auto pins = order.new_pins.find(vm);
+    if (event.state == migration::ActionState::kDropped && managed.original &&
+        pins != order.new_pins.end()) {
+      forget_pins(*managed.original, pins->second);
+    }
     if (order.restores && managed.released) {
       managed.released.reset();  // it is not as it was found, so it stays managed
       effects.released = state.vms.each(&ManagedVm::released);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "balancer/controller/cpu_pins.h"
+#include "balancer/controller/originals.h"
 #include "placement/model/ids.h"
 #include "placement/model/plan.h"
 
@@ -33,6 +34,7 @@ struct UnderWay {
   std::vector<std::pair<ClientId, NodeId>> homes_before = {};
   std::vector<std::pair<VmId, std::optional<VmCpus>>> cpu_subsets_before = {};
   std::vector<std::pair<ClientId, NodeId>> spills_before = {};
+  std::map<VmId, ThreadPins> new_pins = {};  ///< that no earlier order made
   bool pinned = false;
   bool restores = false;
 };

@@ -115,7 +115,8 @@ std::vector<NodeId> nodes_with_memory(const Topology& topology) {
   return nodes;
 }
 
-void record_change(Original& original, const VmChange& change) {
+ThreadPins record_change(Original& original, const VmChange& change) {
+  ThreadPins added;
   if (original.process != change.process) {
     original = {change.process, {}, {}};
   }
@@ -128,12 +129,22 @@ void record_change(Original& original, const VmChange& change) {
     }
     if (!is_ours(pins, pin.after)) {
       pins.ours.push_back(pin.after);
+      added.emplace_back(ThreadId{pin.thread, pin.number}, pin.after);
     }
   }
   const bool sets_nodes =
       change.memory_mode == MemoryMode::kMask || !change.memory.allowed_after.empty();
   if (sets_nodes && !change.memory.quotas.empty() && !original.memory_nodes) {
     original.memory_nodes = change.memory.allowed_before;
+  }
+  return added;
+}
+
+void forget_pins(Original& original, const ThreadPins& pins) {
+  for (const auto& [thread, cpus] : pins) {
+    if (const auto known = original.threads.find(thread); known != original.threads.end()) {
+      std::erase(known->second.ours, cpus);
+    }
   }
 }
 

@@ -11,7 +11,7 @@
 ///  1. Recording the same orders in the same order gives the same originals, however often the
 ///     daemon was restarted.
 ///  2. A pin that is not ours is left as it is, and a pin made externally between two orders is
-///     what was found.
+///     what was found. A dropped order makes no pins.
 ///  3. Restoring changes vCPUs first, then the emulator, then I/O threads.
 ///  4. A set of memory nodes is narrowed only together with moving the memory outside it, and not
 ///     at all if memory may not be moved.
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "migration/order.h"
@@ -48,8 +49,14 @@ struct Original {
 
 using Originals = std::map<VmId, Original>;
 
+/// Threads, and what each of them was to be pinned to.
+using ThreadPins = std::vector<std::pair<ThreadId, std::vector<CpuId>>>;
+
 /// Records what an order changes. If an earlier process of the VM is recorded, it is forgotten.
-void record_change(Original& original, const migration::VmChange& change);
+/// Returns the pins that no earlier order made.
+ThreadPins record_change(Original& original, const migration::VmChange& change);
+/// Forgets pins that were recorded but never made.
+void forget_pins(Original& original, const ThreadPins& pins);
 /// Does the same for all VMs of an order.
 void record_order(Originals& originals, const migration::Order& order);
 

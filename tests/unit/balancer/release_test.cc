@@ -59,6 +59,21 @@ TEST(ReleaseTest, AVmThatWasFoundFreeIsFreeAgain) {
   EXPECT_NE(host.home(2), -1);
 }
 
+TEST(ReleaseTest, APinThatADroppedOrderWouldHaveMadeIsTheAdministrators) {
+  for (const ActionState end : {ActionState::kDropped, ActionState::kDone}) {
+    HostStory host = two_placed();
+    (void)host.epoch();
+    const std::int32_t other = 1 - host.home(1);
+    const Effects move = give(host, balancer::MoveRequest{"web1", NodeId{other}, {}});
+    ASSERT_THAT(move.orders, SizeIs(1));
+    (void)host.finish(move.orders.front(), end, "it is as it is");
+    host.pin(1, node_cpus(other));
+    (void)host.report_domains();
+    const Effects effects = give(host, ReleaseRequest{"web1"});
+    EXPECT_THAT(effects.orders, SizeIs(end == ActionState::kDone ? 1 : 0));
+  }
+}
+
 TEST(ReleaseTest, AVmThatWasFoundPinnedIsPinnedThereAgain) {
   HostStory host(2, Mode::kActive);
   for (std::uint8_t number = 1; number <= 2; ++number) {
