@@ -39,6 +39,7 @@ struct Remembered {
   std::map<VmId, VmProcess> released;
   std::vector<Reservation> reservations;
   MemoryOriginals memory_originals;
+  TouchedUnits touched_units;  ///< kept up to date by service/memory_worker.h
 };
 
 /// The initial data of a controller.

@@ -48,6 +48,9 @@ struct MemoryOriginal {
 };
 /// By path.
 using MemoryOriginals = std::map<std::string, MemoryOriginal>;
+/// Units with changed memory limits, by name, and whether systemd kept such settings for them
+/// before.
+using TouchedUnits = std::map<std::string, bool>;
 
 /// Limits to set for a systemd unit.
 struct MemoryChange {

@@ -50,6 +50,16 @@ Result<void> MemoryWorker::keep(const std::optional<MemoryOriginals>& originals)
   return {};
 }
 
+std::optional<TouchedUnits> MemoryWorker::touched_units() const {
+  const std::lock_guard lock(mutex_);
+  return touched_;
+}
+
+void MemoryWorker::set_touched(TouchedUnits touched) {
+  const std::lock_guard lock(mutex_);
+  touched_ = std::move(touched);
+}
+
 /// Notes whether the unit has settings of another program before it gets the first of ours.
 Result<void> MemoryWorker::look_first(const std::string& unit) {
   if (touched_->contains(unit)) {
@@ -61,7 +71,7 @@ Result<void> MemoryWorker::look_first(const std::string& unit) {
   // In case of doubt, they are another program's.
   TouchedUnits touched = *touched_;
   touched[unit] = units_.has_memory_settings(unit).value_or(true);
-  return keep_touched_units(*history_, touched).map([&] { touched_ = std::move(touched); });
+  return keep_touched_units(*history_, touched).map([&] { set_touched(std::move(touched)); });
 }
 
 /// Removes our settings. Called after the unit has been restored, or has ended.
@@ -76,7 +86,9 @@ Result<void> MemoryWorker::clean_up(const std::string& unit) {
                      "its settings in systemd's folder for run time could not be removed");
     }
   }
-  touched_->erase(touched);
+  TouchedUnits others = *touched_;
+  others.erase(unit);
+  set_touched(std::move(others));
   return keep_touched_units(*history_, *touched_);
 }
 
@@ -101,7 +113,7 @@ void MemoryWorker::carry_out(const std::optional<MemoryOriginals>& originals,
     Result<TouchedUnits> touched =
         history_ == nullptr ? Result<TouchedUnits>() : remember_touched_units(*history_);
     if (touched) {
-      touched_ = std::move(*touched);
+      set_touched(std::move(*touched));
     } else {
       problem = std::move(touched).error().message;
     }

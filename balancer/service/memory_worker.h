@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ class MemoryWorker {
   /// Carries out everything submitted and ends the thread; false if that takes too long. To be
   /// called once, on another thread.
   [[nodiscard]] bool drain(Patience patience) { return worker_.drain(patience); }
+  /// The units with changed limits; nothing before the first change. Any thread.
+  [[nodiscard]] std::optional<TouchedUnits> touched_units() const;
 
  private:
   void carry_out(const std::optional<MemoryOriginals>& originals,
@@ -44,11 +47,13 @@ class MemoryWorker {
   [[nodiscard]] Result<void> look_first(const std::string& unit);
   [[nodiscard]] Result<void> carry_out(const MemoryChange& change);
   [[nodiscard]] Result<void> clean_up(const std::string& unit);
+  void set_touched(TouchedUnits touched);
 
   UnitControl& units_;
   stats::History* history_;
   OnAnswer on_answer_;
   std::optional<MemoryOriginals> unkept_;  ///< the newest, if not stored yet
+  mutable std::mutex mutex_;               ///< guards writes of `touched_` by the worker's thread
   std::optional<TouchedUnits> touched_;    ///< read at the first change
   Worker worker_;
 };

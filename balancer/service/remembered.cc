@@ -217,6 +217,7 @@ Remembered remember(stats::History& history) {
   remembered.released = read_released(kept_text(history, kReleased));
   remembered.reservations = read_reservations(kept_text(history, kReservations));
   remembered.memory_originals = read_memory_originals(kept_text(history, kMemoryOriginals));
+  remembered.touched_units = remember_touched_units(history).value_or(TouchedUnits{});
   return remembered;
 }
 
@@ -285,7 +286,8 @@ Result<void> keep_known(stats::History& history, const Remembered& known) {
   return keep_originals(history, known.originals)
       .and_then([&] { return keep_released(history, known.released); })
       .and_then([&] { return keep_reservations(history, known.reservations); })
-      .and_then([&] { return keep_memory_originals(history, known.memory_originals); });
+      .and_then([&] { return keep_memory_originals(history, known.memory_originals); })
+      .and_then([&] { return keep_touched_units(history, known.touched_units); });
 }
 
 }  // namespace vmnuma::balancer

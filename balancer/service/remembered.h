@@ -49,11 +49,8 @@ using Released = std::map<VmId, VmProcess>;
 /// Stores everything that a controller knew in a new history. Errors: as above.
 [[nodiscard]] Result<void> keep_known(stats::History& history, const Remembered& known);
 
-/// Units with changed memory limits, by name, and whether systemd kept such settings for them
-/// before.
-using TouchedUnits = std::map<std::string, bool>;
-/// Reads the units. Errors: the history's; these must not be treated as "none", or settings that we
-/// added would count as found.
+/// Reads the units with changed memory limits. Errors: the history's; these must not be treated as
+/// "none", or settings that we added would count as found.
 [[nodiscard]] Result<TouchedUnits> remember_touched_units(stats::History& history);
 /// Stores the units. Errors: as above.
 [[nodiscard]] Result<void> keep_touched_units(stats::History& history, const TouchedUnits& units);

@@ -108,7 +108,12 @@ const Settings& Service::settings() const {
 }
 
 std::optional<ControllerSetup> Service::to_resume() const {
-  return is_history_damaged() ? std::optional(controller_.now().to_resume()) : std::nullopt;
+  if (!is_history_damaged()) {
+    return std::nullopt;
+  }
+  ControllerSetup known = controller_.now().to_resume();
+  known.touched_units = memory_.touched_units().value_or(known.touched_units);
+  return known;
 }
 
 bool Service::is_history_damaged() const {

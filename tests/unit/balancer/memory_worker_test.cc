@@ -158,6 +158,17 @@ TEST_F(MemoryWorkerTest, TheOwnerOfSettingsIsKnownAfterARestart) {
             (balancer::TouchedUnits{{"machine.slice", false}}));
 }
 
+TEST_F(MemoryWorkerTest, TheOwnerOfSettingsIsKnownWhateverBecomesOfTheHistory) {
+  FakeUnits units(nullptr);
+  units.has_settings = {"a.scope"};
+  MemoryWorker worker(board_, units, history_.get(), [](const std::string&, const std::string&) {});
+  EXPECT_EQ(worker.touched_units(), std::nullopt);
+  worker.submit(originals_, changes_);
+  EXPECT_TRUE(worker.drain(kLong));
+  EXPECT_EQ(worker.touched_units(),
+            (balancer::TouchedUnits{{"a.scope", true}, {"machine.slice", false}}));
+}
+
 TEST_F(MemoryWorkerTest, SettingsThatCannotBeRemovedAreSaidAndTriedAgain) {
   FakeUnits units(nullptr);
   MemoryWorker worker(

@@ -175,6 +175,7 @@ TEST_F(RememberedTest, WhatAControllerKnewIsKeptInANewHistory) {
   known.reservations[0].name = "db";
   known.reservations[0].memory = {{NodeId{1}, {}, kGiB}};
   known.memory_originals["machine.slice"] = {};
+  known.touched_units = {{"machine.slice", false}, {"a.scope", true}};
   known.originals[vm_].process = kProcess;
   ASSERT_TRUE(balancer::keep_known(*history_, known));
   const Remembered kept = remember(*history_);
@@ -182,6 +183,7 @@ TEST_F(RememberedTest, WhatAControllerKnewIsKeptInANewHistory) {
   EXPECT_EQ(kept.released, known.released);
   EXPECT_EQ(kept.reservations, known.reservations);
   EXPECT_EQ(kept.memory_originals, known.memory_originals);
+  EXPECT_EQ(kept.touched_units, known.touched_units);
   EXPECT_EQ(kept.originals, known.originals);
 }
 
