@@ -71,7 +71,7 @@ UnderWay record_given_order(ControllerState& state, const Action& action,
   }
   for (const migration::VmChange& change : order.changes) {
     ManagedVm& managed = state.vms[change.vm];
-    under_way.new_pins[change.vm] =
+    under_way.first_changes[change.vm] =
         record_change(managed.original ? *managed.original : managed.original.emplace(), change);
     if (!change.pins.empty()) {
       under_way.cpu_subsets_before.emplace_back(change.vm, managed.cpu_subset);
@@ -145,10 +145,12 @@ void record_failure(ControllerState& state, const ActionEvent& event, const Unde
       continue;
     }
     ManagedVm& managed = state.vms[vm];
-    const auto pins = order.new_pins.find(vm);
-    if (event.state == migration::ActionState::kDropped && managed.original &&
-        pins != order.new_pins.end()) {
-      forget_pins(*managed.original, pins->second);
+    const auto first = order.first_changes.find(vm);
+    if (managed.original && first != order.first_changes.end()) {
+      forget_memory_nodes(*managed.original, first->second);  // which follow the pins
+      if (event.state == migration::ActionState::kDropped) {
+        forget_pins(*managed.original, first->second);
+      }
     }
     if (order.restores && managed.released) {
       managed.released.reset();  // it is not as it was found, so it stays managed

@@ -46,7 +46,7 @@ void OrdersUnderWay::vm_ended(const VmId& vm) {
                   [&vm](const Relocation& one) { return one.client.vm == vm; });
     std::erase_if(order.homes_before, is_of_client);
     std::erase_if(order.spills_before, is_of_client);
-    order.new_pins.erase(vm);
+    order.first_changes.erase(vm);
     std::erase_if(order.cpu_subsets_before, [&vm](const auto& entry) { return entry.first == vm; });
   }
 }

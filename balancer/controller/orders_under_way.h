@@ -34,7 +34,7 @@ struct UnderWay {
   std::vector<std::pair<ClientId, NodeId>> homes_before = {};
   std::vector<std::pair<VmId, std::optional<VmCpus>>> cpu_subsets_before = {};
   std::vector<std::pair<ClientId, NodeId>> spills_before = {};
-  std::map<VmId, ThreadPins> new_pins = {};  ///< that no earlier order made
+  std::map<VmId, FirstChanges> first_changes = {};
   bool pinned = false;
   bool restores = false;
 };

@@ -115,8 +115,8 @@ std::vector<NodeId> nodes_with_memory(const Topology& topology) {
   return nodes;
 }
 
-ThreadPins record_change(Original& original, const VmChange& change) {
-  ThreadPins added;
+FirstChanges record_change(Original& original, const VmChange& change) {
+  FirstChanges first;
   if (original.process != change.process) {
     original = {change.process, {}, {}};
   }
@@ -129,19 +129,26 @@ ThreadPins record_change(Original& original, const VmChange& change) {
     }
     if (!is_ours(pins, pin.after)) {
       pins.ours.push_back(pin.after);
-      added.emplace_back(ThreadId{pin.thread, pin.number}, pin.after);
+      first.pins.emplace_back(ThreadId{pin.thread, pin.number}, pin.after);
     }
   }
   const bool sets_nodes =
       change.memory_mode == MemoryMode::kMask || !change.memory.allowed_after.empty();
   if (sets_nodes && !change.memory.quotas.empty() && !original.memory_nodes) {
     original.memory_nodes = change.memory.allowed_before;
+    first.memory_nodes = true;
   }
-  return added;
+  return first;
 }
 
-void forget_pins(Original& original, const ThreadPins& pins) {
-  for (const auto& [thread, cpus] : pins) {
+void forget_memory_nodes(Original& original, const FirstChanges& changes) {
+  if (changes.memory_nodes) {
+    original.memory_nodes.reset();
+  }
+}
+
+void forget_pins(Original& original, const FirstChanges& changes) {
+  for (const auto& [thread, cpus] : changes.pins) {
     if (const auto known = original.threads.find(thread); known != original.threads.end()) {
       std::erase(known->second.ours, cpus);
     }

@@ -11,7 +11,7 @@
 ///  1. Recording the same orders in the same order gives the same originals, however often the
 ///     daemon was restarted.
 ///  2. A pin that is not ours is left as it is, and a pin made externally between two orders is
-///     what was found. A dropped order makes no pins.
+///     what was found. A dropped order changes nothing.
 ///  3. Restoring changes vCPUs first, then the emulator, then I/O threads.
 ///  4. A set of memory nodes is narrowed only together with moving the memory outside it, and not
 ///     at all if memory may not be moved.
@@ -49,14 +49,18 @@ struct Original {
 
 using Originals = std::map<VmId, Original>;
 
-/// Threads, and what each of them was to be pinned to.
-using ThreadPins = std::vector<std::pair<ThreadId, std::vector<CpuId>>>;
+/// What an order is the first to change.
+struct FirstChanges {
+  std::vector<std::pair<ThreadId, std::vector<CpuId>>> pins;  ///< what no order set a thread to
+  bool memory_nodes = false;
+};
 
 /// Records what an order changes. If an earlier process of the VM is recorded, it is forgotten.
-/// Returns the pins that no earlier order made.
-ThreadPins record_change(Original& original, const migration::VmChange& change);
+FirstChanges record_change(Original& original, const migration::VmChange& change);
 /// Forgets pins that were recorded but never made.
-void forget_pins(Original& original, const ThreadPins& pins);
+void forget_pins(Original& original, const FirstChanges& changes);
+/// Forgets a change of memory nodes that was recorded but never made.
+void forget_memory_nodes(Original& original, const FirstChanges& changes);
 /// Does the same for all VMs of an order.
 void record_order(Originals& originals, const migration::Order& order);
 

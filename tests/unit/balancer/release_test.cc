@@ -550,6 +550,34 @@ TEST(OriginalsTest, AMaskIsTakenBackToTheNodesThatWereFound) {
       ElementsAre(NodeId{0}, NodeId{1}));
 }
 
+TEST(OriginalsTest, WhatWasNeverChangedIsForgotten) {
+  migration::Order order = order_for(kProcess, {}, node_cpus(0));
+  order.changes[0].memory_mode = MemoryMode::kMask;
+  order.changes[0].memory.quotas = {{NodeId{0}, kVmMemory}};
+  Original original;
+  (void)record_change(original, order.changes[0]);
+  const Original before = original;
+  order = order_for(kProcess, node_cpus(0), node_cpus(1));
+  order.changes[0].memory_mode = MemoryMode::kMask;
+  order.changes[0].memory.quotas = {{NodeId{1}, kVmMemory}};
+  const balancer::FirstChanges changes = record_change(original, order.changes[0]);
+  EXPECT_NE(original, before);
+  forget_pins(original, changes);
+  forget_memory_nodes(original, changes);  // were changed before
+  EXPECT_EQ(original, before);
+}
+
+TEST(OriginalsTest, AMemoryModeThatNeverTookEffectIsForgotten) {
+  migration::Order order = order_for(kProcess, {}, node_cpus(0));
+  order.changes[0].memory_mode = MemoryMode::kMask;
+  order.changes[0].memory.quotas = {{NodeId{0}, kVmMemory}};
+  Original original;
+  const balancer::FirstChanges changes = record_change(original, order.changes[0]);
+  EXPECT_TRUE(original.memory_nodes);
+  forget_memory_nodes(original, changes);
+  EXPECT_FALSE(original.memory_nodes);
+}
+
 TEST(OriginalsTest, AWidenedSetIsTakenBackToWhatLibvirtWasAdvised) {
   migration::Order order = order_for(kProcess, {}, node_cpus(0));
   migration::VmChange& change = order.changes[0];
