@@ -70,19 +70,20 @@ void assume_homes(const Action& action, const Snapshot& snapshot, Homes& homes) 
 }
 
 /// Ends the release of VMs that have been started again: they are managed again.
-void end_releases(const Ledger& ledger, ManagedVms& vms, Effects& effects) {
-  if (!ledger.knows_domains()) {
+void end_releases(ControllerState& state, Effects& effects) {
+  if (!state.ledger.knows_domains()) {
     return;  // libvirt has not reported yet what runs
   }
-  for (const auto& [id, process] : vms.each(&ManagedVm::released)) {
-    const VmRecord* vm = ledger.find(id);
-    if (vm == nullptr || (vm->last && vm->last->process != process)) {
-      vms[id].released.reset();
+  const std::set<VmId> running = state.running_vms();
+  for (const auto& [id, process] : state.vms.each(&ManagedVm::released)) {
+    const VmRecord* vm = state.ledger.find(id);
+    if (!running.contains(id) || (vm != nullptr && vm->last && vm->last->process != process)) {
+      state.vms[id].released.reset();
       effects.released.emplace();
     }
   }
   if (effects.released) {
-    effects.released = vms.each(&ManagedVm::released);
+    effects.released = state.vms.each(&ManagedVm::released);
   }
 }
 
@@ -213,6 +214,7 @@ Result<Answer> Controller::answer(const Command& question) const {
 
 /// A VM that was restarted between two listings counts as having ended first.
 void Controller::handle(const DomainsChanged& event, Effects& effects) {
+  state_.unreadable = event.unreadable;
   std::vector<VmDescription> going_on = event.running;
   std::erase_if(going_on, [this](const VmDescription& vm) {
     const VmRecord* before = state_.ledger.find(vm.id);
@@ -234,14 +236,14 @@ void Controller::take_domains(std::vector<VmDescription> running, Effects& effec
   const ClientGroups before = client_groups(state_.ledger);
   apply_domains(state_, effects);
   record_regrouped(before, state_.ledger, state_.last.snapshot.epoch, state_.vms);
-  end_releases(state_.ledger, state_.vms, effects);
+  end_releases(state_, effects);
   for (const VmId& id : known) {
     if (state_.ledger.find(id) == nullptr) {
       state_.vms.forget(id);
       state_.orders.vm_ended(id);
     }
   }
-  state_.memory.forget_ended(state_.ledger, effects);
+  state_.memory.forget_ended(state_.running_vms(), effects);
   forget_stopped(state_, effects);
   Homes homes(state_.ledger, state_.vms, effects);
   for (const auto& [id, vm] : state_.ledger.vms()) {
@@ -414,7 +416,7 @@ void Controller::take_in(const SampleTaken& event, Effects& effects) {
   state_.reservations.keep_in(last.snapshot);
   state_.figures.stays.advance(last.snapshot);
   state_.figures.totals.advance(last.snapshot);
-  end_releases(state_.ledger, state_.vms, effects);
+  end_releases(state_, effects);
   const bool acts = state_.acts();
   // While libvirt is unavailable, the pins known are those that it reported last, perhaps before
   // the last order.

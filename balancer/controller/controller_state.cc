@@ -60,6 +60,14 @@ ControllerState::ControllerState(ControllerSetup start)
   vms.set_remembered_homes(std::exchange(setup.remembered_homes, {}));
 }
 
+std::set<VmId> ControllerState::running_vms() const {
+  std::set<VmId> running(unreadable.begin(), unreadable.end());
+  for (const auto& [id, vm] : ledger.vms()) {
+    running.insert(id);
+  }
+  return running;
+}
+
 void ControllerState::options_changed() {
   ledger.set_local_read_ns(read_time_of_counters(setup.measured_memory, setup));
   ledger.set_options(setup.options);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -91,6 +92,7 @@ struct ControllerState {
   ControllerSetup setup;  ///< except what the parts below have taken over from it
   Ledger ledger;
   std::vector<VmDescription> running;  ///< as libvirt reports them
+  std::vector<VmId> unreadable;        ///< run, too, but libvirt could not describe them yet
   ManagedVms vms;
   LastEpoch last;
   OrdersUnderWay orders;
@@ -106,6 +108,8 @@ struct ControllerState {
   [[nodiscard]] Mode mode() const { return health.mode(setup.mode); }
   [[nodiscard]] bool acts() const { return health.acts(setup.mode); }
   [[nodiscard]] bool is_epoch_measured() const { return last.snapshot.epoch > 0; }
+  /// The VMs that run, including those that could not be described yet.
+  [[nodiscard]] std::set<VmId> running_vms() const;
   /// Passes the options in `setup`, and the source of the price of remote memory, to the ledger. To
   /// be called when either has changed.
   void options_changed();

@@ -100,11 +100,7 @@ void MemoryControl::steer(const Settings& settings, const Ledger& ledger, const 
   take(steering_.steer(sample, wished), effects);
 }
 
-void MemoryControl::forget_ended(const Ledger& ledger, Effects& effects) {
-  std::set<VmId> running;
-  for (const auto& [id, vm] : ledger.vms()) {
-    running.insert(id);
-  }
+void MemoryControl::forget_ended(const std::set<VmId>& running, Effects& effects) {
   std::erase_if(not_reserved_, [&](const VmId& id) { return !running.contains(id); });
   take(steering_.keep_only(running), effects);
 }

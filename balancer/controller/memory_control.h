@@ -35,7 +35,8 @@ class MemoryControl {
   void steer(const Settings& settings, const Ledger& ledger, const ManagedVms& vms,
              const Guarantees& guarantees, Effects& effects);
   void answered(const MemoryLimitsSet& answer, Effects& effects);
-  void forget_ended(const Ledger& ledger, Effects& effects);
+  /// `running`: also those that could not be described yet.
+  void forget_ended(const std::set<VmId>& running, Effects& effects);
   void restore_all_limits(Effects& effects);
 
   [[nodiscard]] const HostMemory& host() const { return host_; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -295,8 +296,9 @@ void expire_reservations(ControllerState& state, Effects& effects) {
 }
 
 void forget_stopped(ControllerState& state, Effects& effects) {
+  const std::set<VmId> running = state.running_vms();
   const auto back = state.reservations.forget_stopped(
-      [&](const VmId& vm) { return state.ledger.find(vm) != nullptr; });
+      [&running](const VmId& vm) { return running.contains(vm); });
   if (!back) {
     return;
   }

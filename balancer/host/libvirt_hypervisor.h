@@ -24,6 +24,7 @@ class LibvirtHypervisor final : public Hypervisor {
   [[nodiscard]] Result<std::vector<VmDescription>> refresh() override {
     return inventory_.refresh();
   }
+  [[nodiscard]] std::vector<VmId> unreadable() const override { return inventory_.unreadable(); }
   [[nodiscard]] std::vector<std::string> take_notices() override {
     return inventory_.take_notices();
   }

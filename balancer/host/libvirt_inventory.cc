@@ -34,6 +34,11 @@ std::vector<std::string> LibvirtInventory::take_notices() {
   return std::exchange(notices_, {});
 }
 
+std::vector<VmId> LibvirtInventory::unreadable() const {
+  const std::lock_guard lock(mutex_);
+  return unreadable_;
+}
+
 Result<std::vector<VmDescription>> LibvirtInventory::refresh() {
   const std::lock_guard lock(mutex_);
   const std::set<std::string> known_problems = std::exchange(problems_, {});
@@ -47,6 +52,7 @@ Result<std::vector<VmDescription>> LibvirtInventory::refresh() {
       return tl::unexpected<Error>(std::move(listed).error());
     }
   }
+  unreadable_.clear();
   for (const VmId& vm : marks.domains) {
     auto description = read(vm);
     if (description) {
@@ -58,6 +64,9 @@ Result<std::vector<VmDescription>> LibvirtInventory::refresh() {
       return tl::unexpected<Error>(std::move(description).error());
     } else {
       dirty_->put_back({.all = false, .domains = {vm}});
+      if (!known_.contains(vm)) {
+        unreadable_.push_back(vm);
+      }
       const std::string problem =
           description.error().message +
           (known_.contains(vm) ? "; its last description is used" : "; it is not managed");

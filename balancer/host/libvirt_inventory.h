@@ -58,6 +58,9 @@ class LibvirtInventory final : public stats::DomainInventory {
   /// which libvirt raises no event, such as a plugged vCPU. Any thread, never blocks on libvirt.
   void mark_dirty(const VmId& vm);
 
+  /// Running domains that neither the last refresh() nor an earlier one could read. Any thread.
+  [[nodiscard]] std::vector<VmId> unreadable() const;
+
   /// Sentences about domains that could not be read; each is returned once for as long as the
   /// problem lasts. Any thread.
   [[nodiscard]] std::vector<std::string> take_notices();
@@ -75,6 +78,7 @@ class LibvirtInventory final : public stats::DomainInventory {
   std::shared_ptr<Connection> connection_;
   std::unique_ptr<DomainEvents> events_;
   std::map<VmId, VmDescription> known_;
+  std::vector<VmId> unreadable_;    ///< and not in `known_`
   std::set<std::string> problems_;  ///< of single domains, in the last refresh()
   std::vector<std::string> notices_;
 };

@@ -21,6 +21,8 @@ class Hypervisor {
   [[nodiscard]] virtual std::string name() const = 0;
   /// See stats::DomainInventory. One thread at a time.
   [[nodiscard]] virtual Result<std::vector<VmDescription>> refresh() = 0;
+  /// Returns the VMs that run but that no refresh() could describe yet. Same thread as refresh().
+  [[nodiscard]] virtual std::vector<VmId> unreadable() const { return {}; }
   /// Returns notices about what refresh() found, as sentences, each once. Same thread as refresh().
   [[nodiscard]] virtual std::vector<std::string> take_notices() = 0;
   /// Marks this VM to be read again by the next refresh(), and reports a change. Any thread, never

@@ -62,6 +62,15 @@ Result<std::vector<VmDescription>> Hypervisors::refresh() {
   return ascending;
 }
 
+std::vector<VmId> Hypervisors::unreadable() const {
+  std::vector<VmId> all;
+  for (const Member& member : members_) {
+    const std::vector<VmId> its = member.source.hypervisor->unreadable();
+    all.insert(all.end(), its.begin(), its.end());
+  }
+  return all;
+}
+
 std::vector<std::string> Hypervisors::take_notices() {
   std::vector<std::string> notices = std::exchange(notices_, {});
   for (const Member& member : members_) {

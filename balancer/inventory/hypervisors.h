@@ -37,6 +37,7 @@ class Hypervisors final : public Hypervisor, private migration::DomainControl {
 
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
+  [[nodiscard]] std::vector<VmId> unreadable() const override;
   [[nodiscard]] std::vector<std::string> take_notices() override;
   void mark_dirty(const VmId& vm) override;
   [[nodiscard]] migration::DomainControl& control() override { return *this; }

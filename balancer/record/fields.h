@@ -482,6 +482,7 @@ struct RecordFields {
 
   static void visit(auto& fields, MaybeConst<DomainsChanged> auto& value) {
     fields("running", value.running);
+    fields.added("unreadable", value.unreadable);
   }
   static void visit(auto& fields, MaybeConst<SampleTaken> auto& value) {
     fields("sample", value.sample);
@@ -859,6 +860,7 @@ struct RecordFields {
     fields("snapshot", value.last.snapshot);
     fields("plan", value.last.plan);
     fields("running", value.running);
+    fields.added("unreadable", value.unreadable);
     fields("under_way", value.orders.under_way_);
     fields("finished", value.orders.finished_);
     by_vm("rests", &ManagedVm::rest);

@@ -80,6 +80,8 @@ class Host {
   /// Returns all running VMs, with the nodes of their devices. Errors: those of
   /// stats::DomainInventory.
   [[nodiscard]] virtual Result<std::vector<VmDescription>> refresh() = 0;
+  /// Returns the VMs that run but that no refresh() could describe yet.
+  [[nodiscard]] virtual std::vector<VmId> unreadable() const { return {}; }
   /// Returns notices about what refresh() found, as sentences, each once.
   [[nodiscard]] virtual std::vector<std::string> take_notices() = 0;
   /// Makes an external change. Returns what was done, as a sentence. Errors: unsupported (this is a

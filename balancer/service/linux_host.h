@@ -45,6 +45,7 @@ class LinuxHost final : public Host {
   [[nodiscard]] std::vector<stats::HostLack> lacks() const override;
   [[nodiscard]] HostReading read(const stats::SampleRequest& request) override;
   [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
+  [[nodiscard]] std::vector<VmId> unreadable() const override { return hypervisor_->unreadable(); }
   [[nodiscard]] std::vector<std::string> take_notices() override {
     return hypervisor_->take_notices();
   }

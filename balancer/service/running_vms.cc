@@ -60,8 +60,10 @@ void RunningVms::refresh() {
     for (const std::string& notice : host_.take_notices()) {
       log_.say(Severity::kWarning, notice);
     }
-    boost::asio::post(service_,
-                      [this, running = std::move(running)]() mutable { take(std::move(running)); });
+    boost::asio::post(
+        service_, [this, running = std::move(running), unreadable = host_.unreadable()]() mutable {
+          take(std::move(running), std::move(unreadable));
+        });
   });
   is_refused_ = !refreshing_;
 }
@@ -78,7 +80,7 @@ bool RunningVms::post(std::string doing, std::function<void()> task) {
   return worker_.post(std::move(doing), std::move(task));
 }
 
-void RunningVms::take(Result<Vms> running) {
+void RunningVms::take(Result<Vms> running, std::vector<VmId> unreadable) {
   refreshing_ = false;
   has_failed_ = !running;
   Report told;
@@ -94,6 +96,7 @@ void RunningVms::take(Result<Vms> running) {
       told.started.push_back(vm->id);
     }
     running_ = std::move(*running);
+    unreadable_ = std::move(unreadable);
   }
   on_report_(told);
   if (std::exchange(refresh_again_, false) && !has_failed_) {

@@ -45,17 +45,20 @@ class RunningVms {
   /// another chance, and a lost event does no lasting harm.
   void retry_if_due(Backoff::Time now);
   [[nodiscard]] const std::vector<VmDescription>& now() const { return running_; }
+  /// VMs that run, too, but that could not be described yet.
+  [[nodiscard]] const std::vector<VmId>& unreadable() const { return unreadable_; }
   /// Queues other work for the thread that queries the host's hypervisors. See Worker::post().
   [[nodiscard]] bool post(std::string doing, std::function<void()> task);
 
  private:
-  void take(Result<std::vector<VmDescription>> running);
+  void take(Result<std::vector<VmDescription>> running, std::vector<VmId> unreadable);
 
   boost::asio::io_context& service_;
   Host& host_;
   EventLog& log_;
   OnReport on_report_;
   std::vector<VmDescription> running_;
+  std::vector<VmId> unreadable_;
   Backoff backoff_{std::chrono::seconds(2), std::chrono::seconds(30)};
   std::optional<Backoff::Time> asked_at_;  ///< absent before the first query
   bool has_failed_ = false;                ///< the last query failed

@@ -251,7 +251,7 @@ void Service::on_progress(std::vector<migration::ActionEvent> events,
 void Service::on_vms(const RunningVms::Report& told) {
   set_source("libvirt", told.problem);
   if (told.problem.empty()) {
-    feed(DomainsChanged{vms_.now()});
+    feed(DomainsChanged{vms_.now(), vms_.unreadable()});
     for (const VmId& vm : told.started) {
       ask_expected_load(vm);
     }

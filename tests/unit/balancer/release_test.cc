@@ -650,6 +650,20 @@ TEST(OriginalsTest, AllThreadsAreTakenBackInTheOrderOfPins) {
   EXPECT_EQ(change.pins[2].thread, PinChange::Thread::kIoThread);
 }
 
+TEST(ReleaseTest, AReleaseLastsWhileTheVmCannotBeReadAfterARestart) {
+  HostStory host(2, Mode::kActive, [](balancer::ControllerSetup& setup) {
+    setup.released = {{vm_id(1), {1001, 1}}};
+  });
+  EXPECT_FALSE(host.controller().on(balancer::DomainsChanged{{}, {vm_id(1)}}).released);
+  EXPECT_FALSE(host.epoch().released);
+  host.start(small_vm(1, "web1", 2), 0, 100);
+  EXPECT_FALSE(host.report_domains().released);
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    host.carry_out(host.epoch());
+  }
+  EXPECT_EQ(host.home(1), -1);
+}
+
 TEST(ReleaseTest, AReleaseLastsWhileLibvirtDoesNotAnswerAfterARestart) {
   HostStory host(2, Mode::kActive, [](balancer::ControllerSetup& setup) {
     setup.released = {{vm_id(1), {1001, 1}}};

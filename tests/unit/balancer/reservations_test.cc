@@ -309,6 +309,30 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   EXPECT_EQ(later.reservations->front().memory_left(), kMiB * (300 - 2 * kArrivingMib));
 }
 
+TEST_F(ReservingTest, AVmThatCannotBeReadWhenTheDaemonStartsTakesNoMoreLater) {
+  measure();
+  (void)done(request("web", 300, {NodeId{1}}));
+  VmDescription vm = small_vm(5, "vm5", 2);
+  vm.own_policy = {{"affinity_group", "web"}};
+  host_.start(vm, 1, 50);
+  const Effects effects = host_.report_domains();
+  ASSERT_TRUE(effects.reservations);
+
+  for (const bool is_told : {true, false}) {
+    HostStory next(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
+      setup.reservations = *effects.reservations;
+    });
+    balancer::DomainsChanged nothing_read;
+    if (is_told) {
+      nothing_read.unreadable = {vm.id};
+    }
+    EXPECT_EQ(next.recorder().pass(next.controller(), nothing_read).reservations.has_value(),
+              !is_told);
+    next.start(vm, 1, 50);
+    EXPECT_EQ(next.report_domains().reservations.has_value(), !is_told);
+  }
+}
+
 TEST_F(ReservingTest, WhatAVmTakesUpIsWhereItWasAdmitted) {
   measure();
   ReserveRequest wide = request("web", 600);

@@ -52,6 +52,7 @@ class ListingHost final : public balancer::Host {
     answers.pop_front();
     return next;
   }
+  [[nodiscard]] std::vector<VmId> unreadable() const override { return unread; }
   [[nodiscard]] std::vector<std::string> take_notices() override {
     return std::exchange(notices, {});
   }
@@ -70,6 +71,7 @@ class ListingHost final : public balancer::Host {
 
   // The worker's thread's while it is asked.
   std::deque<Listed> answers;
+  std::vector<VmId> unread;
   std::vector<std::string> notices;
   std::promise<void>* hold = nullptr;  ///< the next answer waits for it
   int asked = 0;
@@ -122,6 +124,18 @@ TEST_F(RunningVmsTest, TellsOfVmsThatStartedAndSaysWhichRunAndHaveEnded) {
   EXPECT_THAT(take().started, ElementsAre(vm("b").id));
   EXPECT_THAT(vms_.now(), SizeIs(1));
   EXPECT_THAT(said(), ElementsAre("VM 'a' runs", "VM 'a' has ended", "VM 'b' runs"));
+}
+
+TEST_F(RunningVmsTest, TellsOfVmsThatCannotBeReadAsOfTheLastAnswer) {
+  host_.unread = {vm("b").id};
+  host_.answers = {std::vector{vm("a")}, std::vector{vm("a"), vm("b")}};
+  vms_.refresh();
+  (void)take();
+  EXPECT_THAT(vms_.unreadable(), ElementsAre(vm("b").id));
+  host_.unread.clear();
+  vms_.refresh();
+  (void)take();
+  EXPECT_THAT(vms_.unreadable(), IsEmpty());
 }
 
 TEST_F(RunningVmsTest, AVmThatWasStartedAnewBetweenTwoAnswersHasEndedAndStarted) {

@@ -137,10 +137,12 @@ TEST_F(LibvirtInventoryTest, AVmThatCannotBeReadIsToldOnceAndHidesNoOther) {
                                      testing::ElementsAre(testing::AllOf(
                                          HasSubstr("'bad'"), HasSubstr("it is not managed"))),
                                      IsEmpty()));
+    EXPECT_THAT(inventory->unreadable(), testing::SizeIs(1));
   }
 
   ASSERT_EQ(virDomainDestroy(bad.get()), 0);
   ASSERT_TRUE(inventory->refresh().has_value());
+  EXPECT_THAT(inventory->unreadable(), IsEmpty());
   EXPECT_THAT(inventory->take_notices(), IsEmpty());
 }
 

@@ -28,12 +28,14 @@ class FakeHypervisor final : public Hypervisor {
   explicit FakeHypervisor(std::string name) : name_(std::move(name)) {}
   std::string name() const override { return name_; }
   Result<std::vector<VmDescription>> refresh() override { return domains.refresh(); }
+  std::vector<VmId> unreadable() const override { return unread; }
   std::vector<std::string> take_notices() override { return {name_ + " says so"}; }
   void mark_dirty(const VmId& marked) override { dirty.push_back(marked); }
   migration::DomainControl& control() override { return domains; }
 
   tests::FakeDomains domains{{CpuId{0}, CpuId{1}}, {NodeId{0}}};
   std::vector<VmId> dirty;
+  std::vector<VmId> unread;
 
  private:
   std::string name_;
@@ -75,6 +77,12 @@ TEST_F(HypervisorsTest, TheirVmsAreOneListThatAscends) {
   EXPECT_THAT(names(), ElementsAre("one", "two", "three"));
   EXPECT_EQ(both_->name(), "a and b");
   EXPECT_THAT(both_->take_notices(), ElementsAre("a says so", "b says so"));
+}
+
+TEST_F(HypervisorsTest, SayTogetherWhichVmsCannotBeRead) {
+  a_->unread = {vm(2, "two").id};
+  b_->unread = {vm(1, "one").id};
+  EXPECT_THAT(both_->unreadable(), ElementsAre(vm(2, "two").id, vm(1, "one").id));
 }
 
 TEST_F(HypervisorsTest, AVmThatBothListIsTheFirstOnes) {
