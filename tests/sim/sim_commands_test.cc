@@ -226,8 +226,8 @@ TEST(SimCommandsTest, ASearchWritesWhatItFindsAsScenariosThatCanBeRun) {
   std::ostringstream err;
   Surroundings surroundings{shown, err, false, [](std::chrono::milliseconds) { return true; }};
   const Effort little{.starts = 3, .steps = 0, .shrinks = 3};
-  (void)search_scenarios(std::get<SimSearchRequest>(invocation.command), little, invocation,
-                         surroundings);  // there may be violations
+  (void)search_scenarios(std::get<SimSearchRequest>(invocation.command), little,
+                         {invocation, surroundings});  // there may be violations
   EXPECT_EQ(err.str(), "");
   EXPECT_THAT(shown.str(), HasSubstr("4 climbs of 1 rounds"));
   const auto found = list_scenarios(out);

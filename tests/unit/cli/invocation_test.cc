@@ -205,12 +205,14 @@ TEST(InvocationTest, ReadsTheFiltersOfTheHistory) {
 TEST(InvocationTest, ReadsTheFiltersOfTheEvents) {
   const auto events = local<EventsRun>({"events", "--vm", "web1", "--level", "warning", "--since",
                                         "2h", "--limit", "7", "--follow"});
-  EXPECT_EQ(events.vm, "web1");
-  EXPECT_EQ(events.level, balancer::Severity::kWarning);
-  EXPECT_EQ(events.since_unix_s, kNow - 7200);
-  EXPECT_EQ(events.limit, 7);
+  balancer::EventsRequest request;
+  request.vm = "web1";
+  request.level = balancer::Severity::kWarning;
+  request.since_unix_s = kNow - 7200;
+  request.limit = 7;
+  EXPECT_EQ(events.request, request);
   EXPECT_TRUE(events.follow);
-  EXPECT_EQ(local<EventsRun>({"events"}).since_unix_s, std::nullopt);
+  EXPECT_EQ(local<EventsRun>({"events"}).request, balancer::EventsRequest{});
   EXPECT_EQ(complaint({"events", "--level", "warnin"}),
             "vmnuma: --level: there is no value 'warnin'; did you mean 'warning'?");
 }
@@ -308,9 +310,9 @@ TEST(InvocationTest, ReadsWhatIsSupposed) {
 TEST(InvocationTest, ReadsRecordingAndReplaying) {
   const auto record = local<RecordRun>({"record", "/f", "--epochs", "9", "--anonymize"});
   EXPECT_EQ(record.path, "/f");
-  EXPECT_EQ(record.epochs, 9);
-  EXPECT_TRUE(record.anonymize);
-  EXPECT_FALSE(local<RecordRun>({"record", "/f"}).epochs);
+  EXPECT_EQ(record.request.epochs, 9);
+  EXPECT_TRUE(record.request.anonymize);
+  EXPECT_FALSE(local<RecordRun>({"record", "/f"}).request.epochs);
   const auto replay =
       local<ReplayRun>({"replay", "/f", "--options", "Numa.X=1", "--options", "Numa.Y=-2"});
   EXPECT_EQ(replay.path, "/f");

@@ -55,7 +55,7 @@ class ProgressBarTest : public ::testing::Test {
 TEST_F(ProgressBarTest, IsGoneWhenTheWorkIsDone) {
   surroundings_.err_is_terminal = true;
   {
-    ProgressBar bar(surroundings_, invocation_, "work");
+    ProgressBar bar({invocation_, surroundings_}, "work");
     bar.show(1, 2, "");
     EXPECT_TRUE(bar.is_shown());
   }
@@ -65,7 +65,7 @@ TEST_F(ProgressBarTest, IsGoneWhenTheWorkIsDone) {
 
 TEST_F(ProgressBarTest, WritesALineThatHasNotChangedOnce) {
   surroundings_.err_is_terminal = true;
-  ProgressBar bar(surroundings_, invocation_, "work");
+  ProgressBar bar({invocation_, surroundings_}, "work");
   bar.show(500, 1000, "");
   const std::string once = err_.str();
   bar.show(501, 1000, "");
@@ -79,13 +79,13 @@ TEST_F(ProgressBarTest, WritesALineThatHasNotChangedOnce) {
 
 TEST_F(ProgressBarTest, SomethingThatWasNeverShownLeavesNoTrace) {
   surroundings_.err_is_terminal = true;
-  { ProgressBar bar(surroundings_, invocation_, "work"); }
+  { ProgressBar bar({invocation_, surroundings_}, "work"); }
   EXPECT_EQ(err_.str(), "");
 }
 
 TEST_F(ProgressBarTest, WritesNothingWhereNoUserLooks) {
   const auto written = [this] {
-    ProgressBar bar(surroundings_, invocation_, "work");
+    ProgressBar bar({invocation_, surroundings_}, "work");
     bar.show(1, 2, "");
     EXPECT_FALSE(bar.is_shown());
     return err_.str();
@@ -102,7 +102,7 @@ TEST_F(ProgressBarTest, WritesNothingWhereNoUserLooks) {
 TEST_F(ProgressBarTest, ColoursOnlyWhatIsDoneAndOnlyIfTheyAreWanted) {
   surroundings_.err_is_terminal = true;
   surroundings_.err_colours = true;
-  ProgressBar bar(surroundings_, invocation_, "work");
+  ProgressBar bar({invocation_, surroundings_}, "work");
   bar.show(1, 4, "");
   EXPECT_EQ(err_.str(), "\r\x1b[Kwork  [\x1b[32m#####\x1b[0m...............]   25 %");
   bar.show(0, 4, "");

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/vmnuma/export/follow_export.h"
-
 #include <algorithm>
 #include <atomic>
 #include <optional>

@@ -58,7 +58,7 @@ class ScriptedTerminal : public TopTerminal {
 
 class RunTopTest : public ::testing::Test {
  protected:
-  Result<void> run(std::vector<TopEvent> events) {
+  OrFailure<int> run(std::vector<TopEvent> events) {
     return run_top([this](const Command& command) { return answer(command); },
                    [&]() -> Result<std::unique_ptr<TopTerminal>> {
                      return std::make_unique<ScriptedTerminal>(std::move(events), seen_);
@@ -154,19 +154,20 @@ TEST_F(RunTopTest, LastFiguresStayWhenTheDaemonIsGone) {
 
 TEST_F(RunTopTest, NothingIsDrawnWithoutADaemon) {
   answers_ = 0;
-  const Result<void> shown = run({});
+  const OrFailure<int> shown = run({});
   ASSERT_FALSE(shown);
-  EXPECT_EQ(shown.error().message, "cannot connect");
+  EXPECT_EQ(shown.error().error.message, "cannot connect");
   EXPECT_TRUE(seen_.frames.empty());
 }
 
 TEST_F(RunTopTest, TerminalThatCannotBeOpenedIsTold) {
-  const Result<void> shown = run_top([this](const Command& command) { return answer(command); },
-                                     []() -> Result<std::unique_ptr<TopTerminal>> {
-                                       return failure(ErrorCode::kUnsupported, "no such terminal");
-                                     });
+  const OrFailure<int> shown =
+      run_top([this](const Command& command) { return answer(command); },
+              []() -> Result<std::unique_ptr<TopTerminal>> {
+                return failure(ErrorCode::kUnsupported, "no such terminal");
+              });
   ASSERT_FALSE(shown);
-  EXPECT_EQ(shown.error().message, "no such terminal");
+  EXPECT_EQ(shown.error().error.message, "no such terminal");
 }
 
 }  // namespace

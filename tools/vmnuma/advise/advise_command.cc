@@ -26,11 +26,9 @@
 #include "tools/vmnuma/advise/kept_definitions.h"
 #include "tools/vmnuma/advise/line_diff.h"
 #include "tools/vmnuma/advise/virsh.h"
-#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/arguments/what_if_arguments.h"
 #include "tools/vmnuma/commands/host_config.h"
-#include "tools/vmnuma/terminal/messages.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
@@ -45,25 +43,19 @@ tl::unexpected<Error> wrong(std::string message) {
 
 /// Makes a definition of a VM that contains nothing but its size.
 Result<std::string> new_vm(const AdviseRun& run) {
-  const auto memory = parse_memory(run.memory);
-  if (!memory) {
-    return failure(memory.error(), "--memory");
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto memory, parse_memory_of("--memory", run.memory));
   std::string backing;
   if (!run.hugepages.empty()) {
-    const auto page = parse_memory(run.hugepages);
-    if (!page) {
-      return failure(page.error(), "--hugepages");
-    }
+    VMNUMA_ASSIGN_OR_RETURN(const auto page, parse_memory_of("--hugepages", run.hugepages));
     backing = fmt::format(
         "  <memoryBacking>\n    <hugepages>\n      <page size='{}' unit='KiB'/>\n"
         "    </hugepages>\n  </memoryBacking>\n",
-        *page / kKiB.value);
+        page / kKiB.value);
   }
   return fmt::format(
       "<domain type='kvm'>\n  <name>guest</name>\n  <memory unit='KiB'>{}</memory>\n{}"
       "  <vcpu>{}</vcpu>\n  <os>\n    <type arch='x86_64'>hvm</type>\n  </os>\n</domain>\n",
-      *memory / kKiB.value, backing, *run.vcpus);
+      memory / kKiB.value, backing, *run.vcpus);
 }
 
 /// Reads the definition to advise on.
@@ -171,30 +163,23 @@ Result<AdvisedVm> advised(const AdviseRun& run, const balancer::Config& config, 
   const Bytes huge_page =
       files::read_parsed(root, "proc/meminfo", stats::parse_default_huge_page_size)
           .value_or(kUsualHugePage);
-  auto request = balancer::read_advice_request(xml, huge_page);
-  if (!request) {
-    return tl::unexpected(std::move(request).error());
-  }
-  VMNUMA_ASSIGN_OR_RETURN(auto policy, policy_of(run, config, request->vm));
-  request->vm.policy = std::move(policy);
+  VMNUMA_ASSIGN_OR_RETURN(auto request, balancer::read_advice_request(xml, huge_page));
+  VMNUMA_ASSIGN_OR_RETURN(request.vm.policy, policy_of(run, config, request.vm));
   if (run.host_paths.empty()) {
-    stats::read_device_nodes(root, {&request->vm, 1}, stats::HostDevices::kPatience);
+    stats::read_device_nodes(root, {&request.vm, 1}, stats::HostDevices::kPatience);
   }
-  VMNUMA_RETURN_IF_ERROR(read_pools(run, config, root, *request));
-  VMNUMA_ASSIGN_OR_RETURN(auto advice, advise(*request, host));
+  VMNUMA_RETURN_IF_ERROR(read_pools(run, config, root, request));
+  VMNUMA_ASSIGN_OR_RETURN(auto advice, advise(request, host));
   VMNUMA_ASSIGN_OR_RETURN(auto after, balancer::advised_xml(xml, advice));
-  AdvisedVm vm{request->vm.id, request->vm.name, std::move(advice), {},
+  AdvisedVm vm{request.vm.id,  request.vm.name, std::move(advice), {},
                std::move(xml), std::move(after)};
   vm.is_new = run.vcpus.has_value();
   if (vm.is_new) {  // the VM has no definition yet
-    auto as_advised = balancer::read_advice_request(vm.after, huge_page);
-    if (!as_advised) {
-      return tl::unexpected(std::move(as_advised).error());
-    }
-    as_advised->vm.policy = std::move(request->vm.policy);
+    VMNUMA_ASSIGN_OR_RETURN(auto as_advised, balancer::read_advice_request(vm.after, huge_page));
+    as_advised.vm.policy = std::move(request.vm.policy);
     request = std::move(as_advised);
   }
-  vm.warnings = warnings_about(request->vm, host);
+  vm.warnings = warnings_about(request.vm, host);
   return vm;
 }
 
@@ -220,31 +205,27 @@ std::string text_in(AdviseFormat format, const AdvisedVm& vm) {
 
 }  // namespace
 
-int AdviseRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  if (invocation.sim && host_paths.empty()) {
-    return fail(invocation, surroundings,
-                {ErrorCode::kInvalidArgument, 0,
-                 "advice is for this host, not for the simulated one; omit --sim"},
-                kExitUsage);
+OrFailure<int> AdviseRun::run(const Context& context) const {
+  if (context.invocation.sim && host_paths.empty()) {
+    return wrong_usage("advice is for this host, not for the simulated one; omit --sim");
   }
   if (undo && host_paths.empty() && xml_path.empty() && !vcpus) {
-    return vm.empty() ? list_undo(*this, invocation, surroundings)
-                      : undo_advice(*this, invocation, surroundings);
+    return vm.empty() ? list_undo(*this, context) : undo_advice(*this, context);
   }
   const auto result = definition(*this).and_then([&](std::string xml) {
-    return read_host_config(root, invocation, surroundings)
-        .and_then(
-            [&](const balancer::Config& config) { return advised(*this, config, std::move(xml)); });
+    return read_host_config(root, context).and_then([&](const balancer::Config& config) {
+      return advised(*this, config, std::move(xml));
+    });
   });
   if (!result) {
-    return fail(invocation, surroundings, result.error(),
-                result.error().code == ErrorCode::kInvalidArgument ? kExitUsage : kExitRefused);
+    return tl::unexpected(Failure(result.error(), result.error().code == ErrorCode::kInvalidArgument
+                                                      ? kExitUsage
+                                                      : kExitRefused));
   }
   if (apply) {
-    return apply_advice(*this, *result, invocation, surroundings);
+    return apply_advice(*this, *result, context);
   }
-  return print(invocation, surroundings,
-               invocation.json ? advice_json(*result) : text_in(format, *result));
+  return context.print(context.invocation.json ? advice_json(*result) : text_in(format, *result));
 }
 
 }  // namespace vmnuma::tools

@@ -2,7 +2,6 @@
 #include "tools/vmnuma/advise/apply.h"
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,14 +10,12 @@
 #include "balancer/host/advise_xml.h"
 #include "placement/model/text.h"
 #include "stats/files/file.h"
-#include "stats/formats/fields.h"
 #include "stats/text/json.h"
 #include "stats/text/shell_word.h"
 #include "tools/vmnuma/advise/kept_definitions.h"
 #include "tools/vmnuma/advise/line_diff.h"
 #include "tools/vmnuma/advise/virsh.h"
-#include "tools/vmnuma/terminal/confirm.h"
-#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -26,37 +23,22 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Makes a diff printable, line by line: it is for humans, not for patch(1).
-std::string printable_lines(std::string_view diff) {
-  std::string lines;
-  while (const auto line = stats::take_line(diff)) {
-    lines += printable(*line) + "\n";
+/// Shows what would change and asks for confirmation. Failure: it was not given.
+OrFailure<void> confirm(const AdviseRun& run, const std::string& name, const std::string& before,
+                        const std::string& after, const Context& context) {
+  // Printable, because the diff is for humans, not for patch(1).
+  const std::string diff =
+      printable_lines(line_diff(without_passwords(before), without_passwords(after),
+                                name + " as it is", name + " as it would be"));
+  if (!context.may_do(diff, fmt::format("Define '{}' like this, from its next start on?", name),
+                      run.yes)) {
+    return failure(ErrorCode::kUnavailable, "not confirmed, so nothing was changed");
   }
-  return lines;
+  return {};
 }
 
-/// Shows what would change and asks for confirmation; returns whether it was given.
-bool may_define(const AdviseRun& run, const std::string& name, const std::string& before,
-                const std::string& after, const Invocation& invocation,
-                Surroundings& surroundings) {
-  std::ostream& out = invocation.json ? surroundings.err : surroundings.out;
-  out << printable_lines(line_diff(without_passwords(before), without_passwords(after),
-                                   name + " as it is", name + " as it would be"))
-      << std::flush;
-  return run.yes ||
-         is_confirmed(fmt::format("Define '{}' like this, from its next start on?", name),
-                      surroundings);
-}
-
-int done(const Invocation& invocation, Surroundings& surroundings, const std::string& message) {
-  const nlohmann::ordered_json json = {{"message", message}};
-  return print(invocation, surroundings,
-               (invocation.json ? text::json_text(json) : printable(message)) + "\n");
-}
-
-int not_done(const Invocation& invocation, Surroundings& surroundings) {
-  return fail(invocation, surroundings,
-              {ErrorCode::kUnavailable, 0, "not confirmed, so nothing was changed"}, kExitRefused);
+int done(const Context& context, const std::string& message) {
+  return context.print({{"message", message}}, printable(message) + "\n");
 }
 
 }  // namespace
@@ -75,66 +57,41 @@ std::string without_passwords(std::string xml) {
   return xml;
 }
 
-int apply_advice(const AdviseRun& run, const AdvisedVm& vm, const Invocation& invocation,
-                 Surroundings& surroundings) {
+OrFailure<int> apply_advice(const AdviseRun& run, const AdvisedVm& vm, const Context& context) {
   if (vm.before == vm.after) {
-    return done(invocation, surroundings,
+    return done(context,
                 fmt::format("{} is defined as advised already, nothing was changed", vm.name));
   }
-  if (!may_define(run, vm.name, vm.before, vm.after, invocation, surroundings)) {
-    return not_done(invocation, surroundings);
+  VMNUMA_RETURN_IF_ERROR(confirm(run, vm.name, vm.before, vm.after, context));
+  VMNUMA_ASSIGN_OR_RETURN(const auto kept, keep_definition(run.definitions_path, vm.id, vm.before));
+  if (auto defined = Virsh(run.uri).define(vm.after); !defined) {
+    (void)forget_definition(kept);  // it equals the current definition, so there is nothing to undo
+    return tl::unexpected(std::move(defined).error());
   }
-  const auto kept = keep_definition(run.definitions_path, vm.id, vm.before);
-  if (!kept) {
-    return fail(invocation, surroundings, kept.error(), kExitRefused);
-  }
-  if (const auto defined = Virsh(run.uri).define(vm.after); !defined) {
-    (void)forget_definition(
-        *kept);  // it equals the current definition, so there is nothing to undo
-    return fail(invocation, surroundings, defined.error(), kExitRefused);
-  }
-  return done(invocation, surroundings,
+  return done(context,
               fmt::format("{} has the advised definition from its next start on; 'vmnuma advise "
                           "--undo {}' restores the earlier one",
                           vm.name, text::shell_word(vm.name)));
 }
 
-int undo_advice(const AdviseRun& run, const Invocation& invocation, Surroundings& surroundings) {
+OrFailure<int> undo_advice(const AdviseRun& run, const Context& context) {
   const Virsh virsh(run.uri);
-  const auto now = virsh.definition(run.vm, /*with_passwords=*/true);
-  if (!now) {
-    return fail(invocation, surroundings, now.error(), kExitRefused);
-  }
-  const auto described = balancer::read_advice_request(*now, kMiB);
-  if (!described) {
-    return fail(invocation, surroundings, described.error(), kExitRefused);
-  }
-  const auto kept = newest_definition(run.definitions_path, described->vm.id);
-  if (!kept) {
-    return fail(invocation, surroundings, kept.error(), kExitRefused);
-  }
-  const std::string& name = described->vm.name;
-  if (!may_define(run, name, *now, kept->xml, invocation, surroundings)) {
-    return not_done(invocation, surroundings);
-  }
-  if (const auto defined = virsh.define(kept->xml); !defined) {
-    return fail(invocation, surroundings, defined.error(), kExitRefused);
-  }
-  if (const auto forgotten = forget_definition(kept->path); !forgotten) {
-    return fail(invocation, surroundings, forgotten.error(), kExitRefused);
-  }
-  return done(invocation, surroundings,
-              fmt::format("{} has its earlier definition from its next start on", name));
+  VMNUMA_ASSIGN_OR_RETURN(const auto now, virsh.definition(run.vm, /*with_passwords=*/true));
+  VMNUMA_ASSIGN_OR_RETURN(const auto described, balancer::read_advice_request(now, kMiB));
+  VMNUMA_ASSIGN_OR_RETURN(const auto kept,
+                          newest_definition(run.definitions_path, described.vm.id));
+  const std::string& name = described.vm.name;
+  VMNUMA_RETURN_IF_ERROR(confirm(run, name, now, kept.xml, context));
+  VMNUMA_RETURN_IF_ERROR(virsh.define(kept.xml));
+  VMNUMA_RETURN_IF_ERROR(forget_definition(kept.path));
+  return done(context, fmt::format("{} has its earlier definition from its next start on", name));
 }
 
-int list_undo(const AdviseRun& run, const Invocation& invocation, Surroundings& surroundings) {
-  const auto kept = kept_definitions(run.definitions_path);
-  if (!kept) {
-    return fail(invocation, surroundings, kept.error(), kExitRefused);
-  }
+OrFailure<int> list_undo(const AdviseRun& run, const Context& context) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto kept, kept_definitions(run.definitions_path));
   Table table({{"VM"}, {"UUID"}, {"kept"}, {"file"}});
   nlohmann::ordered_json json = {{"kept", nlohmann::ordered_json::array()}};
-  for (const KeptFile& file : *kept) {
+  for (const KeptFile& file : kept) {
     const std::string uuid = to_text(file.vm);
     const std::string name = files::read_file(file.path, kMostXml)
                                  .and_then([](const std::string& xml) {
@@ -146,13 +103,9 @@ int list_undo(const AdviseRun& run, const Invocation& invocation, Surroundings& 
     json["kept"].push_back(
         {{"vm", name}, {"uuid", uuid}, {"kept_unix_s", file.kept_unix_s}, {"file", file.path}});
   }
-  if (invocation.json) {
-    return print(invocation, surroundings, text::json_text(json) + "\n");
-  }
-  return print(invocation, surroundings,
-               table.empty()
-                   ? fmt::format("no earlier definition is kept in '{}'\n", run.definitions_path)
-                   : table.text());
+  return context.print(json, table.empty() ? fmt::format("no earlier definition is kept in '{}'\n",
+                                                         run.definitions_path)
+                                           : table.text());
 }
 
 }  // namespace vmnuma::tools

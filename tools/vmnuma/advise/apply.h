@@ -9,23 +9,19 @@
 #pragma once
 
 #include "tools/vmnuma/advise/advice_text.h"
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
-/// Redefines `vm`, read with passwords, as advised. Returns the exit code: kExitRefused also if the
-/// user declines.
-[[nodiscard]] int apply_advice(const AdviseRun& run, const AdvisedVm& vm,
-                               const Invocation& invocation, Surroundings& surroundings);
+/// Redefines `vm`, read with passwords, as advised. Fails also if the user declines.
+[[nodiscard]] OrFailure<int> apply_advice(const AdviseRun& run, const AdvisedVm& vm,
+                                          const Context& context);
 
 /// Restores the definition from before the last apply_advice() that was not undone.
-[[nodiscard]] int undo_advice(const AdviseRun& run, const Invocation& invocation,
-                              Surroundings& surroundings);
+[[nodiscard]] OrFailure<int> undo_advice(const AdviseRun& run, const Context& context);
 
 /// Lists what undo_advice() could restore, for all VMs.
-[[nodiscard]] int list_undo(const AdviseRun& run, const Invocation& invocation,
-                            Surroundings& surroundings);
+[[nodiscard]] OrFailure<int> list_undo(const AdviseRun& run, const Context& context);
 
 /// Returns the XML without the passwords in it (attributes `passwd` of graphics).
 [[nodiscard]] std::string without_passwords(std::string xml);

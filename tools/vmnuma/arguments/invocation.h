@@ -9,19 +9,12 @@
 
 #include "balancer/protocol/request.h"
 #include "placement/base/result.h"
+#include "tools/vmnuma/arguments/failure.h"
 #include "tools/vmnuma/arguments/local_commands.h"
 #include "tools/vmnuma/arguments/report_shape.h"
 #include "tools/vmnuma/text/list_format.h"
 
 namespace vmnuma::tools {
-
-/// Exit codes.
-inline constexpr int kExitOk = 0;
-inline constexpr int kExitRefused = 1;      ///< the daemon refused, and gave the reason
-inline constexpr int kExitUsage = 2;        ///< the command line is wrong
-inline constexpr int kExitUnreachable = 3;  ///< there is no daemon, or its answer is invalid
-inline constexpr int kExitWarning = 4;      ///< `doctor`: its worst finding is a warning
-inline constexpr int kExitBroken = 5;       ///< `doctor`: its worst finding is an error
 
 /// A command of the daemon, or one that the program carries out itself.
 using AnyCommand = WithLocalCommands<std::variant, balancer::Command, OptimalRun, OverviewRun>;

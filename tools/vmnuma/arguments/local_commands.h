@@ -2,9 +2,9 @@
 /// The commands that the program carries out itself, even if they query the daemon.
 ///
 /// Everything that the command line knows about a command is in its struct: its group, name and
-/// help (`kName`), its options with the members that they fill (`describe`), and `run`, which
-/// returns the exit code and is in the command's own file. Every struct that is listed in
-/// LocalCommands is a command.
+/// help (`kName`), its options with the members that they fill (`describe`), and `run`, which is in
+/// the command's own file. It prints what was asked for and returns the exit code, or returns why
+/// the command failed. Every struct that is listed in LocalCommands is a command.
 ///
 /// A command with exit codes of its own describes them in `kExitStatus`.
 ///
@@ -25,12 +25,12 @@
 #include <variant>
 #include <vector>
 
-#include "balancer/model/severity.h"
+#include "balancer/protocol/request.h"
+#include "tools/vmnuma/arguments/failure.h"
 
 namespace vmnuma::tools {
 
-struct Invocation;
-struct Surroundings;
+struct Context;
 
 /// A parent command.
 struct CommandGroup {
@@ -59,7 +59,7 @@ struct OptimalRun {
     line.number("--gap", gap, {0, 1000}, "Stop this close to the optimum, in 1/1000 of demand");
     line.number("--memory-mib", memory_mib, {64, 1'048'576}, "Memory limit of the search, in MiB");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct RepackRun {
@@ -74,7 +74,7 @@ struct RepackRun {
                 "Smallest gain worth moving for, in 1/1000 of demand");
     line.number("--at-most", at_most, {1, 1'000'000}, "Move at most N clients");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct MakeRoomRun {
@@ -106,7 +106,7 @@ struct MakeRoomRun {
     line.number("--memory-mib", memory_mib, {64, 1'048'576}, "Memory limit of the search, in MiB");
     line.text("--root", root, "DIR", "Read the host's files below DIR");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct ForecastShowRun {
@@ -119,7 +119,7 @@ struct ForecastShowRun {
     line.argument("VM", vm, "Name or UUID of the VM");
     line.text("--history", history_path, "FILE", "History file (default: the daemon's)");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct ForecastTrainRun {
@@ -132,7 +132,7 @@ struct ForecastTrainRun {
     line.text("--history", history_path, "FILE", "History file (default: the daemon's)");
     line.text("--model", model_path, "FILE", "File to write (default: beside the history)");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 /// Sort order of `list`: by name, or the worst or largest first.
@@ -148,34 +148,32 @@ struct ListRun {
     line.listing();
     line.watch("Repeat every epoch, or every SECONDS");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct EventsRun {
   static constexpr CommandName kName{{}, "events", "What happened, one line per event"};
-  std::string vm;  ///< name; empty: all VMs
-  balancer::Severity level = balancer::Severity::kInfo;
-  std::optional<std::int64_t> since_unix_s;
-  std::int64_t limit = 50;
+  balancer::EventsRequest request;
   bool follow = false;
   std::int64_t follow_seconds = 0;  ///< how often the daemon is asked; 0: every epoch
   static constexpr auto kLevels = names(balancer::Severity{});
   template <class Line>
   void describe(Line& line) {
-    line.text("--vm", vm, "VM", "Only events about the VM of this name");
-    line.usually("--level", level, kLevels, "Lowest level to show");
-    line.since("--since", since_unix_s, "Only since WHEN: an age such as 2h or 7d, or a time");
-    line.number("--limit", limit, {1, 1000}, "Show at most the N newest");
+    line.text("--vm", request.vm, "VM", "Only events about the VM of this name");
+    line.usually("--level", request.level, kLevels, "Lowest level to show");
+    line.since("--since", request.since_unix_s,
+               "Only since WHEN: an age such as 2h or 7d, or a time");
+    line.number("--limit", request.limit, {1, 1000}, "Show at most the N newest");
     line.period("--follow", follow, follow_seconds,
                 "Keep going; look every epoch, or every SECONDS");
     line.listing();
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 /// `vmnuma` without a command.
 struct OverviewRun {
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 /// Output of `advise`, unless JSON.
@@ -218,7 +216,7 @@ struct AdviseRun {
     line.text("--connect", uri, "URI", "libvirt connection");
     line.text("--root", root, "DIR", "Read the host's files below DIR");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct DoctorRun {
@@ -230,7 +228,7 @@ struct DoctorRun {
     line.text("--root", root, "DIR", "Read the host's files below DIR");
     line.listing();
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct ConfigShowRun {
@@ -242,7 +240,7 @@ struct ConfigShowRun {
     line.text("--config", path, "FILE", "Show what this file sets, not the daemon's configuration");
     line.listing();
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct ConfigCheckRun {
@@ -254,7 +252,7 @@ struct ConfigCheckRun {
   void describe(Line& line) {
     line.text("--config", path, "FILE", "File to check (default: the daemon's)");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct ReportRun {
@@ -270,7 +268,7 @@ struct ReportRun {
                "Only since WHEN: an age such as 2h or 7d, or a time");
     line.text("--history", history_path, "FILE", "History file (default: the daemon's)");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 /// Output of `export`.
@@ -294,22 +292,21 @@ struct ExportRun {
     line.period("--follow", follow, follow_seconds,
                 "Print every change; look every epoch, or every SECONDS");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct RecordRun {
   static constexpr CommandName kName{{}, "record", "Record what the daemon sees and plans"};
   std::string path;
-  std::optional<std::int64_t> epochs;
-  bool anonymize = false;
+  balancer::RecordStartRequest request;
   template <class Line>
   void describe(Line& line) {
     line.argument("FILE", path, "File to write, which must not exist yet");
-    line.number("--epochs", epochs, {1, 1'000'000},
+    line.number("--epochs", request.epochs, {1, 1'000'000},
                 "Stop after N epochs (default: when interrupted)");
-    line.flag("--anonymize", anonymize, "Leave out names and UUIDs of VMs");
+    line.flag("--anonymize", request.anonymize, "Leave out names and UUIDs of VMs");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct ReplayRun {
@@ -323,7 +320,7 @@ struct ReplayRun {
     line.argument("FILE", path, "File written by `record`");
     line.values("--options", options, "Also plan with this value of an option; repeatable");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct SimRunRequest {
@@ -348,7 +345,7 @@ struct SimRunRequest {
     line.text("--explain", explain, "VM", "Print only why this VM is where it is at the end");
     line.watch("Show the tables after every epoch, of SECONDS");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct SimListRequest {
@@ -357,7 +354,7 @@ struct SimListRequest {
   void describe(Line& line) {
     line.listing();
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct SimCompareRequest {
@@ -377,7 +374,7 @@ struct SimCompareRequest {
     line.needs("--seed", {"--drawn"});
     line.listing();
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct SimSearchRequest {
@@ -401,7 +398,7 @@ struct SimSearchRequest {
     line.text("--against", against, "POLICY", "What to compare with: best, optimal or one policy");
     line.text("--out", out, "DIR", "Write findings to DIR as scenario files");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct SimCheckRequest {
@@ -412,7 +409,7 @@ struct SimCheckRequest {
   void describe(Line& line) {
     line.argument("SCENARIO", scenario, "As for `run`");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct SimShowRequest {
@@ -422,7 +419,7 @@ struct SimShowRequest {
   void describe(Line& line) {
     line.argument("SCENARIO", scenario, "As for `run`");
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 /// Where Proxmox VE looks for hookscripts.
@@ -448,7 +445,7 @@ struct PveInstallRun {
     line.texts("--for", vmids, "VMID", "Give it to this VM with `qm set`; repeatable");
     place.describe(line);
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct PveRemoveRun {
@@ -461,7 +458,7 @@ struct PveRemoveRun {
     line.texts("--for", vmids, "VMID", "Take it from this VM with `qm set`; repeatable");
     place.describe(line);
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 struct PveStatusRun {
@@ -472,7 +469,7 @@ struct PveStatusRun {
     place.describe(line);
     line.listing();
   }
-  [[nodiscard]] int run(const Invocation& invocation, Surroundings& surroundings) const;
+  [[nodiscard]] OrFailure<int> run(const Context& context) const;
 };
 
 /// The commands in the order of the help, except OptimalRun, which is an option of `plan`, and

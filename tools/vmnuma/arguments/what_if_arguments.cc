@@ -55,6 +55,10 @@ Result<std::int64_t> parse_memory(std::string_view text) {
       fmt::format("'{}' is not a size; write a number and MiB, GiB or TiB, such as 8GiB", text));
 }
 
+Result<std::int64_t> parse_memory_of(std::string_view option, std::string_view text) {
+  return parse_memory(text).map_error([&](Error error) { return std::move(error).within(option); });
+}
+
 Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text) {
   const std::vector<std::string_view> known{"vcpus", "memory", "load", "weight"};
   balancer::WhatIfRequest::NewVm vm;

@@ -14,6 +14,9 @@ namespace vmnuma::tools {
 /// Converts "128GiB" to bytes; the units are MiB, GiB and TiB.
 [[nodiscard]] Result<std::int64_t> parse_memory(std::string_view text);
 
+/// Likewise, for the value of an option, which the error names.
+[[nodiscard]] Result<std::int64_t> parse_memory_of(std::string_view option, std::string_view text);
+
 /// Parses "vcpus=32,memory=128GiB", optionally with "load=PCT" and "weight=N", in any order.
 [[nodiscard]] Result<balancer::WhatIfRequest::NewVm> parse_new_vm(std::string_view text);
 

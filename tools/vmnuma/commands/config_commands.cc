@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vmnuma config show` and `config check`: what is in effect for the running daemon, and what it
 // would read if it started now, read the same way.
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -11,13 +10,9 @@
 #include "balancer/config/config.h"
 #include "balancer/config/config_view.h"
 #include "balancer/config/persisted_options.h"
-#include "balancer/protocol/response.h"
 #include "stats/text/json.h"
-#include "tools/client/client.h"
-#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/host_config.h"
-#include "tools/vmnuma/terminal/messages.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -26,25 +21,15 @@ namespace vmnuma::tools {
 namespace {
 
 /// Reads a configuration, including options that were set with --persist.
-Result<balancer::Config> read(const std::string& path) {
+OrFailure<balancer::Config> read(const std::string& path) {
   return balancer::load_config(
              path.empty() ? std::string(balancer::kDefaultConfigPath) : path,
              path.empty() ? balancer::FileIs::kOptional : balancer::FileIs::kRequired)
       .map([](balancer::Config config) {
         apply_persisted_options(config, balancer::Damaged::kLeave);
         return config;
-      });
-}
-
-std::string notices_of(const balancer::Config& config) {
-  std::string text;
-  for (const std::string& notice : config.notices) {  // some notices have several lines
-    std::istringstream lines(notice);
-    for (std::string line; std::getline(lines, line);) {
-      text += "# " + printable(line) + "\n";
-    }
-  }
-  return text;
+      })
+      .map_error(usage_failure);
 }
 
 /// A configuration and its source.
@@ -88,12 +73,11 @@ std::string shown_text(const ShownConfig& shown, ListFormat format) {
 
 }  // namespace
 
-Result<balancer::Config> read_host_config(const std::string& root, const Invocation& invocation,
-                                          Surroundings& surroundings) {
+Result<balancer::Config> read_host_config(const std::string& root, const Context& context) {
   const std::string below = root == "/" ? "" : root;
   const auto say = [&](Error error) {
     error.message += "; the defaults are used instead";
-    (void)fail(invocation, surroundings, error, kExitOk);
+    context.complain(error);
   };
   auto config = balancer::load_config(below + std::string(balancer::kDefaultConfigPath),
                                       balancer::FileIs::kOptional);
@@ -113,46 +97,38 @@ Result<balancer::Config> read_host_config(const std::string& root, const Invocat
   return config;
 }
 
-int ConfigShowRun::run(const Invocation& invocation, Surroundings& surroundings) const {
+OrFailure<int> ConfigShowRun::run(const Context& context) const {
+  const Invocation& invocation = context.invocation;
   ShownConfig shown{
       {}, "file", path.empty() ? std::string(balancer::kDefaultConfigPath) : path, ""};
   if (path.empty()) {
-    const auto answer =
-        ask(invocation.socket_path, balancer::ConfigRequest{}, surroundings.time_limit);
+    const auto answer = context.ask_text(balancer::ConfigRequest{});
     // The file is only that of the host's own daemon.
-    if (!answer &&
-        (answer.error().by_daemon || invocation.socket_path != balancer::kDefaultSocketPath)) {
-      return fail(invocation, surroundings, answer.error());
+    if (!answer && (answer.error().exit_code == kExitRefused ||
+                    invocation.socket_path != balancer::kDefaultSocketPath)) {
+      return tl::unexpected(answer.error());
     }
     if (answer) {
-      auto view = balancer::decode_view<balancer::ConfigView>(*answer);
-      if (!view) {
-        return fail(invocation, surroundings, view.error(), kExitUnreachable);
-      }
-      shown = {std::move(*view), "daemon", invocation.socket_path, ""};
+      VMNUMA_ASSIGN_OR_RETURN(auto view, read_view<balancer::ConfigView>(*answer));
+      shown = {std::move(view), "daemon", invocation.socket_path, ""};
     } else {
       shown.why = answer.error().error.message;
     }
   }
   if (shown.source == "file") {
-    const Result<balancer::Config> config = read(path);
-    if (!config) {
-      return fail(invocation, surroundings, config.error(), kExitUsage);
-    }
-    shown.view = config_view(*config);
+    VMNUMA_ASSIGN_OR_RETURN(const auto config, read(path));
+    shown.view = config_view(config);
   }
-  return print(invocation, surroundings,
-               invocation.json ? shown_json(shown) : shown_text(shown, invocation.format));
+  return context.print(invocation.json ? shown_json(shown) : shown_text(shown, invocation.format));
 }
 
-int ConfigCheckRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const Result<balancer::Config> config = read(path);
-  if (!config) {
-    return fail(invocation, surroundings, config.error(), kExitUsage);
+OrFailure<int> ConfigCheckRun::run(const Context& context) const {
+  VMNUMA_ASSIGN_OR_RETURN(const auto config, read(path));
+  std::string notices;
+  for (const std::string& notice : config.notices) {  // some notices have several lines
+    notices += printable_lines(notice, "# ");
   }
-  const nlohmann::ordered_json json = {{"ok", true}, {"notices", config->notices}};
-  return print(invocation, surroundings,
-               invocation.json ? text::json_text(json) + "\n" : notices_of(*config) + "ok\n");
+  return context.print({{"ok", true}, {"notices", config.notices}}, notices + "ok\n");
 }
 
 }  // namespace vmnuma::tools

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/vmnuma/terminal/ask_view.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
@@ -18,21 +18,24 @@ constexpr int kPollsWithoutRow = 20;
 /// A move is measured some epochs after its end, or never if its VM has ended.
 constexpr int kPollsForOutcome = 40;
 
-Refusal refused(std::string message) {
-  return {/*by_daemon=*/true, {ErrorCode::kUnsupported, 0, std::move(message)}};
-}
-
 }  // namespace
 
-tl::expected<std::optional<balancer::HistoryRowView>, Refusal> follow_action(
-    const Invocation& invocation, Surroundings& surroundings, const std::string& vm,
-    std::int64_t action, FollowUntil until, const std::function<void()>& on_wait) {
+OrFailure<std::int64_t> action_of(const balancer::DoneView& done) {
+  if (!done.action) {
+    return tl::unexpected(answer_failure(
+        {ErrorCode::kCorrupt, 0, "the daemon's answer does not name the action to wait for"}));
+  }
+  return *done.action;
+}
+
+OrFailure<std::optional<balancer::HistoryRowView>> follow_action(
+    const Context& context, const std::string& vm, std::int64_t action, FollowUntil until,
+    const std::function<void()>& on_wait) {
   balancer::HistoryRequest history;
   history.vm = vm;
   int polls_when_done = 0;
   for (int polls_without_row = 0; polls_without_row < kPollsWithoutRow;) {
-    VMNUMA_ASSIGN_OR_RETURN(const auto view,
-                            ask_view<balancer::HistoryView>(invocation, surroundings, history));
+    VMNUMA_ASSIGN_OR_RETURN(const auto view, context.ask(history));
     const auto row = std::find_if(view.moves.begin(), view.moves.end(),
                                   [&](const auto& entry) { return entry.action == action; });
     const bool known = row != view.moves.end();
@@ -41,18 +44,19 @@ tl::expected<std::optional<balancer::HistoryRowView>, Refusal> follow_action(
         return *row;
       }
     } else if (known && row->state != "open") {
-      return tl::unexpected(
-          refused(fmt::format("action {} was {}: {}", action, row->state, row->detail)));
+      return failure(ErrorCode::kUnsupported,
+                     fmt::format("action {} was {}: {}", action, row->state, row->detail));
     } else {
       on_wait();
     }
     polls_without_row = known ? 0 : polls_without_row + 1;
-    if (!surroundings.pause(kPollInterval)) {
+    if (!context.surroundings.pause(kPollInterval)) {
       return std::nullopt;
     }
   }
-  return tl::unexpected(refused(fmt::format(
-      "action {} is not in the history, so it cannot be seen when it is done", action)));
+  return failure(
+      ErrorCode::kUnsupported,
+      fmt::format("action {} is not in the history, so it cannot be seen when it is done", action));
 }
 
 }  // namespace vmnuma::tools

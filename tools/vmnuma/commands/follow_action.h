@@ -9,9 +9,7 @@
 #include <string>
 
 #include "balancer/model/view.h"
-#include "tools/client/client.h"
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
@@ -21,12 +19,15 @@ inline constexpr std::chrono::milliseconds kPollInterval{500};
 /// kMeasured: wait until its effect is known, too, which is some epochs after its end.
 enum class FollowUntil { kEnded, kMeasured };
 
-/// Waits and returns the action's row in the history; nothing if `surroundings.pause` returns that
-/// the program should stop. `vm` is one of the VMs that move; `on_wait` is called before each
-/// pause. Errors: the action was not carried out, the history does not have it, or the daemon does
-/// not answer.
-[[nodiscard]] tl::expected<std::optional<balancer::HistoryRowView>, Refusal> follow_action(
-    const Invocation& invocation, Surroundings& surroundings, const std::string& vm,
-    std::int64_t action, FollowUntil until, const std::function<void()>& on_wait);
+/// Returns the action that an order has begun. Failure: the daemon's answer does not name it.
+[[nodiscard]] OrFailure<std::int64_t> action_of(const balancer::DoneView& done);
+
+/// Waits and returns the action's row in the history; nothing if `context.surroundings.pause`
+/// returns that the program should stop. `vm` is one of the VMs that move; `on_wait` is called
+/// before each pause. Errors: the action was not carried out, the history does not have it, or the
+/// daemon does not answer.
+[[nodiscard]] OrFailure<std::optional<balancer::HistoryRowView>> follow_action(
+    const Context& context, const std::string& vm, std::int64_t action, FollowUntil until,
+    const std::function<void()>& on_wait);
 
 }  // namespace vmnuma::tools

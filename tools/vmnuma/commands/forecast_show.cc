@@ -18,10 +18,8 @@
 #include "stats/forecast/forecaster.h"
 #include "stats/forecast/model_file.h"
 #include "stats/text/json.h"
-#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/history_file.h"
-#include "tools/vmnuma/terminal/messages.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -54,14 +52,11 @@ std::pair<std::unique_ptr<TrainedPredictor>, std::string> trained(
 Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
                                      const std::filesystem::path& history) {
   std::optional<stats::VmLoads> found;
-  const Result<std::int64_t> until =
-      stats::read_vm_loads(history, asked.vm, [&](stats::VmLoads loads) {
-        found = std::move(loads);
-        return true;
-      });
-  if (!until) {
-    return tl::unexpected(until.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto until,
+                          stats::read_vm_loads(history, asked.vm, [&](stats::VmLoads loads) {
+                            found = std::move(loads);
+                            return true;
+                          }));
   if (!found) {
     return failure(ErrorCode::kNotFound,
                    fmt::format("the history '{}' has no VM '{}' that was seen for a whole minute",
@@ -78,7 +73,7 @@ Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
   for (const stats::MinuteLoad& load : found->minutes) {
     forecaster.learn(load);
   }
-  const std::int64_t now = std::max(*until - 1, found->minutes.back().minute);
+  const std::int64_t now = std::max(until - 1, found->minutes.back().minute);
   std::optional<stats::VmForecast> forecast = forecaster.forecast(now);
   if (!forecast) {
     return failure(ErrorCode::kNotFound,
@@ -164,14 +159,11 @@ std::string forecast_json(const ForecastShown& shown) {
 
 }  // namespace
 
-int ForecastShowRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const Result<ForecastShown> shown =
-      read_forecasts(*this, history_file(history_path, invocation, surroundings));
-  if (!shown) {
-    return fail(invocation, surroundings, shown.error(), kExitRefused);
-  }
-  return print(invocation, surroundings,
-               invocation.json ? forecast_json(*shown) : forecast_text(*shown));
+OrFailure<int> ForecastShowRun::run(const Context& context) const {
+  return read_forecasts(*this, history_file(history_path, context))
+      .map([&](const ForecastShown& shown) {
+        return context.print(context.invocation.json ? forecast_json(shown) : forecast_text(shown));
+      });
 }
 
 }  // namespace vmnuma::tools

@@ -23,10 +23,8 @@
 #include "stats/forecast/trainer.h"
 #include "stats/forecast/training_set.h"
 #include "stats/history/loads.h"
-#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/history_file.h"
-#include "tools/vmnuma/terminal/messages.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -50,20 +48,16 @@ struct Taught {
 Result<Taught> read_examples(const std::filesystem::path& history) {
   Taught taught;
   stats::TrainingSet set;
-  const Result<std::int64_t> read =
-      stats::read_vm_loads(history, /*vm=*/"", [&](const stats::VmLoads& loads) {
-        KnownLoad known;
-        for (const stats::MinuteLoad& load : loads.minutes) {
-          set.add(loads.facts, known, load.minute, load.load);
-          taught.last_minute = std::max(taught.last_minute, load.minute);
-        }
-        set.next_vm();
-        ++taught.vms;
-        return true;
-      });
-  if (!read) {
-    return tl::unexpected(read.error());
-  }
+  VMNUMA_RETURN_IF_ERROR(stats::read_vm_loads(history, /*vm=*/"", [&](const stats::VmLoads& loads) {
+    KnownLoad known;
+    for (const stats::MinuteLoad& load : loads.minutes) {
+      set.add(loads.facts, known, load.minute, load.load);
+      taught.last_minute = std::max(taught.last_minute, load.minute);
+    }
+    set.next_vm();
+    ++taught.vms;
+    return true;
+  }));
   for (const Example& example : set.examples()) {
     // An example covers ten minutes after its own minute.
     const bool is_late = example.minute > taught.last_minute - LoadPast::kDay;
@@ -100,39 +94,31 @@ std::string score_text(const ForecastScore& score) {
 
 }  // namespace
 
-int ForecastTrainRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const std::filesystem::path history = history_file(history_path, invocation, surroundings);
+OrFailure<int> ForecastTrainRun::run(const Context& context) const {
+  const std::filesystem::path history = history_file(history_path, context);
   const std::filesystem::path path = model_path.empty() ? history.parent_path() / stats::kModelFile
                                                         : std::filesystem::path(model_path);
-  const Result<Taught> taught = read_examples(history);
-  if (!taught) {
-    return fail(invocation, surroundings, taught.error(), kExitRefused);
-  }
-  if (taught->examples.size() < kLeastExamples || taught->judged.empty()) {
-    surroundings.out << fmt::format(
+  VMNUMA_ASSIGN_OR_RETURN(const auto taught, read_examples(history));
+  if (taught.examples.size() < kLeastExamples || taught.judged.empty()) {
+    context.surroundings.out << fmt::format(
         "There is not enough to learn from: {} examples of {} VMs, {} are needed, and a day to "
         "judge by. Nothing was written.\n",
-        taught->examples.size(), taught->vms, kLeastExamples);
+        taught.examples.size(), taught.vms, kLeastExamples);
     return kExitOk;
   }
-  Result<std::vector<Tree>> trees = stats::train_trees(taught->examples, stats::TrainerOptions{});
-  if (!trees) {
-    return fail(invocation, surroundings, trees.error(), kExitRefused);
-  }
-  const TreeModel model{std::move(*trees), taught->last_minute - LoadPast::kDay + 1};
-  const ForecastScore ours = score(taught->judged, model);
-  const ForecastScore histogram = score(taught->judged, {});
-  surroundings.out << fmt::format(
-      "{} examples of {} VMs; on the last day: {}; the histogram: {}.\n", taught->examples.size(),
-      taught->vms, score_text(ours), score_text(histogram));
+  VMNUMA_ASSIGN_OR_RETURN(auto trees, stats::train_trees(taught.examples, stats::TrainerOptions{}));
+  const TreeModel model{std::move(trees), taught.last_minute - LoadPast::kDay + 1};
+  const ForecastScore ours = score(taught.judged, model);
+  const ForecastScore histogram = score(taught.judged, {});
+  context.surroundings.out << fmt::format(
+      "{} examples of {} VMs; on the last day: {}; the histogram: {}.\n", taught.examples.size(),
+      taught.vms, score_text(ours), score_text(histogram));
   if (ours.loss > histogram.loss) {
-    surroundings.out << "It is no better than the histogram. Nothing was written.\n";
+    context.surroundings.out << "It is no better than the histogram. Nothing was written.\n";
     return kExitOk;
   }
-  if (const Result<void> written = stats::write_model(path, model); !written) {
-    return fail(invocation, surroundings, written.error(), kExitRefused);
-  }
-  surroundings.out << fmt::format("Written to '{}'.\n", printable(path.string()));
+  VMNUMA_RETURN_IF_ERROR(stats::write_model(path, model));
+  context.surroundings.out << fmt::format("Written to '{}'.\n", printable(path.string()));
   return kExitOk;
 }
 

@@ -2,17 +2,15 @@
 #include "tools/vmnuma/commands/history_file.h"
 
 #include "balancer/config/config.h"
-#include "tools/vmnuma/terminal/ask_view.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
-std::string history_file(const std::string& named, const Invocation& invocation,
-                         const Surroundings& surroundings) {
+std::string history_file(const std::string& named, const Context& context) {
   if (!named.empty()) {
     return named;
   }
-  const auto status =
-      ask_view<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
+  const auto status = context.ask(balancer::StatusRequest{});
   return status && !status->history.path.empty() ? status->history.path
                                                  : balancer::Config().state_dir + "/history.sqlite";
 }

@@ -4,14 +4,12 @@
 
 #include <string>
 
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
 /// Returns `named` if it is not empty; otherwise the daemon's file, or the default if the daemon
 /// cannot be asked.
-[[nodiscard]] std::string history_file(const std::string& named, const Invocation& invocation,
-                                       const Surroundings& surroundings);
+[[nodiscard]] std::string history_file(const std::string& named, const Context& context);
 
 }  // namespace vmnuma::tools

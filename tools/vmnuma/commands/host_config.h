@@ -7,8 +7,7 @@
 
 #include "balancer/config/config.h"
 #include "placement/base/result.h"
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
@@ -16,7 +15,6 @@ namespace vmnuma::tools {
 /// that were set with --persist. A missing file is valid. If the user may not read it, the defaults
 /// are used and a message is printed. Error: invalid-argument, or those of reading the file.
 [[nodiscard]] Result<balancer::Config> read_host_config(const std::string& root,
-                                                        const Invocation& invocation,
-                                                        Surroundings& surroundings);
+                                                        const Context& context);
 
 }  // namespace vmnuma::tools

@@ -7,14 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "stats/text/json.h"
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/ask_view.h"
-#include "tools/vmnuma/terminal/messages.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/terminal/watch.h"
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
@@ -186,35 +182,26 @@ std::string rows_json(const std::vector<Row>& rows) {
   return text::json_text(all) + "\n";
 }
 
-tl::expected<int, Refusal> show(ListOrder order, const Invocation& invocation,
-                                Surroundings& surroundings, bool again) {
-  VMNUMA_ASSIGN_OR_RETURN(const auto host, ask_view<balancer::HostView>(invocation, surroundings,
-                                                                        balancer::HostRequest{}));
+OrFailure<std::string> list_text(ListOrder order, const Context& context) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto host, context.ask(balancer::HostRequest{}));
   if (!host.vms_known) {
-    return tl::unexpected(Refusal{/*by_daemon=*/true,
-                                  {ErrorCode::kBusy, 0, "libvirt has not said yet which VMs run"}});
+    return failure(ErrorCode::kBusy, "libvirt has not said yet which VMs run");
   }
   std::vector<Row> rows;
   for (const balancer::VmView& vm : host.vms) {
     rows.push_back(row_of(vm, host.epoch_length_ms));
   }
   sort_rows(rows, order);
-  const bool prints_none = rows.empty() && invocation.format == ListFormat::kTable;
-  const std::string text = invocation.json ? rows_json(rows)
-                           : prints_none   ? "no VMs run\n"
-                                           : text_of(table_of(rows), invocation.format);
-  return print(invocation, surroundings, watched(text, again, invocation, surroundings));
+  const bool prints_none = rows.empty() && context.invocation.format == ListFormat::kTable;
+  return context.invocation.json ? rows_json(rows)
+         : prints_none           ? "no VMs run\n"
+                                 : text_of(table_of(rows), context.invocation.format);
 }
 
 }  // namespace
 
-int ListRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto show_list = [&](bool again) { return show(order, invocation, surroundings, again); };
-  if (invocation.watch) {
-    return watch(invocation, surroundings, show_list);
-  }
-  const auto shown = show_list(/*again=*/false);
-  return shown ? *shown : fail(invocation, surroundings, shown.error());
+OrFailure<int> ListRun::run(const Context& context) const {
+  return show(context, [&] { return list_text(order, context); });
 }
 
 }  // namespace vmnuma::tools

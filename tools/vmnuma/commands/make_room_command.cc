@@ -27,14 +27,11 @@
 #include "placement/model/text.h"
 #include "stats/devices/host_devices.h"
 #include "stats/text/json.h"
-#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/arguments/what_if_arguments.h"
 #include "tools/vmnuma/commands/follow_action.h"
 #include "tools/vmnuma/commands/outlook_apart.h"
 #include "tools/vmnuma/commands/step_by_step.h"
-#include "tools/vmnuma/terminal/ask_view.h"
-#include "tools/vmnuma/terminal/confirm.h"
-#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/text/optimal_text.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -59,12 +56,11 @@ struct Asked {
   std::vector<NodeId> devices;  ///< and near all of these
 };
 
-/// Returns the node of a PCI device. Error: invalid-argument, corrupt, and those of reading the
-/// device.
-Result<NodeId> node_of_device(const std::string& address, const std::string& root) {
+/// Returns the node of a PCI device. Failures: a wrong address, and those of reading the device.
+OrFailure<NodeId> node_of_device(const std::string& address, const std::string& root) {
   if (!is_pci_address(address)) {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("--device: '{}' is no PCI address such as 0000:3b:00.0", address));
+    return wrong_usage(
+        fmt::format("--device: '{}' is no PCI address such as 0000:3b:00.0", address));
   }
   VMNUMA_ASSIGN_OR_RETURN(const auto directory, files::Directory::open(root));
   const auto carriers = stats::HostDevices(directory).of(PciDevice{address, NodeId{}});
@@ -75,30 +71,25 @@ Result<NodeId> node_of_device(const std::string& address, const std::string& roo
   return stats::common_node(carriers);
 }
 
-Result<Asked> asked_by(const MakeRoomRun& run) {
+OrFailure<Asked> asked_by(const MakeRoomRun& run) {
   Asked asked;
   if (!run.vcpus || run.memory.empty()) {
-    return failure(ErrorCode::kInvalidArgument, "say how large the VM is: --vcpus N --memory SIZE");
+    return wrong_usage("say how large the VM is: --vcpus N --memory SIZE");
   }
   asked.vcpus = static_cast<std::int32_t>(*run.vcpus);
-  const auto memory = parse_memory(run.memory);
-  if (!memory) {
-    return failure(ErrorCode::kInvalidArgument, "--memory: " + memory.error().message);
-  }
-  asked.memory = Bytes{*memory};
+  VMNUMA_ASSIGN_OR_RETURN(const auto memory,
+                          parse_memory_of("--memory", run.memory).map_error(usage_failure));
+  asked.memory = Bytes{memory};
   if (!run.hugepages.empty()) {
-    const auto page = parse_memory(run.hugepages);
-    if (!page) {
-      return failure(ErrorCode::kInvalidArgument, "--hugepages: " + page.error().message);
-    }
-    asked.page_size = Bytes{*page};
-    asked.memory = asked.page_size * ((*memory + *page - 1) / *page);
+    VMNUMA_ASSIGN_OR_RETURN(const auto page,
+                            parse_memory_of("--hugepages", run.hugepages).map_error(usage_failure));
+    asked.page_size = Bytes{page};
+    asked.memory = asked.page_size * ((memory + page - 1) / page);
   }
   if (!run.on.empty()) {
     auto nodes = parse_node_list(run.on);
     if (!nodes || nodes->empty()) {
-      return failure(ErrorCode::kInvalidArgument,
-                     fmt::format("--on: '{}' is no list of nodes such as 0-1", run.on));
+      return wrong_usage(fmt::format("--on: '{}' is no list of nodes such as 0-1", run.on));
     }
     asked.nodes = std::move(*nodes);
   }
@@ -132,103 +123,72 @@ std::string shown(const RoomMade& room, const RoomWanted& wanted, const Outlook&
 
 class RoomCommand {
  public:
-  RoomCommand(const MakeRoomRun& run, const Invocation& invocation, Surroundings& surroundings)
-      : run_(run), invocation_(invocation), surroundings_(surroundings) {}
+  RoomCommand(const MakeRoomRun& run, const Context& context) : run_(run), context_(context) {}
 
-  [[nodiscard]] int run() {
-    if (const auto ours = check_devices(); !ours) {
-      return failed(ours.error());
-    }
-    const Result<Asked> asked = asked_by(run_);
-    if (!asked) {
-      return failed({/*by_daemon=*/true, asked.error()});
-    }
-    if (const auto possible = check_host(*asked); !possible) {
-      return failed(possible.error());
-    }
-    auto found = find(*asked);
-    if (!found) {
-      return fail(invocation_, surroundings_, found.error());
-    }
-    const std::size_t line = found->find('\n');
-    const auto json =
-        text::read_json<ordered_json>(found->substr(0, line), {found->size()}, "what was found");
-    if (!json) {
-      return fail(invocation_, surroundings_, {/*by_daemon=*/false, json.error()});
-    }
-    json_ = *json;
-    text_ = found->substr(std::min(line, found->size() - 1) + 1);
+  [[nodiscard]] OrFailure<int> run() {
+    VMNUMA_RETURN_IF_ERROR(check_devices());
+    VMNUMA_ASSIGN_OR_RETURN(const auto asked, asked_by(run_));
+    VMNUMA_RETURN_IF_ERROR(check_host(asked));
+    VMNUMA_ASSIGN_OR_RETURN(const auto found, find(asked));
+    const std::size_t line = found.find('\n');
+    VMNUMA_ASSIGN_OR_RETURN(json_, text::read_json<ordered_json>(found.substr(0, line),
+                                                                 {found.size()}, "what was found")
+                                       .map_error(answer_failure));
+    text_ = found.substr(std::min(line, found.size() - 1) + 1);
     const bool is_possible = !json_["node"].is_null();
     if (!run_.carry_out || !is_possible || json_["fits_now"].get<bool>()) {
-      const int code = print(invocation_, surroundings_,
-                             invocation_.json ? text::json_text(json_) + "\n" : text_);
+      const int code = context_.print(json_, text_);
       return code == kExitOk && !is_possible ? kExitRefused : code;
     }
     return carry_out();
   }
 
  private:
-  [[nodiscard]] int failed(const Refusal& refusal) const {
-    return refusal.error.code == ErrorCode::kInvalidArgument
-               ? fail(invocation_, surroundings_, refusal.error, kExitUsage)
-               : fail(invocation_, surroundings_, refusal);
-  }
-
-  static tl::unexpected<Refusal> wrong(std::string message) {
-    return tl::unexpected(
-        Refusal{/*by_daemon=*/true, {ErrorCode::kInvalidArgument, 0, std::move(message)}});
-  }
-
   /// Checks that the daemon's host is this one, from which devices are read.
-  [[nodiscard]] tl::expected<void, Refusal> check_devices() const {
+  [[nodiscard]] OrFailure<void> check_devices() const {
     if (run_.devices.empty()) {
       return {};
     }
-    return ask_view<balancer::StatusView>(invocation_, surroundings_, balancer::StatusRequest{})
-        .and_then([](const balancer::StatusView& status) -> tl::expected<void, Refusal> {
-          if (is_about_another_host(status)) {
-            return wrong(fmt::format(
-                "--device: the daemon's host is another one ({}), whose devices are not known",
-                status.uri));
-          }
-          return {};
-        });
+    VMNUMA_ASSIGN_OR_RETURN(const auto status, context_.ask(balancer::StatusRequest{}));
+    if (is_about_another_host(status)) {
+      return wrong_usage(fmt::format(
+          "--device: the daemon's host is another one ({}), whose devices are not known",
+          status.uri));
+    }
+    return {};
   }
 
   /// Checks that the host has the nodes and the huge pages that were requested.
-  [[nodiscard]] tl::expected<void, Refusal> check_host(const Asked& asked) const {
+  [[nodiscard]] OrFailure<void> check_host(const Asked& asked) const {
     if (asked.nodes.empty() && asked.page_size == Bytes{}) {
       return {};
     }
-    return ask_view<balancer::HostView>(invocation_, surroundings_, balancer::HostRequest{})
-        .and_then([&](const balancer::HostView& host) -> tl::expected<void, Refusal> {
-          std::vector<NodeId> nodes;
-          bool has_pages = asked.page_size == Bytes{};
-          for (const balancer::NodeView& node : host.nodes) {
-            nodes.push_back(node.node);
-            has_pages =
-                has_pages || std::any_of(node.huge_pages.begin(), node.huge_pages.end(),
-                                         [&](const balancer::HugePagesView& pages) {
-                                           return Bytes{pages.page_bytes} == asked.page_size;
-                                         });
-          }
-          for (const NodeId node : asked.nodes) {
-            if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
-              return wrong(fmt::format("--on: there is no node {}, this host has {}", node.value,
+    VMNUMA_ASSIGN_OR_RETURN(const auto host, context_.ask(balancer::HostRequest{}));
+    std::vector<NodeId> nodes;
+    bool has_pages = asked.page_size == Bytes{};
+    for (const balancer::NodeView& node : host.nodes) {
+      nodes.push_back(node.node);
+      has_pages = has_pages || std::any_of(node.huge_pages.begin(), node.huge_pages.end(),
+                                           [&](const balancer::HugePagesView& pages) {
+                                             return Bytes{pages.page_bytes} == asked.page_size;
+                                           });
+    }
+    for (const NodeId node : asked.nodes) {
+      if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
+        return wrong_usage(fmt::format("--on: there is no node {}, this host has {}", node.value,
                                        nodes_text(nodes)));
-            }
-          }
-          if (!has_pages) {
-            return wrong(fmt::format("--hugepages: this host has no huge pages of {} KiB",
+      }
+    }
+    if (!has_pages) {
+      return wrong_usage(fmt::format("--hugepages: this host has no huge pages of {} KiB",
                                      asked.page_size.value / kKiB.value));
-          }
-          return {};
-        });
+    }
+    return {};
   }
 
-  [[nodiscard]] tl::expected<std::string, Refusal> find(const Asked& asked) const {
+  [[nodiscard]] OrFailure<std::string> find(const Asked& asked) const {
     return make_apart(
-        invocation_,
+        context_,
         {run_.seconds, run_.memory_mib,
          [&](const Outlook& outlook) {
            const RoomWanted wanted = wanted_on(outlook, asked);
@@ -242,41 +202,26 @@ class RoomCommand {
            none.is_cheapest = false;
            none.refused = "the search did not finish: " + trouble;
            return shown(none, wanted_on(outlook, asked), outlook);
-         }},
-        surroundings_);
+         }});
   }
 
-  [[nodiscard]] int carry_out() {
-    std::ostream& out = invocation_.json ? surroundings_.err : surroundings_.out;
-    out << text_ << std::flush;
-    if (!run_.yes && !is_confirmed("Move them?", surroundings_)) {
-      return fail(invocation_, surroundings_,
-                  {ErrorCode::kUnavailable, 0, "not confirmed, so nothing was moved"},
-                  kExitRefused);
+  [[nodiscard]] OrFailure<int> carry_out() {
+    if (!context_.may_do(text_, "Move them?", run_.yes)) {
+      return failure(ErrorCode::kUnavailable, "not confirmed, so nothing was moved");
     }
     const auto steps = steps_from(json_["steps"]);
-    const StepsTaken taken =
-        take_steps(invocation_, surroundings_, steps, std::numeric_limits<std::int64_t>::max(),
-                   [&](const std::string& sentence) {
-                     if (!invocation_.json && !sentence.empty()) {
-                       surroundings_.out << wrapped(sentence, /*indent=*/0) << std::flush;
-                     }
-                   });
+    const StepsTaken taken = take_steps(context_, steps, std::numeric_limits<std::int64_t>::max());
     const bool is_done = taken.steps == steps.size() && has_room();
-    if (invocation_.json) {
-      json_["steps_done"] = taken.steps;
-      json_["has_room"] = is_done;
-      json_["stopped_because"] = taken.refusal       ? taken.refusal->error.message
-                                 : taken.interrupted ? "interrupted"
-                                                     : "";
-      surroundings_.out << text::json_text(json_) << "\n";
-    } else {
-      surroundings_.out << wrapped(became(taken, steps.size(), is_done), /*indent=*/0);
+    json_["steps_done"] = taken.steps;
+    json_["has_room"] = is_done;
+    json_["stopped_because"] = taken.failure       ? taken.failure->error.message
+                               : taken.interrupted ? "interrupted"
+                                                   : "";
+    const int printed =
+        context_.print(json_, wrapped(became(taken, steps.size(), is_done), /*indent=*/0));
+    if (taken.failure) {
+      return tl::unexpected(*taken.failure);
     }
-    if (taken.refusal) {
-      return fail(invocation_, surroundings_, *taken.refusal);
-    }
-    const int printed = print(invocation_, surroundings_, "");
     return printed == kExitOk && !is_done ? kExitRefused : printed;
   }
 
@@ -295,12 +240,11 @@ class RoomCommand {
   /// Returns whether the daemon finds the room; gives it some epochs to notice.
   [[nodiscard]] bool has_room() const {
     for (int polls = 0; polls < kPollsForRoom; ++polls) {
-      const auto host =
-          ask_view<balancer::HostView>(invocation_, surroundings_, balancer::HostRequest{});
+      const auto host = context_.ask(balancer::HostRequest{});
       if (host && room_on(*host) >= json_["memory_bytes"].get<std::int64_t>()) {
         return true;
       }
-      if (!surroundings_.pause(kPollInterval)) {
+      if (!context_.surroundings.pause(kPollInterval)) {
         break;
       }
     }
@@ -325,16 +269,15 @@ class RoomCommand {
   }
 
   const MakeRoomRun& run_;
-  const Invocation& invocation_;
-  Surroundings& surroundings_;
+  const Context& context_;
   ordered_json json_;
   std::string text_;
 };
 
 }  // namespace
 
-int MakeRoomRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return RoomCommand(*this, invocation, surroundings).run();
+OrFailure<int> MakeRoomRun::run(const Context& context) const {
+  return RoomCommand(*this, context).run();
 }
 
 }  // namespace vmnuma::tools

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tools/vmnuma/commands/outlook_apart.h"
-#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/text/optimal_text.h"
 
 namespace vmnuma::tools {
@@ -12,14 +12,13 @@ namespace vmnuma::tools {
 using balancer::Outlook;
 using balancer::Repack;
 
-tl::expected<std::string, Refusal> find_optimal_plan(const Invocation& invocation,
-                                                     const OptimalRun& search, bool json,
-                                                     const Surroundings& surroundings) {
+OrFailure<std::string> find_optimal_plan(const Context& context, const OptimalRun& search,
+                                         bool json) {
   const auto shown = [json](const Repack& repack, const Outlook& outlook) {
     return json ? json_of(repack, outlook) : text_of(repack, outlook);
   };
   return make_apart(
-      invocation,
+      context,
       {search.seconds, search.memory_mib,
        [&](const Outlook& outlook) {
          return shown(
@@ -31,16 +30,12 @@ tl::expected<std::string, Refusal> find_optimal_plan(const Invocation& invocatio
          return shown(
              plan_without_solver(outlook.snapshot, outlook.options, outlook.circumstances, trouble),
              outlook);
-       }},
-      surroundings);
+       }});
 }
 
-int OptimalRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto found = find_optimal_plan(invocation, *this, invocation.json, surroundings);
-  if (!found) {
-    return fail(invocation, surroundings, found.error());
-  }
-  return print(invocation, surroundings, *found);
+OrFailure<int> OptimalRun::run(const Context& context) const {
+  return find_optimal_plan(context, *this, context.invocation.json)
+      .map([&](const std::string& found) { return context.print(found); });
 }
 
 }  // namespace vmnuma::tools

@@ -8,16 +8,13 @@
 
 #include <string>
 
-#include "tools/client/client.h"
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
 /// Returns the result for the host as the daemon sees it, as text for humans or as JSON
 /// (optimal_text.h).
-[[nodiscard]] tl::expected<std::string, Refusal> find_optimal_plan(
-    const Invocation& invocation, const OptimalRun& search, bool json,
-    const Surroundings& surroundings);
+[[nodiscard]] OrFailure<std::string> find_optimal_plan(const Context& context,
+                                                       const OptimalRun& search, bool json);
 
 }  // namespace vmnuma::tools

@@ -6,7 +6,7 @@
 
 #include "balancer/record/frame.h"
 #include "tools/vmnuma/commands/run_apart.h"
-#include "tools/vmnuma/terminal/ask_view.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
@@ -44,12 +44,8 @@ std::string text_from(const std::string& line,
 
 }  // namespace
 
-tl::expected<std::string, Refusal> make_apart(const Invocation& invocation,
-                                              const OutlookSearch& search,
-                                              const Surroundings& surroundings) {
-  VMNUMA_ASSIGN_OR_RETURN(
-      const auto state,
-      ask_view<balancer::StateView>(invocation, surroundings, balancer::StateRequest{}));
+OrFailure<std::string> make_apart(const Context& context, const OutlookSearch& search) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto state, context.ask(balancer::StateRequest{}));
   const ApartLimits limits{std::chrono::seconds(search.seconds) + kGrace, search.memory_mib << 20U};
   Result<std::string> told = run_apart([&] { return text_from(state.line, search.make); }, limits);
   if (!told) {
@@ -64,14 +60,16 @@ tl::expected<std::string, Refusal> make_apart(const Invocation& invocation,
   }
   if (!told || told->empty()) {
     return tl::unexpected(
-        Refusal{/*by_daemon=*/false, told ? Error{ErrorCode::kCorrupt, 0, "there is no answer"}
-                                          : std::move(told).error().within("the daemon's state")});
+        answer_failure(told ? Error{ErrorCode::kCorrupt, 0, "there is no answer"}
+                            : std::move(told).error().within("the daemon's state")));
   }
   const char kind = told->front();
   told->erase(0, 1);
+  if (kind == kRefused) {
+    return failure(ErrorCode::kBusy, *told);
+  }
   if (kind != kFound) {
-    return tl::unexpected(Refusal{
-        kind == kRefused, {kind == kRefused ? ErrorCode::kBusy : ErrorCode::kCorrupt, 0, *told}});
+    return tl::unexpected(answer_failure({ErrorCode::kCorrupt, 0, *told}));
   }
   return std::move(*told);
 }

@@ -12,9 +12,7 @@
 #include <string>
 
 #include "balancer/controller/controller.h"
-#include "tools/client/client.h"
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
@@ -26,11 +24,10 @@ struct OutlookSearch {
   std::function<std::string(const balancer::Outlook&, const std::string& trouble)> otherwise;
 };
 
-/// Returns the result for the host as the daemon sees it. Errors: those of asking; busy if the
+/// Returns the result for the host as the daemon sees it. Failures: those of asking; busy if the
 /// daemon has no outlook yet; corrupt.
-[[nodiscard]] tl::expected<std::string, Refusal> make_apart(const Invocation& invocation,
-                                                            const OutlookSearch& search,
-                                                            const Surroundings& surroundings);
+[[nodiscard]] OrFailure<std::string> make_apart(const Context& context,
+                                                const OutlookSearch& search);
 
 /// Returns the seconds of a monotonic clock.
 [[nodiscard]] double seconds_now();

@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/ask_view.h"
-#include "tools/vmnuma/terminal/messages.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -37,13 +34,11 @@ std::string status_line(const balancer::StatusView& status) {
 
 }  // namespace
 
-int OverviewRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto status =
-      ask_view<balancer::StatusView>(invocation, surroundings, balancer::StatusRequest{});
+OrFailure<int> OverviewRun::run(const Context& context) const {
+  const auto status = context.ask(balancer::StatusRequest{});
   const int printed =
-      print(invocation, surroundings,
-            (status ? status_line(*status) : printable(status.error().error.message)) + "\n" +
-                std::string(kCommands));
+      context.print((status ? status_line(*status) : printable(status.error().error.message)) +
+                    "\n" + std::string(kCommands));
   return status ? printed : kExitUnreachable;
 }
 

@@ -20,84 +20,22 @@
 #include "stats/files/line_reader.h"
 #include "stats/text/json.h"
 #include "tools/client/process_limits.h"
-#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/recording_file.h"
 #include "tools/vmnuma/commands/run_apart.h"
-#include "tools/vmnuma/terminal/ask_view.h"
-#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
-#include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 
 namespace {
 
+/// How long to wait for more epochs.
+constexpr std::chrono::milliseconds kWaitsForEpochs{1000};
+
 constexpr ApartLimits kReplayLimits{.time = std::chrono::hours(24),
                                     .memory_bytes = kPlaybackLimits.memory_bytes,
                                     .cpu_time = kPlaybackLimits.cpu_time};
-
-class Recording {
- public:
-  Recording(const RecordRun& asked, const Invocation& invocation, Surroundings& surroundings)
-      : asked_(asked), invocation_(invocation), surroundings_(surroundings) {}
-
-  [[nodiscard]] int run() {
-    auto view = ask(balancer::RecordStartRequest{asked_.anonymize, asked_.epochs});
-    if (!view) {
-      return fail(invocation_, surroundings_, view.error());
-    }
-    // Created only now, so that no file is left behind if the daemon refuses.
-    Result<RecordingFile> file = RecordingFile::create(asked_.path);
-    if (!file) {
-      (void)ask(balancer::RecordStopRequest{
-          view->recording});  // the result that matters is reported below
-      return fail(invocation_, surroundings_, file.error(), kExitUsage);
-    }
-    bool stopped = false;
-    while (true) {
-      if (auto written = file->write(view->lines); !written) {
-        (void)ask(balancer::RecordStopRequest{view->recording});
-        return fail(invocation_, surroundings_, written.error(), kExitRefused);
-      }
-      if (!view->more && (stopped || view->complete)) {
-        return finish(view->epochs);
-      }
-      if (!view->more && !view->ended.empty()) {
-        return fail(invocation_, surroundings_,
-                    {ErrorCode::kUnavailable, 0, "the recording ended: " + view->ended},
-                    kExitRefused);
-      }
-      const bool stop = !view->more && !surroundings_.pause(kWaitsFor);
-      view = stop ? ask(balancer::RecordStopRequest{view->recording})
-                  : ask(balancer::RecordNextRequest{view->recording});
-      stopped = stopped || stop;
-      if (!view) {
-        return fail(invocation_, surroundings_, view.error());
-      }
-    }
-  }
-
- private:
-  static constexpr std::chrono::milliseconds kWaitsFor{1000};
-
-  [[nodiscard]] tl::expected<balancer::RecordingView, Refusal> ask(
-      const balancer::Command& command) const {
-    return ask_view<balancer::RecordingView>(invocation_, surroundings_, command);
-  }
-
-  [[nodiscard]] int finish(std::int64_t epochs) {
-    const nlohmann::ordered_json json{{"file", asked_.path}, {"epochs", epochs}};
-    return print(invocation_, surroundings_,
-                 invocation_.json
-                     ? text::json_text(json) + "\n"
-                     : fmt::format("{} epochs are in '{}'\n", epochs, printable(asked_.path)));
-  }
-
-  const RecordRun& asked_;
-  const Invocation& invocation_;
-  Surroundings& surroundings_;
-};
 
 nlohmann::ordered_json replay_json(const balancer::ReplayReport& report) {
   nlohmann::ordered_json json = {{"version", report.version},
@@ -187,12 +125,11 @@ Result<Told> decoded(const std::string& text) {
   }
 }
 
-Told replayed(files::LineReader& file, const ReplayRun& run, const Invocation& invocation,
-              Surroundings& surroundings) {
+Told replayed(files::LineReader& file, const ReplayRun& run, const Context& context) {
   const std::string& path = run.path;
   std::error_code unknown;  // if set, there is no progress bar
   const std::uintmax_t size = std::filesystem::file_size(path, unknown);
-  ProgressBar bar(surroundings, invocation, "replay");
+  ProgressBar bar(context, "replay");
   std::int64_t bytes = 0;
   const auto report = balancer::replay(
       [&] {
@@ -207,7 +144,8 @@ Told replayed(files::LineReader& file, const ReplayRun& run, const Invocation& i
     return {kExitUsage, fmt::format("'{}': {}", path, report.error().message), ""};
   }
   Told told;
-  told.text = invocation.json ? text::json_text(replay_json(*report)) + "\n" : replay_text(*report);
+  told.text =
+      context.invocation.json ? text::json_text(replay_json(*report)) + "\n" : replay_text(*report);
   told.code = report->differing == 0 ? kExitOk : kExitRefused;
   if (report->damage) {
     told.code = kExitRefused;
@@ -219,31 +157,51 @@ Told replayed(files::LineReader& file, const ReplayRun& run, const Invocation& i
 
 }  // namespace
 
-int RecordRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return Recording(*this, invocation, surroundings).run();
+OrFailure<int> RecordRun::run(const Context& context) const {
+  VMNUMA_ASSIGN_OR_RETURN(auto view, context.ask(request));
+  const auto stop = [&] { return context.ask(balancer::RecordStopRequest{view.recording}); };
+  // Created only now, so that no file is left behind if the daemon refuses.
+  Result<RecordingFile> file = RecordingFile::create(path);
+  if (!file) {
+    (void)stop();  // the result that matters is reported below
+    return tl::unexpected(usage_failure(std::move(file).error()));
+  }
+  bool stopped = false;
+  while (true) {
+    if (auto written = file->write(view.lines); !written) {
+      (void)stop();
+      return tl::unexpected(std::move(written).error());
+    }
+    if (!view.more && (stopped || view.complete)) {
+      return context.print({{"file", path}, {"epochs", view.epochs}},
+                           fmt::format("{} epochs are in '{}'\n", view.epochs, printable(path)));
+    }
+    if (!view.more && !view.ended.empty()) {
+      return failure(ErrorCode::kUnavailable, "the recording ended: " + view.ended);
+    }
+    const bool is_enough = !view.more && !context.surroundings.pause(kWaitsForEpochs);
+    VMNUMA_ASSIGN_OR_RETURN(
+        auto next, is_enough ? stop() : context.ask(balancer::RecordNextRequest{view.recording}));
+    view = std::move(next);
+    stopped = stopped || is_enough;
+  }
 }
 
-int ReplayRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  auto file = files::LineReader::open(path, balancer::kLongestFrame);
-  if (!file) {
-    return fail(invocation, surroundings, file.error(), kExitUsage);
-  }
-  const auto told =
-      run_apart([&] { return encoded(replayed(*file, *this, invocation, surroundings)); },
-                kReplayLimits)
-          .and_then(decoded);
+OrFailure<int> ReplayRun::run(const Context& context) const {
+  VMNUMA_ASSIGN_OR_RETURN(
+      auto file, files::LineReader::open(path, balancer::kLongestFrame).map_error(usage_failure));
+  auto told = run_apart([&] { return encoded(replayed(file, *this, context)); }, kReplayLimits)
+                  .and_then(decoded);
   if (!told) {
-    return fail(invocation, surroundings,
-                {told.error().code, 0,
-                 fmt::format("'{}' cannot be replayed: {}", path, told.error().message)},
-                kExitRefused);
+    return failure(std::move(told).error(), fmt::format("'{}' cannot be replayed", path));
   }
-  if (const int printed = print(invocation, surroundings, told->text); printed != kExitOk) {
+  if (const int printed = context.print(told->text); printed != kExitOk) {
     return printed;
   }
-  return told->message.empty()
-             ? told->code
-             : fail(invocation, surroundings, {ErrorCode::kCorrupt, 0, told->message}, told->code);
+  if (!told->message.empty()) {
+    return tl::unexpected(Failure({ErrorCode::kCorrupt, 0, told->message}, told->code));
+  }
+  return told->code;
 }
 
 }  // namespace vmnuma::tools

@@ -7,21 +7,16 @@
 //
 // Properties: nothing is moved if the gain is below the requested one; also those of
 // step_by_step.h.
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "stats/text/json.h"
-#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/commands/optimal_command.h"
 #include "tools/vmnuma/commands/step_by_step.h"
-#include "tools/vmnuma/terminal/messages.h"
-#include "tools/vmnuma/terminal/surroundings.h"
-#include "tools/vmnuma/text/text.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
@@ -48,86 +43,51 @@ Way way_from(const ordered_json& plan) {
   return way;
 }
 
-/// Parses the result of the search. Error: corrupt.
-Result<Way> read_way(const std::string& json) {
+/// Parses the result of the search. Failure: answer_failure().
+OrFailure<Way> read_way(const std::string& json) {
   try {
-    return text::read_json<ordered_json>(json, {json.size()}, "the plan").map(way_from);
+    return text::read_json<ordered_json>(json, {json.size()}, "the plan")
+        .map(way_from)
+        .map_error(answer_failure);
   } catch (const ordered_json::exception& exception) {
-    return failure(ErrorCode::kCorrupt,
-                   fmt::format("the plan cannot be read: {}", exception.what()));
+    return tl::unexpected(answer_failure(
+        {ErrorCode::kCorrupt, 0, fmt::format("the plan cannot be read: {}", exception.what())}));
   }
 }
 
-class Repacker {
- public:
-  Repacker(const RepackRun& run, const Invocation& invocation, Surroundings& surroundings)
-      : invocation_(invocation), run_(run), surroundings_(surroundings) {}
-
-  [[nodiscard]] int run() {
-    const auto found = find_optimal_plan(invocation_, run_.search, /*json=*/true, surroundings_);
-    if (!found) {
-      return failed(found.error());
-    }
-    Result<Way> way = read_way(*found);
-    if (!way) {
-      return failed({/*by_daemon=*/false, std::move(way).error()});
-    }
-    way_ = std::move(*way);
-    if (way_.steps.empty() || way_.gain_ms * 1000 < way_.demand_ms * run_.least_gain) {
-      say(
-          fmt::format("nothing is moved: moves could save {} ms per epoch of {} ms that VMs want, "
-                      "which is less than {}/1000 of it",
-                      way_.gain_ms, way_.demand_ms, run_.least_gain));
-      return finished("");
-    }
-    say(fmt::format("{} ms per epoch can be saved of {} ms that VMs want, in {} steps",
-                    way_.gain_ms, way_.demand_ms, way_.steps.size()));
-    taken_ = take_steps(invocation_, surroundings_, way_.steps, run_.at_most,
-                        [this](const std::string& sentence) { say(sentence); });
-    if (taken_.refusal) {
-      const int code = failed(*taken_.refusal);
-      say(fmt::format("{} of {} steps are done, the others were not begun", taken_.steps,
-                      way_.steps.size()));
-      return finished(taken_.refusal->error.message) == kExitOk ? code : kExitRefused;
-    }
-    return finished("");
-  }
-
- private:
-  /// Prints a sentence for the user.
-  void say(const std::string& sentence) {
-    if (!invocation_.json && !sentence.empty()) {
-      surroundings_.out << wrapped(sentence, /*indent=*/0) << std::flush;
-    }
-  }
-
-  [[nodiscard]] int finished(const std::string& stopped_because) {
-    if (invocation_.json) {
-      const ordered_json json = {
-          {"demand_ms", way_.demand_ms},       {"lost_before_ms", way_.lost_now_ms},
-          {"gain_ms", way_.gain_ms},           {"steps", way_.steps.size()},
-          {"steps_done", taken_.steps},        {"clients_moved", taken_.clients},
-          {"stopped_because", stopped_because}};
-      surroundings_.out << text::json_text(json) << "\n";
-    }
-    return print(invocation_, surroundings_, "");
-  }
-
-  [[nodiscard]] int failed(const Refusal& refusal) {
-    return fail(invocation_, surroundings_, refusal);
-  }
-
-  const Invocation& invocation_;
-  const RepackRun& run_;
-  Surroundings& surroundings_;
-  Way way_;
-  StepsTaken taken_;
-};
+int finish(const Context& context, const Way& way, const StepsTaken& taken) {
+  return context.print({{"demand_ms", way.demand_ms},
+                        {"lost_before_ms", way.lost_now_ms},
+                        {"gain_ms", way.gain_ms},
+                        {"steps", way.steps.size()},
+                        {"steps_done", taken.steps},
+                        {"clients_moved", taken.clients},
+                        {"stopped_because", taken.failure ? taken.failure->error.message : ""}},
+                       "");
+}
 
 }  // namespace
 
-int RepackRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return Repacker(*this, invocation, surroundings).run();
+OrFailure<int> RepackRun::run(const Context& context) const {
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, find_optimal_plan(context, search, /*json=*/true));
+  VMNUMA_ASSIGN_OR_RETURN(const auto way, read_way(found));
+  if (way.steps.empty() || way.gain_ms * 1000 < way.demand_ms * least_gain) {
+    context.say(
+        fmt::format("nothing is moved: moves could save {} ms per epoch of {} ms that VMs want, "
+                    "which is less than {}/1000 of it",
+                    way.gain_ms, way.demand_ms, least_gain));
+    return finish(context, way, {});
+  }
+  context.say(fmt::format("{} ms per epoch can be saved of {} ms that VMs want, in {} steps",
+                          way.gain_ms, way.demand_ms, way.steps.size()));
+  const StepsTaken taken = take_steps(context, way.steps, at_most);
+  if (taken.failure) {
+    context.complain(taken.failure->error);
+    context.say(fmt::format("{} of {} steps are done, the others were not begun", taken.steps,
+                            way.steps.size()));
+  }
+  const int printed = finish(context, way, taken);
+  return printed == kExitOk && taken.failure ? taken.failure->exit_code : printed;
 }
 
 }  // namespace vmnuma::tools

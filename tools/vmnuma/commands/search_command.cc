@@ -12,7 +12,7 @@
 #include "stats/files/file.h"
 #include "tools/sim/scenario/scenario_writer.h"
 #include "tools/sim/search/search.h"
-#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -41,15 +41,12 @@ Result<void> write_scenarios(const std::string& directory,
 
 }  // namespace
 
-int search_scenarios(const SimSearchRequest& request, const Effort& effort,
-                     const Invocation& invocation, Surroundings& surroundings) {
+OrFailure<int> search_scenarios(const SimSearchRequest& request, const Effort& effort,
+                                const Context& context) {
   const std::vector<std::string_view> known = opponents();
   if (std::find(known.begin(), known.end(), request.against) == known.end()) {
-    return fail(invocation, surroundings,
-                {ErrorCode::kInvalidArgument, 0,
-                 fmt::format("--against: there is no policy '{}'{}", request.against,
-                             did_you_mean(request.against, known))},
-                kExitUsage);
+    return wrong_usage(fmt::format("--against: there is no policy '{}'{}", request.against,
+                                   did_you_mean(request.against, known)));
   }
   SearchPlan plan;
   plan.seed = static_cast<std::uint64_t>(request.seed);
@@ -62,7 +59,7 @@ int search_scenarios(const SimSearchRequest& request, const Effort& effort,
                                                             begin)
         .count();
   };
-  ProgressBar bar(surroundings, invocation, "sim search");
+  ProgressBar bar(context, "sim search");
   const SearchResult result = search(
       plan,
       [&](std::int64_t rounds) {
@@ -79,13 +76,10 @@ int search_scenarios(const SimSearchRequest& request, const Effort& effort,
   bar.hide();
   const std::vector<Weakness> weaknesses = by_mechanism(result.weaknesses);
   if (request.out) {
-    if (const Result<void> written = write_scenarios(*request.out, weaknesses); !written) {
-      return fail(invocation, surroundings, written.error(), kExitUsage);
-    }
+    VMNUMA_RETURN_IF_ERROR(write_scenarios(*request.out, weaknesses).map_error(usage_failure));
   }
-  const int printed = print(
-      invocation, surroundings,
-      invocation.json
+  const int printed = context.print(
+      context.invocation.json
           ? to_json(weaknesses) + "\n"
           : to_text(weaknesses, kMostShown) +
                 fmt::format("seed {}: {} scenarios tried in {} climbs of {} rounds, {} different "
@@ -98,8 +92,8 @@ int search_scenarios(const SimSearchRequest& request, const Effort& effort,
   return violates ? kExitRefused : printed;
 }
 
-int SimSearchRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  return search_scenarios(*this, Effort{}, invocation, surroundings);
+OrFailure<int> SimSearchRequest::run(const Context& context) const {
+  return search_scenarios(*this, Effort{}, context);
 }
 
 }  // namespace vmnuma::tools

@@ -14,7 +14,6 @@
 
 #include "balancer/protocol/response.h"
 #include "placement/model/suggest.h"
-#include "stats/text/json.h"
 #include "stats/text/shell_word.h"
 #include "tools/sim/comparison.h"
 #include "tools/sim/policies/policy.h"
@@ -22,12 +21,10 @@
 #include "tools/sim/scenario/scenario_writer.h"
 #include "tools/sim/search/drawn.h"
 #include "tools/sim/simulation.h"
-#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/arguments/report_shape.h"
 #include "tools/vmnuma/commands/recording_file.h"
-#include "tools/vmnuma/terminal/messages.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/terminal/progress_bar.h"
-#include "tools/vmnuma/terminal/surroundings.h"
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/table.h"
 #include "tools/vmnuma/text/text.h"
@@ -42,17 +39,12 @@ constexpr std::int64_t kTimesShown = 5;
 constexpr std::chrono::milliseconds kWatchedEpoch{200};
 constexpr std::size_t kWatchedNews = 12;
 
-/// Prints an error; a scenario may have several, one per line.
-int failed(const Invocation& invocation, Surroundings& surroundings, const Error& error) {
-  return fail(invocation, surroundings, error, kExitUsage);
-}
-
-/// Returns the scenario with this name on the command line.
-Result<Scenario> scenario_of(const std::string& name, const std::string& scenarios) {
+/// Returns the scenario with this name on the command line. Its errors are one per line.
+OrFailure<Scenario> scenario_of(const std::string& name, const std::string& scenarios) {
   if (std::optional<Scenario> drawn = drawn_scenario(name)) {
     return *std::move(drawn);
   }
-  return find_scenario(name, scenarios);
+  return find_scenario(name, scenarios).map_error(usage_failure);
 }
 
 std::string tables(Simulation& simulation) {
@@ -90,14 +82,13 @@ std::string vm_table(const SimulationResult& result) {
 /// Prints a run as it progresses.
 class Progress {
  public:
-  Progress(Surroundings& surroundings, const Invocation& invocation, std::int64_t epochs,
-           ProgressBar& bar)
-      : surroundings_(surroundings),
+  Progress(const Context& context, std::int64_t epochs, ProgressBar& bar)
+      : surroundings_(context.surroundings),
         bar_(bar),
-        watch_(invocation.watch),
-        watched_epoch_(invocation.watch_seconds == 0
+        watch_(context.invocation.watch),
+        watched_epoch_(context.invocation.watch_seconds == 0
                            ? kWatchedEpoch
-                           : std::chrono::seconds(invocation.watch_seconds)),
+                           : std::chrono::seconds(context.invocation.watch_seconds)),
         every_(std::max<std::int64_t>(epochs / kTimesShown, 1)) {}
 
   /// Shows the tables. Returns false if the output is no longer wanted.
@@ -147,21 +138,19 @@ class Progress {
 };
 
 /// Prints the answer of `explain` on the simulated host.
-int print_explanation(Simulation& simulation, const std::string& vm, const Invocation& invocation,
-                      Surroundings& surroundings) {
+OrFailure<int> print_explanation(Simulation& simulation, const std::string& vm,
+                                 const Context& context) {
   const Result<balancer::Answer> answer = simulation.ask(balancer::ExplainRequest{vm});
   if (!answer) {
-    return failed(invocation, surroundings, answer.error());
+    return tl::unexpected(usage_failure(answer.error()));
   }
-  if (invocation.json) {
-    const auto response = balancer::parse_response(balancer::encode_response(0, answer), 0);
-    if (!response || !response->result) {
-      return failed(invocation, surroundings,
-                    response ? response->result.error() : response.error());
-    }
-    return print(invocation, surroundings, *response->result + "\n");
+  if (!context.invocation.json) {
+    return context.print(text_of(std::get<balancer::ExplainView>(*answer)));
   }
-  return print(invocation, surroundings, text_of(std::get<balancer::ExplainView>(*answer)));
+  return balancer::parse_response(balancer::encode_response(0, answer), 0)
+      .and_then([](balancer::Response response) { return std::move(response.result); })
+      .map([&](const std::string& json) { return context.print(json + "\n"); })
+      .map_error(usage_failure);
 }
 
 /// Returns the command that explains why a VM, preferably one that was moved, is where it is.
@@ -182,25 +171,25 @@ std::string next_step(const SimRunRequest& request, const SimulationResult& resu
   return fmt::format("Next, ask why: {} --explain {}\n", command, text::shell_word(vm.name));
 }
 
-/// Makes the simulation. Error: the policy or scenario does not exist, or the policy does not
+/// Makes the simulation. Failure: the policy or scenario does not exist, or the policy does not
 /// support what was requested.
-Result<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request, bool watch,
-                                                  const std::string& scenarios) {
+OrFailure<std::unique_ptr<Simulation>> simulation_of(const SimRunRequest& request,
+                                                     const Context& context) {
   std::unique_ptr<Policy> policy = make_policy(request.policy);
   if (!policy && request.policy != kOurs) {
     std::vector<std::string_view> known(kPeers.begin(), kPeers.end());
     known.push_back(kOurs);
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("--policy: there is no policy '{}'{}", request.policy,
-                               did_you_mean(request.policy, known)));
+    return wrong_usage(fmt::format("--policy: there is no policy '{}'{}", request.policy,
+                                   did_you_mean(request.policy, known)));
   }
-  if (policy && (request.record || request.explain || watch)) {
-    return failure(ErrorCode::kInvalidArgument,
-                   fmt::format("--policy: '{}' has no tables, explains and records nothing, so "
-                               "--watch, --explain and --record are for {} only",
-                               request.policy, kOurs));
+  if (policy && (request.record || request.explain || context.invocation.watch)) {
+    return wrong_usage(fmt::format(
+        "--policy: '{}' has no tables, explains and records nothing, so --watch, --explain and "
+        "--record are for {} only",
+        request.policy, kOurs));
   }
-  VMNUMA_ASSIGN_OR_RETURN(auto scenario, scenario_of(request.scenario, scenarios));
+  VMNUMA_ASSIGN_OR_RETURN(auto scenario,
+                          scenario_of(request.scenario, context.surroundings.scenarios));
   scenario.epochs = request.epochs.value_or(scenario.epochs);
   scenario.seed = request.seed ? static_cast<std::uint64_t>(*request.seed) : scenario.seed;
   return std::make_unique<Simulation>(std::move(scenario), std::move(policy));
@@ -237,68 +226,57 @@ Listing comparison_rows(const std::vector<ScenarioComparison>& comparisons) {
 
 }  // namespace
 
-int SimRunRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const Result<std::unique_ptr<Simulation>> made =
-      simulation_of(*this, invocation.watch, surroundings.scenarios);
-  if (!made) {
-    return failed(invocation, surroundings, made.error());
-  }
-  Simulation& simulation = **made;
+OrFailure<int> SimRunRequest::run(const Context& context) const {
+  VMNUMA_ASSIGN_OR_RETURN(const auto made, simulation_of(*this, context));
+  Simulation& simulation = *made;
   std::optional<RecordingFile> recording;
   if (record) {
-    Result<RecordingFile> file = RecordingFile::create(*record);
-    if (!file) {
-      return failed(invocation, surroundings, file.error());
-    }
-    recording = std::move(*file);
+    VMNUMA_ASSIGN_OR_RETURN(recording, RecordingFile::create(*record).map_error(usage_failure));
     simulation.record(/*anonymize=*/false);
   }
   const std::int64_t all = simulation.scenario().epochs;
-  ProgressBar bar(surroundings, invocation, simulation.scenario().name);
-  Progress progress(surroundings, invocation, all, bar);
+  ProgressBar bar(context, simulation.scenario().name);
+  Progress progress(context, all, bar);
   while (!simulation.finished()) {
     simulation.run_epoch();
     if (recording) {
-      if (Result<void> written = recording->write(simulation.take_recording()); !written) {
-        return failed(invocation, surroundings, written.error());
-      }
+      VMNUMA_RETURN_IF_ERROR(
+          recording->write(simulation.take_recording()).map_error(usage_failure));
     }
-    if (!invocation.json && !explain && !progress.show(simulation)) {
+    if (!context.invocation.json && !explain && !progress.show(simulation)) {
       return kExitOk;
     }
-    surroundings.out << std::flush;  // the bar must come after what was printed
+    context.surroundings.out << std::flush;  // the bar must come after what was printed
     bar.show(simulation.epoch(), all, fmt::format("epoch {} of {}", simulation.epoch(), all));
   }
   bar.hide();
   if (explain) {
-    return print_explanation(simulation, *explain, invocation, surroundings);
+    return print_explanation(simulation, *explain, context);
   }
   SimulationResult result = simulation.result();
   result.policy = policy;
   std::string text = to_json(result) + "\n";
-  if (!invocation.json) {
+  if (!context.invocation.json) {
     text = vm_table(result) + "\n" + to_text(result);
     text += policy == kOurs ? "\n" + next_step(*this, result) : "";
   }
-  const int printed = print(invocation, surroundings, text);
+  const int printed = context.print(text);
   return result.violations.empty() ? printed : kExitRefused;
 }
 
-int SimListRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const Result<std::vector<Scenario>> all = list_scenarios(surroundings.scenarios);
-  if (!all) {
-    return failed(invocation, surroundings, all.error());
-  }
-  if (invocation.json) {
+OrFailure<int> SimListRequest::run(const Context& context) const {
+  VMNUMA_ASSIGN_OR_RETURN(const auto all,
+                          list_scenarios(context.surroundings.scenarios).map_error(usage_failure));
+  if (context.invocation.json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Scenario& scenario : *all) {
+    for (const Scenario& scenario : all) {
       list.push_back({{"name", scenario.name},
                       {"description", scenario.description},
                       {"epochs", scenario.epochs},
                       {"nodes", scenario.host.nodes.size()},
                       {"vms", scenario.vms.size()}});
     }
-    return print(invocation, surroundings, text::json_text(list) + "\n");
+    return context.print(list, "");
   }
   Listing listing;
   listing.columns = {
@@ -308,38 +286,32 @@ int SimListRequest::run(const Invocation& invocation, Surroundings& surroundings
       {"vms", "VMS", Table::Align::kRight, Listing::Shown::kWide},
       {"description", "WHAT"},
   };
-  for (const Scenario& scenario : *all) {
+  for (const Scenario& scenario : all) {
     listing.names.push_back(scenario.name);
     listing.rows.push_back({cell(scenario.name), cell(scenario.epochs),
                             cell(static_cast<std::int64_t>(scenario.host.nodes.size())),
                             cell(static_cast<std::int64_t>(scenario.vms.size())),
                             cell(scenario.description)});
   }
-  return print(invocation, surroundings, text_of(listing, invocation.format));
+  return context.print(text_of(listing, context.invocation.format));
 }
 
-int SimCompareRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
+OrFailure<int> SimCompareRequest::run(const Context& context) const {
   std::vector<Scenario> chosen;
   if (scenarios.empty() && !drawn) {
-    Result<std::vector<Scenario>> all = list_scenarios(surroundings.scenarios);
-    if (!all) {
-      return failed(invocation, surroundings, all.error());
-    }
-    chosen = std::move(*all);
+    VMNUMA_ASSIGN_OR_RETURN(
+        chosen, list_scenarios(context.surroundings.scenarios).map_error(usage_failure));
   }
   for (const std::string& name : scenarios) {
-    Result<Scenario> scenario = scenario_of(name, surroundings.scenarios);
-    if (!scenario) {
-      return failed(invocation, surroundings, scenario.error());
-    }
-    chosen.push_back(std::move(*scenario));
+    VMNUMA_ASSIGN_OR_RETURN(auto scenario, scenario_of(name, context.surroundings.scenarios));
+    chosen.push_back(std::move(scenario));
   }
   for (std::int64_t i = 0; i < drawn.value_or(0); ++i) {
     chosen.push_back(
         drawn_scenario(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(i)));
   }
   std::vector<ScenarioComparison> comparisons;
-  ProgressBar bar(surroundings, invocation, "sim compare");
+  ProgressBar bar(context, "sim compare");
   const auto all = static_cast<std::int64_t>(chosen.size() * (kPeers.size() + 1));
   std::int64_t done = 0;
   for (Scenario& scenario : chosen) {
@@ -349,38 +321,30 @@ int SimCompareRequest::run(const Invocation& invocation, Surroundings& surroundi
         compare_policies(scenario, [&] { bar.show(++done, all, scenario.name); }));
   }
   bar.hide();
-  if (invocation.json) {
-    return print(invocation, surroundings, to_json(comparisons) + "\n");
+  if (context.invocation.json) {
+    return context.print(to_json(comparisons) + "\n");
   }
-  if (invocation.format != ListFormat::kTable) {
-    return print(invocation, surroundings,
-                 text_of(comparison_rows(comparisons), invocation.format));
+  if (context.invocation.format != ListFormat::kTable) {
+    return context.print(text_of(comparison_rows(comparisons), context.invocation.format));
   }
-  return print(
-      invocation, surroundings,
-      to_text(comparisons) + (comparisons.size() > 1 ? to_text(summary_of(comparisons)) : ""));
+  return context.print(to_text(comparisons) +
+                       (comparisons.size() > 1 ? to_text(summary_of(comparisons)) : ""));
 }
 
-int SimCheckRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const Result<Scenario> found = scenario_of(scenario, surroundings.scenarios);
-  if (!found) {
-    return failed(invocation, surroundings, found.error());
-  }
-  const nlohmann::ordered_json json{{"name", found->name},
-                                    {"epochs", found->epochs},
-                                    {"nodes", found->host.nodes.size()},
-                                    {"vms", found->vms.size()}};
-  return print(invocation, surroundings,
-               invocation.json
-                   ? text::json_text(json) + "\n"
-                   : fmt::format("{}: {} nodes, {} VMs, {} epochs\n", printable(found->name),
-                                 found->host.nodes.size(), found->vms.size(), found->epochs));
+OrFailure<int> SimCheckRequest::run(const Context& context) const {
+  VMNUMA_ASSIGN_OR_RETURN(const auto found, scenario_of(scenario, context.surroundings.scenarios));
+  return context.print({{"name", found.name},
+                        {"epochs", found.epochs},
+                        {"nodes", found.host.nodes.size()},
+                        {"vms", found.vms.size()}},
+                       fmt::format("{}: {} nodes, {} VMs, {} epochs\n", printable(found.name),
+                                   found.host.nodes.size(), found.vms.size(), found.epochs));
 }
 
-int SimShowRequest::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const Result<Scenario> found = scenario_of(scenario, surroundings.scenarios);
-  return found ? print(invocation, surroundings, to_toml(*found))
-               : failed(invocation, surroundings, found.error());
+OrFailure<int> SimShowRequest::run(const Context& context) const {
+  return scenario_of(scenario, context.surroundings.scenarios).map([&](const Scenario& found) {
+    return context.print(to_toml(found));
+  });
 }
 
 }  // namespace vmnuma::tools

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "balancer/protocol/response.h"
 #include "tools/vmnuma/commands/follow_action.h"
 
 namespace vmnuma::tools {
@@ -14,51 +13,41 @@ namespace {
 using balancer::MoveTogetherRequest;
 using nlohmann::ordered_json;
 
-/// Carries out one step; records in `taken` what stopped it, if anything.
-void take_step(const MoveTogetherRequest& step, const Invocation& invocation,
-               Surroundings& surroundings, const std::function<void(const std::string&)>& say,
-               StepsTaken& taken) {
-  const auto answer = ask(invocation.socket_path, step, surroundings.time_limit);
-  if (!answer) {
-    taken.refusal = answer.error();
-    return;
-  }
-  const auto begun = balancer::decode_view<balancer::DoneView>(*answer);
-  if (!begun || !begun->action) {
-    taken.refusal = Refusal{
-        /*by_daemon=*/false,
-        {ErrorCode::kCorrupt, 0, "the daemon's answer does not name the action to wait for"}};
-    return;
-  }
-  say(fmt::format("step {}: {}", taken.steps + 1, begun->message));
-  const auto row = follow_action(invocation, surroundings, step.moves.front().vm, *begun->action,
-                                 FollowUntil::kEnded, [] {});
+/// Carries out one step, and counts it in `taken`. Returns false if it was interrupted.
+OrFailure<bool> take_step(const MoveTogetherRequest& step, const Context& context,
+                          StepsTaken& taken) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto begun, context.ask(step));
+  VMNUMA_ASSIGN_OR_RETURN(const auto action, action_of(begun));
+  context.say(fmt::format("step {}: {}", taken.steps + 1, begun.message));
+  VMNUMA_ASSIGN_OR_RETURN(const auto row, follow_action(context, step.moves.front().vm, action,
+                                                        FollowUntil::kEnded, [] {}));
   if (!row) {
-    taken.refusal = row.error();
-    return;
+    return false;
   }
-  taken.interrupted = !row->has_value();
-  if (!taken.interrupted) {
-    ++taken.steps;
-    taken.clients += static_cast<std::int64_t>(step.moves.size());
-    say((*row)->detail);
-  }
+  ++taken.steps;
+  taken.clients += static_cast<std::int64_t>(step.moves.size());
+  context.say(row->detail);
+  return true;
 }
 
 }  // namespace
 
-StepsTaken take_steps(const Invocation& invocation, Surroundings& surroundings,
-                      const std::vector<MoveTogetherRequest>& steps, std::int64_t at_most,
-                      const std::function<void(const std::string&)>& say) {
+StepsTaken take_steps(const Context& context, const std::vector<MoveTogetherRequest>& steps,
+                      std::int64_t at_most) {
   StepsTaken taken;
   for (const MoveTogetherRequest& step : steps) {
     if (taken.clients + static_cast<std::int64_t>(step.moves.size()) > at_most) {
-      say(fmt::format("stopping here: {} clients have moved, and at most {} may", taken.clients,
-                      at_most));
+      context.say(fmt::format("stopping here: {} clients have moved, and at most {} may",
+                              taken.clients, at_most));
       break;
     }
-    take_step(step, invocation, surroundings, say, taken);
-    if (taken.refusal || taken.interrupted) {
+    const OrFailure<bool> done = take_step(step, context, taken);
+    if (!done) {
+      taken.failure = done.error();
+      break;
+    }
+    taken.interrupted = !*done;
+    if (taken.interrupted) {
       break;
     }
   }

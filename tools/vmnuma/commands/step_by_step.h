@@ -11,17 +11,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "balancer/protocol/request.h"
-#include "tools/client/client.h"
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
@@ -29,15 +25,14 @@ struct StepsTaken {
   std::size_t steps = 0;
   std::int64_t clients = 0;
   bool interrupted = false;
-  std::optional<Refusal> refusal;  ///< of the step that follows
+  std::optional<Failure> failure;  ///< of the step that follows
 };
 
 /// Carries out the steps. Stops before the step with which more than `at_most` clients would have
-/// moved. `say` gets sentences for the user during the run.
-[[nodiscard]] StepsTaken take_steps(const Invocation& invocation, Surroundings& surroundings,
+/// moved. Says what it does during the run.
+[[nodiscard]] StepsTaken take_steps(const Context& context,
                                     const std::vector<balancer::MoveTogetherRequest>& steps,
-                                    std::int64_t at_most,
-                                    const std::function<void(const std::string&)>& say);
+                                    std::int64_t at_most);
 
 /// Converts an array of steps in the format of optimal_text.h. May throw exceptions of
 /// nlohmann::json.

@@ -11,7 +11,7 @@
 #include "balancer/config/config.h"
 #include "stats/linux/capabilities.h"
 #include "stats/text/shell_word.h"
-#include "tools/vmnuma/terminal/ask_view.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 

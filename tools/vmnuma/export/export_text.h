@@ -2,8 +2,8 @@
 /// Composes what `vmnuma export` prints.
 #pragma once
 
-#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/export/documents.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 

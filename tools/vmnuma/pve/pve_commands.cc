@@ -13,13 +13,10 @@
 
 #include "stats/files/directory.h"
 #include "stats/files/file.h"
-#include "stats/text/json.h"
 #include "stats/text/shell_word.h"
 #include "tools/vmnuma/advise/virsh.h"
-#include "tools/vmnuma/arguments/invocation.h"
 #include "tools/vmnuma/pve/pve_host.h"
-#include "tools/vmnuma/terminal/messages.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/text/listing.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -133,42 +130,33 @@ std::string where(const PveVm& vm) {
 
 }  // namespace
 
-int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto node = look_at(place.root, vmids);
-  if (!node) {
-    return fail(invocation, surroundings, node.error(), kExitRefused);
-  }
+OrFailure<int> PveInstallRun::run(const Context& context) const {
+  VMNUMA_ASSIGN_OR_RETURN(const auto node, look_at(place.root, vmids));
   std::vector<std::vector<std::string>> commands;
-  for (const PveVm& vm : node->chosen) {
+  for (const PveVm& vm : node.chosen) {
     if (!vm.hookscript.empty() && !vm.has_our_script()) {
-      return fail(invocation, surroundings,
-                  {ErrorCode::kBusy, 0,
-                   fmt::format("VM {} has another hookscript, '{}', and can have only one: nothing "
-                               "is changed",
-                               vm.vmid, vm.hookscript)},
-                  kExitRefused);
+      return failure(
+          ErrorCode::kBusy,
+          fmt::format(
+              "VM {} has another hookscript, '{}', and can have only one: nothing is changed",
+              vm.vmid, vm.hookscript));
     }
     commands.push_back(qm_set(vm, place));
   }
-  if (const auto done = put_in_place(node->directory, place); !done) {
-    return fail(invocation, surroundings, done.error(), kExitRefused);
-  }
-  if (const auto done = run_all(commands); !done) {
-    return fail(invocation, surroundings, done.error(), kExitRefused);
-  }
+  VMNUMA_RETURN_IF_ERROR(put_in_place(node.directory, place));
+  VMNUMA_RETURN_IF_ERROR(run_all(commands));
 
   std::string text = fmt::format("{} is in place\n", printable(script_path(place)));
   ordered_json json = {{"script", script_path(place)},
                        {"set", ordered_json::array()},
                        {"commands", ordered_json::array()}};
-  for (const PveVm& vm : node->chosen) {
+  for (const PveVm& vm : node.chosen) {
     text += fmt::format("VM {} ({}) has it from its next start on\n", vm.vmid, printable(vm.name));
     json["set"].push_back(vm.vmid);
   }
   std::string offered;
-  for (const PveVm& vm : node->vms) {
-    const bool is_done =
-        std::find(node->chosen.begin(), node->chosen.end(), vm) != node->chosen.end();
+  for (const PveVm& vm : node.vms) {
+    const bool is_done = std::find(node.chosen.begin(), node.chosen.end(), vm) != node.chosen.end();
     if (!vm.node.empty() || is_done || vm.has_our_script()) {
       continue;
     }
@@ -185,29 +173,21 @@ int PveInstallRun::run(const Invocation& invocation, Surroundings& surroundings)
     text += "To give it to VMs, from their next start on:\n" + offered;
   }
   text += "Each node that such a VM may start on needs the script, too.\n";
-  return print(invocation, surroundings, invocation.json ? text::json_text(json) + "\n" : text);
+  return context.print(json, text);
 }
 
-int PveRemoveRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto node = look_at(place.root, vmids);
-  if (!node) {
-    return fail(invocation, surroundings, node.error(), kExitRefused);
-  }
+OrFailure<int> PveRemoveRun::run(const Context& context) const {
+  VMNUMA_ASSIGN_OR_RETURN(const auto node, look_at(place.root, vmids));
   std::vector<std::vector<std::string>> commands;
-  for (const PveVm& vm : node->chosen) {
+  for (const PveVm& vm : node.chosen) {
     if (vm.has_our_script()) {
       commands.push_back(qm_unset(vm));
     }
   }
-  if (const auto done = run_all(commands); !done) {
-    return fail(invocation, surroundings, done.error(), kExitRefused);
-  }
-  const auto now = read_pve_vms(node->directory);
-  if (!now) {
-    return fail(invocation, surroundings, now.error(), kExitRefused);
-  }
+  VMNUMA_RETURN_IF_ERROR(run_all(commands));
+  VMNUMA_ASSIGN_OR_RETURN(const auto now, read_pve_vms(node.directory));
   std::string needed;
-  for (const PveVm& vm : *now) {
+  for (const PveVm& vm : now) {
     if (vm.has_our_script()) {
       needed +=
           fmt::format("\n    {}{}   # {}", where(vm), shell_line(qm_unset(vm)), printable(vm.name));
@@ -215,34 +195,23 @@ int PveRemoveRun::run(const Invocation& invocation, Surroundings& surroundings) 
   }
   const std::string path = script_path(place);
   if (!needed.empty()) {
-    return fail(
-        invocation, surroundings,
-        {ErrorCode::kBusy, 0,
-         fmt::format("'{}' stays: without it these VMs would not start; first{}", path, needed)},
-        kExitRefused);
+    return failure(
+        ErrorCode::kBusy,
+        fmt::format("'{}' stays: without it these VMs would not start; first{}", path, needed));
   }
   std::error_code problem;
-  const bool was_there =
-      std::filesystem::remove(node->directory.path_of(below_root(path)), problem);
+  const bool was_there = std::filesystem::remove(node.directory.path_of(below_root(path)), problem);
   if (problem) {
-    return fail(invocation, surroundings,
-                {ErrorCode::kIo, 0, fmt::format("cannot remove '{}': {}", path, problem.message())},
-                kExitRefused);
+    return failure(ErrorCode::kIo, fmt::format("cannot remove '{}': {}", path, problem.message()));
   }
-  const ordered_json json = {{"script", path}, {"removed", was_there}};
-  return print(invocation, surroundings,
-               invocation.json ? text::json_text(json) + "\n"
-                               : fmt::format("{} {}\n", printable(path),
-                                             was_there ? "is removed" : "was not there"));
+  return context.print(
+      {{"script", path}, {"removed", was_there}},
+      fmt::format("{} {}\n", printable(path), was_there ? "is removed" : "was not there"));
 }
 
-int PveStatusRun::run(const Invocation& invocation, Surroundings& surroundings) const {
-  const auto directory = files::Directory::open(place.root);
-  const auto vms = directory.and_then(read_pve_vms);
-  if (!vms) {
-    return fail(invocation, surroundings, vms.error(), kExitRefused);
-  }
-  const PveScript script = pve_script_in(*directory, below_root(place.snippets));
+OrFailure<int> PveStatusRun::run(const Context& context) const {
+  VMNUMA_ASSIGN_OR_RETURN(const auto node, look_at(place.root, {}));
+  const PveScript script = pve_script_in(node.directory, below_root(place.snippets));
   Listing listing;
   listing.columns = {{"vmid", "VMID", Align::kRight},
                      {"vm", "VM"},
@@ -251,29 +220,26 @@ int PveStatusRun::run(const Invocation& invocation, Surroundings& surroundings) 
   ordered_json json = {{"script", script_path(place)},
                        {"state", script_text(script)},
                        {"vms", ordered_json::array()}};
-  const auto or_dash = [](const std::string& text) {
-    return Listing::Cell{text.empty() ? "-" : text, text};
-  };
-  for (const PveVm& vm : *vms) {
+  for (const PveVm& vm : node.vms) {
     if (vm.node.empty()) {
       listing.names.push_back(std::to_string(vm.vmid));
-      listing.rows.push_back({cell(std::int64_t{vm.vmid}), cell(vm.name), or_dash(vm.hookscript),
-                              or_dash(vm.affinity)});
+      listing.rows.push_back({cell(std::int64_t{vm.vmid}), cell(vm.name),
+                              cell_if_any(vm.hookscript), cell_if_any(vm.affinity)});
       json["vms"].push_back({{"vmid", vm.vmid},
                              {"vm", vm.name},
                              {"hookscript", vm.hookscript},
                              {"affinity", vm.affinity}});
     }
   }
-  if (invocation.json) {
-    return print(invocation, surroundings, text::json_text(json) + "\n");
+  if (context.invocation.json) {
+    return context.print(json, "");
   }
-  std::string text = text_of(listing, invocation.format);
-  if (invocation.format == ListFormat::kTable) {
+  std::string text = text_of(listing, context.invocation.format);
+  if (context.invocation.format == ListFormat::kTable) {
     text = fmt::format("hookscript {}: {}\n", printable(script_path(place)), script_text(script)) +
            (listing.rows.empty() ? "" : "\n" + text);
   }
-  return print(invocation, surroundings, text);
+  return context.print(text);
 }
 
 }  // namespace vmnuma::tools

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -38,10 +39,11 @@ std::string progress_line(const std::string& what, std::int64_t done, std::int64
   return first_columns(line, kTerminalWidth - 1);  // leaves a column for the cursor
 }
 
-ProgressBar::ProgressBar(Surroundings& surroundings, const Invocation& invocation, std::string what)
-    : err_(surroundings.err),
-      shown_(surroundings.err_is_terminal && !invocation.json && !invocation.watch),
-      colours_(surroundings.err_colours),
+ProgressBar::ProgressBar(const Context& context, std::string what)
+    : err_(context.surroundings.err),
+      shown_(context.surroundings.err_is_terminal && !context.invocation.json &&
+             !context.invocation.watch),
+      colours_(context.surroundings.err_colours),
       what_(std::move(what)) {}
 
 void ProgressBar::show(std::int64_t done, std::int64_t all, const std::string& note) {

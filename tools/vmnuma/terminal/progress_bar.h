@@ -12,8 +12,7 @@
 #include <ostream>
 #include <string>
 
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
@@ -26,7 +25,7 @@ namespace vmnuma::tools {
 class ProgressBar {
  public:
   /// `what` names the work.
-  ProgressBar(Surroundings& surroundings, const Invocation& invocation, std::string what);
+  ProgressBar(const Context& context, std::string what);
   ~ProgressBar() { hide(); }
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;

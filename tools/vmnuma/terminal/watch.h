@@ -12,9 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/client/client.h"
-#include "tools/vmnuma/arguments/invocation.h"
-#include "tools/vmnuma/terminal/surroundings.h"
+#include "tools/vmnuma/terminal/context.h"
 
 namespace vmnuma::tools {
 
@@ -27,18 +25,14 @@ struct Polling {
 };
 
 /// Calls `look` until it returns an exit code other than kExitOk, or the output is no longer
-/// wanted. A refusal is the daemon's, or the reason why it did not answer. Returns the exit code.
-[[nodiscard]] int keep_asking(const Invocation& invocation, Surroundings& surroundings,
-                              const Polling& polling,
-                              const std::function<tl::expected<int, Refusal>()>& look);
+/// wanted. A failure is the daemon's refusal or that it did not answer; a wrong command line
+/// (kExitUsage) ends it.
+[[nodiscard]] OrFailure<int> keep_asking(const Context& context, const Polling& polling,
+                                         const std::function<OrFailure<int>()>& look);
 
-/// Calls `show` as often as --watch specifies; `again` is false at the first call.
-[[nodiscard]] int watch(const Invocation& invocation, Surroundings& surroundings,
-                        const std::function<tl::expected<int, Refusal>(bool again)>& show);
-
-/// Returns what to print of a text that is shown repeatedly: on a terminal it replaces the previous
-/// text; in a table for programs only the first one has a header.
-[[nodiscard]] std::string watched(const std::string& text, bool again, const Invocation& invocation,
-                                  const Surroundings& surroundings);
+/// Prints what `text` returns: once, or as often as --watch specifies. On a terminal it then
+/// replaces the previous text; in a table for programs only the first one has a header.
+[[nodiscard]] OrFailure<int> show(const Context& context,
+                                  const std::function<OrFailure<std::string>()>& text);
 
 }  // namespace vmnuma::tools

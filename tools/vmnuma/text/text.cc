@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "placement/model/text.h"
+#include "stats/formats/fields.h"
 
 namespace vmnuma::tools {
 
@@ -19,6 +20,14 @@ bool continues_character(char c) {
 }
 
 }  // namespace
+
+std::string printable_lines(std::string_view text, std::string_view prefix) {
+  std::string lines;
+  while (const auto line = stats::take_line(text)) {
+    lines.append(prefix).append(printable(*line)).append("\n");
+  }
+  return lines;
+}
 
 std::size_t width_of(std::string_view text) {
   const std::size_t most = 2 * text.size();

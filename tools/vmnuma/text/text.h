@@ -20,6 +20,9 @@ inline constexpr std::size_t kTerminalWidth = 80;
 /// Names and messages from outside must pass through this before they reach a terminal.
 using text::printable;
 
+/// Returns each line of the text after `prefix`, printable() and terminated by '\n'.
+[[nodiscard]] std::string printable_lines(std::string_view text, std::string_view prefix = "");
+
 /// Returns the columns that UTF-8 text takes: two for each East Asian wide character, as fmt pads
 /// them, and one for each other character.
 [[nodiscard]] std::size_t width_of(std::string_view text);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "balancer/protocol/response.h"
+#include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/top/top_frame.h"
 
 namespace vmnuma::tools {
@@ -16,12 +16,11 @@ using std::chrono::milliseconds;
 constexpr std::int64_t kMovesShown = 200;
 
 template <class View>
-Result<View> view_of(const AskDaemon& ask, const balancer::Command& command) {
-  return ask(command).and_then(
-      [](const std::string& result) { return balancer::decode_view<View>(result); });
+OrFailure<View> view_of(const AskDaemon& ask, const balancer::Command& command) {
+  return ask(command).and_then(read_view<View>);
 }
 
-Result<TopHost> ask_for_host(const AskDaemon& ask) {
+OrFailure<TopHost> ask_for_host(const AskDaemon& ask) {
   return view_of<balancer::StatusView>(ask, balancer::StatusRequest{})
       .and_then([&](balancer::StatusView status) {
         return view_of<balancer::HostView>(ask, balancer::HostRequest{})
@@ -45,7 +44,7 @@ void refresh_detail(const AskDaemon& ask, const TopState& state, TopData& data) 
 
 void refresh(const AskDaemon& ask, const TopState& state, TopData& data) {
   auto host = ask_for_host(ask);
-  data.problem = host ? "" : host.error().message;
+  data.problem = host ? "" : host.error().error.message;
   if (host) {
     data.host = std::move(*host);
     data.past.add(data.host);
@@ -65,7 +64,7 @@ TopState after_press(const AskDaemon& ask, TopState state, const KeyPress& press
       after_key(std::move(state), press, data.host, std::max<std::size_t>(size.rows / 2, 1), most);
   if (const auto command = std::exchange(state.command, std::nullopt)) {
     const auto done = view_of<balancer::DoneView>(ask, *command);
-    data.answer = done ? done->message : done.error().message;
+    data.answer = done ? done->message : done.error().error.message;
     refresh(ask, state, data);
   }
   if (state.page == TopPage::kVm && before != TopPage::kVm) {
@@ -88,12 +87,12 @@ TopState after_click(const AskDaemon& ask, TopState state, std::size_t row, TopD
 
 }  // namespace
 
-Result<void> run_top(const AskDaemon& ask,
-                     const std::function<Result<std::unique_ptr<TopTerminal>>()>& open) {
+OrFailure<int> run_top(const AskDaemon& ask,
+                       const std::function<Result<std::unique_ptr<TopTerminal>>()>& open) {
   VMNUMA_ASSIGN_OR_RETURN(auto host, ask_for_host(ask));
   TopData data{std::move(host), "", std::nullopt};
   data.past.add(data.host);
-  VMNUMA_ASSIGN_OR_RETURN(auto terminal, open());
+  VMNUMA_ASSIGN_OR_RETURN(auto terminal, open().map_error(answer_failure));
   TopState state;
   while (!state.quits) {
     const ScreenSize size = terminal->size();
@@ -101,7 +100,7 @@ Result<void> run_top(const AskDaemon& ask,
     const TopEvent event = terminal->wait(period_of(data.host));
     switch (event.kind) {
       case TopEvent::Kind::kStopped:
-        return {};
+        return kExitOk;
       case TopEvent::Kind::kResized:
         break;
       case TopEvent::Kind::kTick:
@@ -117,7 +116,7 @@ Result<void> run_top(const AskDaemon& ask,
         break;
     }
   }
-  return {};
+  return kExitOk;
 }
 
 }  // namespace vmnuma::tools

@@ -13,15 +13,17 @@
 
 #include "balancer/protocol/request.h"
 #include "placement/base/result.h"
+#include "tools/vmnuma/arguments/failure.h"
 #include "tools/vmnuma/top/top_terminal.h"
 
 namespace vmnuma::tools {
 
 /// Asks the daemon and returns the result's JSON text.
-using AskDaemon = std::function<Result<std::string>(const balancer::Command&)>;
+using AskDaemon = std::function<OrFailure<std::string>(const balancer::Command&)>;
 
-/// Returns when the user quits. Errors: those of the first request; nothing has been drawn then.
-[[nodiscard]] Result<void> run_top(
+/// Returns kExitOk when the user quits. Failures: those of the first request, and there is no
+/// terminal; nothing has been drawn then.
+[[nodiscard]] OrFailure<int> run_top(
     const AskDaemon& ask, const std::function<Result<std::unique_ptr<TopTerminal>>()>& open);
 
 }  // namespace vmnuma::tools

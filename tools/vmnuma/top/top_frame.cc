@@ -230,10 +230,12 @@ std::vector<Line> vm_text(const TopData& data, const TopState& state, ScreenSize
   }
   const auto& [explain, history] = *data.detail;
   std::vector<Line> lines = past_of_selected(data, state, size);
-  append_lines(lines, frame_lines(explain ? text_of(*explain) : explain.error().message + "\n"));
+  append_lines(lines,
+               frame_lines(explain ? text_of(*explain) : explain.error().error.message + "\n"));
   lines.push_back({});
   lines.push_back(plain("Its moves, newest first"));
-  append_lines(lines, frame_lines(history ? text_of(*history) : history.error().message + "\n"));
+  append_lines(lines,
+               frame_lines(history ? text_of(*history) : history.error().error.message + "\n"));
   return lines;
 }
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "balancer/model/view.h"
-#include "placement/base/result.h"
+#include "tools/vmnuma/arguments/failure.h"
 #include "tools/vmnuma/text/screen.h"
 #include "tools/vmnuma/top/top_host.h"
 #include "tools/vmnuma/top/top_past.h"
@@ -29,8 +29,8 @@ namespace vmnuma::tools {
 
 /// What is known about the VM that is viewed.
 struct TopDetail {
-  Result<balancer::ExplainView> explain;
-  Result<balancer::HistoryView> history;
+  OrFailure<balancer::ExplainView> explain;
+  OrFailure<balancer::HistoryView> history;
 };
 
 struct TopData {
