@@ -23,12 +23,9 @@
 #include "stats/reports/report.h"
 #include "tools/client/sim_folder.h"
 #include "tools/client/unknown_option.h"
-#include "tools/vmnuma/arguments/command_options.h"
+#include "tools/vmnuma/arguments/command_syntax.h"
 #include "tools/vmnuma/arguments/command_table.h"
 #include "tools/vmnuma/arguments/examples.h"
-#include "tools/vmnuma/arguments/local_line.h"
-#include "tools/vmnuma/arguments/since.h"
-#include "tools/vmnuma/arguments/what_if_arguments.h"
 #include "tools/vmnuma/text/error_json.h"
 
 namespace vmnuma::tools {
@@ -50,9 +47,8 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
   return names;
 }
 
-/// The command line and the variables for its values. `make` is that of the last command given. The
-/// many members are for the words and options of the daemon's commands, because CLI11 needs a
-/// variable for each; commands that share an option share its variable.
+/// The command line and the variables for its values, because CLI11 needs one for each word and
+/// option. `make_` is that of the last command given.
 class CommandLine {
  public:
   explicit CommandLine(std::int64_t now_unix_s) : now_unix_s_(now_unix_s) {
@@ -187,17 +183,16 @@ class CommandLine {
     }
   }
 
-  /// Adds a command; `make` returns its request once the line has been parsed.
-  CLI::App* add(CLI::App& parent, const std::string& name, const std::string& help,
-                std::function<Result<Command>()> make) {
+  /// Adds a command; `make` returns it once the line has been parsed.
+  CommandSyntax& add(CLI::App& parent, const std::string& name, const std::string& help,
+                     std::function<Result<AnyCommand>()> make) {
     CLI::App* command = parent.add_subcommand(name, help);
     command->fallthrough();  // so that `vmnuma status --json` equals `vmnuma --json status`
-    command->callback([this, make = std::move(make)] {
-      make_ = [make] {
-        return make().map([](Command asked) { return AnyCommand(std::move(asked)); });
-      };
+    CommandSyntax& line = lines_.emplace_back(*command, shared_, now_unix_s_);
+    command->callback([this, &line, make = std::move(make)] {
+      make_ = [&line, make] { return line.read().and_then(make); };
     });
-    return command;
+    return line;
   }
 
   CLI::App* add_group(const CommandGroup& group) {
@@ -216,17 +211,12 @@ class CommandLine {
           [&](const CLI::App* command) { return command->get_name() == kGroup.name; });
       parent = known.empty() ? add_group(kGroup) : known.front();
     }
-    CLI::App* command =
-        parent->add_subcommand(std::string(Run::kName.name), std::string(Run::kName.help));
-    command->fallthrough();
+    CommandSyntax& line = add(*parent, std::string(Run::kName.name), std::string(Run::kName.help),
+                              [&run] { return AnyCommand(run); });
     if constexpr (requires { Run::kExitStatus; }) {
-      notes_[command] = fmt::format("Exit status: {}", Run::kExitStatus);
+      notes_[&line.command()] = fmt::format("Exit status: {}", Run::kExitStatus);
     }
-    LocalLine& line = lines_.emplace_back(*command, shared_, now_unix_s_);
     run.describe(line);
-    command->callback([this, &line, &run] {
-      make_ = [&line, &run] { return line.read().map([&run] { return AnyCommand(run); }); };
-    });
   }
 
   /// Converts `help COMMAND` to `COMMAND --help`, `version` to `--version`, and `-o FORMAT COMMAND`
@@ -295,15 +285,11 @@ class CommandLine {
   }
 
   /// Adds a command that shows something.
-  CLI::App* add_reading(CLI::App& parent, const std::string& name, const std::string& help,
-                        std::function<Result<Command>()> make) {
-    CLI::App* command = add(parent, name, help, std::move(make));
-    add_watch(*command);
-    return command;
-  }
-
-  CLI::Option* add_watch(CLI::App& command) {
-    return add_period(command, "--watch", shared_.watch, "Repeat every epoch, or every SECONDS");
+  CommandSyntax& add_reading(CLI::App& parent, const std::string& name, const std::string& help,
+                             std::function<Result<AnyCommand>()> make) {
+    CommandSyntax& line = add(parent, name, help, std::move(make));
+    line.watch("Repeat every epoch, or every SECONDS");
+    return line;
   }
 
   /// Joins "--watch" and "--follow" with their numbers by "=", because CLI11 would take any word
@@ -329,243 +315,186 @@ class CommandLine {
     add_reading(app_, "status", "What the balancer is doing",
                 [] { return Command(balancer::StatusRequest{}); });
 
-    CLI::App* top = add_reading(app_, "top", "Nodes and VMs, full screen",
-                                [] { return Command(balancer::HostRequest{}); });
-    top->add_flag("--once", once_, "Print one screen as text and exit");
+    add_reading(app_, "top", "Nodes and VMs, full screen", [] {
+      return Command(balancer::HostRequest{});
+    }).flag("--once", once_, "Print one screen as text and exit");
 
-    CLI::App* stats = add_reading(app_, "stats", "The tables of ESXi's sched-stats",
-                                  [this] { return make_stats(); });
-    take_one_of(stats->add_option("-t", type_, "Which table"), stats::report_types(), "TYPE",
-                shared_)
+    CommandSyntax& stats = add_reading(app_, "stats", "The tables of ESXi's sched-stats",
+                                       [this] { return Command(balancer::StatsRequest{type_}); });
+    stats.known_text("-t", "report", type_, stats::report_types(), "TYPE", "Which table")
         ->required();
-    add_format(*stats, shared_);
+    stats.listing();
 
-    CLI::App* memory =
-        add_reading(app_, "memory", "Memory of VMs, and which of them lose some first",
-                    [] { return Command(balancer::MemoryRequest{}); });
-    add_format(*memory, shared_);
+    add_reading(app_, "memory", "Memory of VMs, and which of them lose some first", [] {
+      return Command(balancer::MemoryRequest{});
+    }).listing();
 
-    CLI::App* explain = add_reading(app_, "explain", "Why a VM is where it is",
-                                    [this] { return Command(balancer::ExplainRequest{vm_}); });
-    add_vm(*explain)->required();
+    add_reading(app_, "explain", "Why a VM is where it is", [this] {
+      return Command(balancer::ExplainRequest{vm_});
+    }).argument("VM", vm_, kVmHelp);
 
-    CLI::App* history =
+    CommandSyntax& history =
         add_reading(app_, "history", "Past moves, newest first", [this] { return make_history(); });
-    history->add_option("--limit", history_.limit, "Show at most N moves; a swap is two rows")
-        ->check(in_range(1, balancer::kMostHistoryRows))
-        ->type_name("N")
-        ->capture_default_str();
-    history->add_option("--since", since_, "Only since WHEN: an age such as 2h or 7d, or a time")
-        ->type_name("WHEN");
-    history->add_option("--until", until_, "Only before WHEN")->type_name("WHEN");
-    history->add_option("--vm", history_.vm, "Only this VM (name or UUID)")
-        ->check(not_empty())
-        ->type_name("VM");
-    history->add_option("--node", node_, "Only moves from or to this node")
-        ->check(in_range(0, kMostNode))
-        ->type_name("NODE");
-    take_one_of(history->add_option("--reason", history_.reason, "Only moves made for this reason"),
-                balancer::history_reasons(), "REASON", shared_);
-    add_format(*history, shared_);
+    history.number("--limit", history_.limit, {1, balancer::kMostHistoryRows},
+                   "Show at most N moves; a swap is two rows");
+    history.when("--since", history_.since_unix_s, kSinceHelp);
+    history.when("--until", history_.until_unix_s, "Only before WHEN");
+    history.text("--vm", history_.vm, "VM", "Only this VM (name or UUID)");
+    history.number("--node", node_, {0, kMostNode}, "Only moves from or to this node", "NODE");
+    history.known_text("--reason", "reason", history_.reason, balancer::history_reasons(), "REASON",
+                       "Only moves made for this reason");
+    history.listing();
 
-    add_plan_command();
-    add_what_if_command();
-  }
-
-  void add_plan_command() {
-    CLI::App* plan = add(app_, "plan", "The last plan: what was chosen, and what was not",
-                         [] { return Command(balancer::PlanRequest{}); });
-    CLI::Option* watch = add_watch(*plan);
-    CLI::Option* optimal = plan->add_flag("--optimal", wants_optimum_,
-                                          "The best homes for all VMs, and how to get there");
-    optimal->excludes(watch);
-    LocalLine& line = lines_.emplace_back(*plan, shared_, now_unix_s_);
-    optimal_.describe(line);
-    for (CLI::Option* option : line.options()) {
+    CommandSyntax& plan =
+        add_reading(app_, "plan", "The last plan: what was chosen, and what was not", [this] {
+          return wants_optimum_ ? AnyCommand(optimal_)
+                                : AnyCommand(Command(balancer::PlanRequest{}));
+        });
+    CLI::Option* optimal =
+        plan.flag("--optimal", wants_optimum_, "The best homes for all VMs, and how to get there");
+    plan.either("--optimal", "--watch");
+    optimal_.describe(plan);
+    for (CLI::Option* option : plan.options()) {
       option->needs(optimal);
     }
-    plan->callback([this] {
-      make_ = [this] {
-        return Result<AnyCommand>(wants_optimum_ ? AnyCommand(optimal_)
-                                                 : AnyCommand(Command(balancer::PlanRequest{})));
-      };
-    });
-  }
 
-  void add_what_if_command() {
-    CLI::App* what_if =
+    CommandSyntax& what_if =
         add_reading(app_, "what-if", "What adding, removing or moving VMs would bring",
-                    [this] { return make_what_if(); });
-    const auto add_supposed = [&](const char* name, std::vector<std::string>& texts,
-                                  const char* help, const char* type) {
-      what_if->add_option(name, texts, help)->type_name(type)->allow_extra_args(false);
-    };
-    add_supposed("--add", supposed_.add, "Suppose a new VM, such as vcpus=32,memory=128GiB", "VM");
-    add_supposed("--remove", supposed_.remove, "Suppose this VM is gone (name or UUID)", "VM");
-    add_supposed("--move", supposed_.move, "Suppose a VM, or one client of it, lives on NODE",
-                 "VM[/CLIENT]=NODE");
-    add_supposed("--option", supposed_.options, "Suppose another value of an option", "NAME=VALUE");
+                    [this] { return Command(supposed_); });
+    what_if.parsed_all("--add", supposed_.add, parse_new_vm, "VM",
+                       "Suppose a new VM, such as vcpus=32,memory=128GiB");
+    what_if.texts("--remove", supposed_.remove, "VM", "Suppose this VM is gone (name or UUID)");
+    what_if.parsed_all("--move", supposed_.move, parse_move, "VM[/CLIENT]=NODE",
+                       "Suppose a VM, or one client of it, lives on NODE");
+    what_if.parsed_all("--option", supposed_.options, parse_option_value, "NAME=VALUE",
+                       "Suppose another value of an option");
   }
 
   void add_options_commands() {
     CLI::App* options = add_group({"options", "Options that steer decisions"});
-    CLI::App* list = add_reading(*options, "list", "All options",
-                                 [] { return Command(balancer::OptionsListRequest{}); });
-    add_format(*list, shared_);
-    CLI::App* get = add_reading(*options, "get", "One option, with its range and meaning",
-                                [this] { return Command(balancer::OptionsGetRequest{name_}); });
-    get->add_option("NAME", name_, "Such as Numa.MigThreshold")->required()->type_name("");
-    CLI::App* set = add(*options, "set", "Change an option of the running daemon",
-                        [this] { return make_options_set(); });
-    set->add_option("NAME", name_, "Such as Numa.MigThreshold")->required()->type_name("");
-    set->add_option("VALUE", value_, "An integer")->required()->type_name("");
-    set->add_flag("--persist", persist_, "Keep it across restarts of the daemon");
+    add_reading(*options, "list", "All options", [] {
+      return Command(balancer::OptionsListRequest{});
+    }).listing();
+    add_reading(*options, "get", "One option, with its range and meaning",
+                [this] { return Command(balancer::OptionsGetRequest{name_}); })
+        .word("NAME", name_, "Such as Numa.MigThreshold")
+        ->required();
+    CommandSyntax& set = add(*options, "set", "Change an option of the running daemon",
+                             [this] { return make_options_set(); });
+    set.word("NAME", name_, "Such as Numa.MigThreshold")->required();
+    set.word("VALUE", value_, "An integer")->required();
+    set.flag("--persist", persist_, "Keep it across restarts of the daemon");
   }
 
   void add_changing_commands() {
     add(app_, "pause", "Start no more moves", [] { return Command(balancer::PauseRequest{}); });
     add(app_, "resume", "Resume after a pause", [] { return Command(balancer::ResumeRequest{}); });
 
-    CLI::App* move = add(app_, "move", "Move a VM to a node", [this] {
-      return Command(balancer::MoveRequest{vm_, {node_.value_or(-1)}, client_});
-    });
-    add_vm(*move)->required();
-    move->add_option("NODE", node_, "The node's number")
-        ->required()
-        ->check(in_range(0, kMostNode))
-        ->type_name("");
-    move->add_option("--client", client_, "Which client, if the VM has several")
-        ->check(in_range(0, kMostNode))
-        ->type_name("N");
-    move->add_flag("--wait", wait_, "Wait until the move is done");
-    notes_[move] = "Exit status: with --wait 1 also if the move was not done";
+    CommandSyntax& move =
+        add(app_, "move", "Move a VM to a node", [this] { return Command(move_); });
+    move.argument("VM", move_.vm, kVmHelp);
+    move.required_number("NODE", move_.node.value, {0, kMostNode}, "The node's number");
+    move.number("--client", move_.client, {0, kMostNode}, "Which client, if the VM has several");
+    move.flag("--wait", wait_, "Wait until the move is done");
+    notes_[&move.command()] = "Exit status: with --wait 1 also if the move was not done";
 
     add_reservation_commands();
 
-    CLI::App* set = add(app_, "set", "Show a VM's policy, or change it in its metadata",
-                        [this] { return make_set(); });
-    add_vm(*set)->required();
-    set->add_option("SETTING", settings_, "KEY=VALUE; KEY= removes the key")->type_name("");
-    add_format(*set, shared_);
+    CommandSyntax& set = add(app_, "set", "Show a VM's policy, or change it in its metadata",
+                             [this] { return make_set(); });
+    set.argument("VM", vm_, kVmHelp);
+    set.arguments("SETTING", settings_, "KEY=VALUE; KEY= removes the key");
+    set.listing();
     std::vector<std::string_view> keys;
     for (const auto& key : balancer::policy_keys()) {
       keys.push_back(key.name);
     }
-    notes_[set] = "Keys (vmnuma-metadata(5) explains them):\n" + listed(keys);
-    set->add_flag("--persistent", persistent_, "Also in the VM's definition, for its next starts");
+    notes_[&set.command()] = "Keys (vmnuma-metadata(5) explains them):\n" + listed(keys);
+    set.flag("--persistent", persistent_, "Also in the VM's definition, for its next starts");
 
-    CLI::App* release = add(app_, "release", "Stop balancing VMs, and restore their pins", [this] {
-      return Command(balancer::ReleaseRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
-    });
-    add_vm(*release);
-    CLI::App* manage = add(app_, "manage", "Manage a released VM, or all of them, again", [this] {
-      return Command(balancer::ManageRequest{vm_.empty() ? std::nullopt : std::optional(vm_)});
-    });
-    add_vm(*manage);
+    add(app_, "release", "Stop balancing VMs, and restore their pins", [this] {
+      return Command(release_);
+    }).optional_argument("VM", release_.vm, kVmHelp);
+    add(app_, "manage", "Manage a released VM, or all of them, again", [this] {
+      return Command(manage_);
+    }).optional_argument("VM", manage_.vm, kVmHelp);
   }
 
   void add_reservation_commands() {
-    CLI::App* reserve = add(app_, "reserve", "Reserve room for a VM that does not run yet",
-                            [this] { return make_reserve(); });
-    reserve->add_option("NAME", name_, "Name of the reservation")->required()->type_name("");
-    reserve->add_option("--vcpus", reserve_.request.vcpus, "Number of vCPUs of the VM")
-        ->required()
-        ->check(in_range(1, balancer::kMostVcpus))
-        ->type_name("N");
-    const auto add_text = [&](const char* name, std::optional<std::string>& text, const char* type,
-                              const char* help) {
-      return reserve->add_option(name, text, help)->check(not_empty())->type_name(type);
+    CommandSyntax& reserve = add(app_, "reserve", "Reserve room for a VM that does not run yet",
+                                 [this] { return make_reserve(); });
+    reserve.word("NAME", reserve_.name, "Name of the reservation")->required();
+    reserve.required_number("--vcpus", reserve_.vcpus, {1, balancer::kMostVcpus},
+                            "Number of vCPUs of the VM", "N");
+    const auto add_parsed = [&](const char* name, auto& value, auto parse, const char* type,
+                                const char* help) {
+      return reserve.parsed(name, value, parse, type, help)->check(not_empty());
     };
-    add_text("--memory", reserve_.memory, "SIZE", "Memory of the VM, such as 64GiB")->required();
-    add_text("--hugepages", reserve_.huge_pages, "SIZE", "Size of the VM's huge pages");
-    add_text("--on", reserve_.nodes, "NODES", "Only on these nodes, such as 0-1");
-    CLI::Option* whom =
-        add_text("--for", reserve_.whom, "WHOM", "The VM or group it is for (default: NAME)");
-    add_text("--for-owner", reserve_.request.owner, "OWNER", "For all VMs of this owner instead")
-        ->excludes(whom);
-    CLI::Option* until = add_text("--until", reserve_.until, "WHEN", "Drop it at this time");
-    add_text("--lasting", reserve_.lasting, "DURATION", "Drop it after this long, such as 8h")
-        ->excludes(until);
-    reserve->add_flag("--shared", reserve_.request.shared,
-                      "Keep a VM's room again when it has stopped");
+    add_parsed("--memory", reserve_.memory_bytes, parse_memory, "SIZE",
+               "Memory of the VM, such as 64GiB")
+        ->required();
+    add_parsed("--hugepages", reserve_.huge_page_bytes, parse_memory, "SIZE",
+               "Size of the VM's huge pages");
+    add_parsed("--on", reserve_.nodes, parse_node_list, "NODES",
+               "Only on these nodes, such as 0-1");
+    reserve.text("--for", reserve_.vm, "WHOM", "The VM or group it is for (default: NAME)");
+    reserve.text("--for-owner", reserve_.owner, "OWNER", "For all VMs of this owner instead");
+    reserve.either("--for-owner", "--for");
+    add_parsed("--until", reserve_.until_unix_s, parse_when, "WHEN", "Drop it at this time");
+    add_parsed("--lasting", reserve_.lasting_s, parse_duration, "DURATION",
+               "Drop it after this long, such as 8h");
+    reserve.either("--lasting", "--until");
+    reserve.flag("--shared", reserve_.shared, "Keep a VM's room again when it has stopped");
 
-    CLI::App* reservations =
-        add_reading(app_, "reservations", "Room reserved for VMs that do not run yet",
-                    [this] { return make_reservations(); });
-    CLI::Option* past = reservations->add_flag("--history", reservation_history_,
-                                               "What happened to them, newest first");
-    reservations->add_option("NAME", reservation_events_.name, "Of --history, only this one")
-        ->needs(past)
-        ->type_name("");
+    CommandSyntax& reservations =
+        add_reading(app_, "reservations", "Room reserved for VMs that do not run yet", [this] {
+          return reservation_history_ ? Command(reservation_events_)
+                                      : Command(balancer::ReservationsRequest{});
+        });
+    CLI::Option* past =
+        reservations.flag("--history", reservation_history_, "What happened to them, newest first");
+    reservations.word("NAME", reservation_events_.name, "Of --history, only this one")->needs(past);
+    reservations.when("--since", reservation_events_.since_unix_s, kSinceHelp)->needs(past);
     reservations
-        ->add_option("--since", since_, "Only since WHEN: an age such as 2h or 7d, or a time")
-        ->needs(past)
-        ->type_name("WHEN");
-    reservations->add_option("--limit", reservation_events_.limit, "Show at most N events")
-        ->needs(past)
-        ->check(in_range(1, balancer::kMostHistoryRows))
-        ->type_name("N")
-        ->capture_default_str();
-    add_format(*reservations, shared_);
+        .number("--limit", reservation_events_.limit, {1, balancer::kMostHistoryRows},
+                "Show at most N events")
+        ->needs(past);
+    reservations.listing();
 
-    CLI::App* unreserve = add(app_, "unreserve", "Drop a reservation",
-                              [this] { return Command(balancer::UnreserveRequest{name_}); });
-    unreserve->add_option("NAME", name_, "Name of the reservation")->required()->type_name("");
+    add(app_, "unreserve", "Drop a reservation",
+        [this] { return Command(balancer::UnreserveRequest{name_}); })
+        .word("NAME", name_, "Name of the reservation")
+        ->required();
   }
 
   void add_playing_commands() {
     CLI::App& sim = *app_.get_subcommand("sim");
-    CLI::App* start =
+    CommandSyntax& start =
         add(sim, "start", "Start a VM on the simulated host", [this] { return make_sim_start(); });
-    add_vm(*start)->required();
-    start->add_option("--vcpus", sim_start_.vcpus, "Number of vCPUs")
-        ->check(in_range(1, balancer::kMostVcpus))
-        ->type_name("N")
-        ->capture_default_str();
-    start->add_option("--memory", sim_memory_, "Size of its memory")
-        ->type_name("SIZE")
-        ->capture_default_str();
-    start->add_option("--load", sim_start_.load_pct, "CPU time that each vCPU wants, in % of a CPU")
-        ->check(in_range(0, kWholeCpu))
-        ->type_name("PCT")
-        ->capture_default_str();
-    CLI::App* load = add(sim, "load", "Change the load of a VM on the simulated host", [this] {
-      return Command(balancer::SimLoadRequest{vm_, sim_load_});
-    });
-    add_vm(*load)->required();
-    load->add_option("PCT", sim_load_, "CPU time that each vCPU wants, in % of a CPU")
-        ->required()
-        ->check(in_range(0, kWholeCpu))
-        ->type_name("");
-    CLI::App* stop = add(sim, "stop", "Stop a VM on the simulated host",
-                         [this] { return Command(balancer::SimStopRequest{vm_}); });
-    add_vm(*stop)->required();
-    CLI::App* step = add(sim, "step", "Step through the recording the daemon shows", [this] {
+    start.argument("VM", sim_start_.vm, kVmHelp);
+    start.number("--vcpus", sim_start_.vcpus, {1, balancer::kMostVcpus}, "Number of vCPUs");
+    start.parsed("--memory", sim_memory_bytes_, parse_memory, "SIZE", "Size of its memory")
+        ->default_str("8GiB");
+    start.number("--load", sim_start_.load_pct, {0, kWholeCpu}, kLoadHelp, "PCT");
+    CommandSyntax& load = add(sim, "load", "Change the load of a VM on the simulated host",
+                              [this] { return Command(sim_load_); });
+    load.argument("VM", sim_load_.vm, kVmHelp);
+    load.required_number("PCT", sim_load_.load_pct, {0, kWholeCpu}, kLoadHelp);
+    add(sim, "stop", "Stop a VM on the simulated host", [this] {
+      return Command(balancer::SimStopRequest{vm_});
+    }).argument("VM", vm_, kVmHelp);
+    CommandSyntax& step = add(sim, "step", "Step through the recording the daemon shows", [this] {
       return Command(balancer::SimStepRequest{sim_back_ ? -sim_step_ : sim_step_});
     });
-    step->add_option("EPOCHS", sim_step_, "Number of epochs")
-        ->check(in_range(1, kMostSteps))
-        ->type_name("")
-        ->capture_default_str();
-    step->add_flag("--back", sim_back_, "Step back instead of forward");
+    step.number("EPOCHS", sim_step_, {1, kMostSteps}, "Number of epochs", "");
+    step.flag("--back", sim_back_, "Step back instead of forward");
   }
 
-  Result<Command> make_sim_start() {
+  [[nodiscard]] Command make_sim_start() const {
     constexpr unsigned kMibBits = 20;
-    return parse_memory(sim_memory_)
-        .map_error([](Error error) { return std::move(error).within("--memory"); })
-        .map([this](std::int64_t bytes) {
-          balancer::SimStartRequest request = sim_start_;
-          request.vm = vm_;
-          request.memory_mib = bytes >> kMibBits;
-          return Command(std::move(request));
-        });
-  }
-
-  CLI::Option* add_vm(CLI::App& command) {
-    return command.add_option("VM", vm_, "Name or UUID of the VM")
-        ->check(not_empty())
-        ->type_name("");
+    balancer::SimStartRequest request = sim_start_;
+    request.memory_mib = sim_memory_bytes_ >> kMibBits;
+    return request;
   }
 
   Result<Command> make_set() {
@@ -595,81 +524,19 @@ class CommandLine {
     return Command(balancer::OptionsSetRequest{name_, *value, persist_});
   }
 
-  Result<Command> make_what_if() {
-    balancer::WhatIfRequest request;
-    request.remove = supposed_.remove;
-    VMNUMA_RETURN_IF_ERROR(read_all("--add", supposed_.add, parse_new_vm, request.add));
-    VMNUMA_RETURN_IF_ERROR(read_all("--move", supposed_.move, parse_move, request.move));
-    VMNUMA_RETURN_IF_ERROR(
-        read_all("--option", supposed_.options, parse_option_value, request.options));
-    return Command(std::move(request));
-  }
-
   Result<Command> make_reserve() {
-    balancer::ReserveRequest request = reserve_.request;
-    request.name = name_;
-    request.vm = request.group = reserve_.whom;
-    const Result<void> read =
-        read_one("--memory", reserve_.memory, parse_memory, request.memory_bytes)
-            .and_then([&] {
-              return read_one("--hugepages", reserve_.huge_pages, parse_memory,
-                              request.huge_page_bytes);
-            })
-            .and_then(
-                [&] { return read_one("--on", reserve_.nodes, parse_node_list, request.nodes); })
-            .and_then([&] {
-              return read_one("--until", reserve_.until, parse_when, request.until_unix_s);
-            })
-            .and_then([&] {
-              return read_one("--lasting", reserve_.lasting, parse_duration, request.lasting_s);
-            });
-    if (!read) {
-      return tl::unexpected(read.error());
-    }
-    if (request.lasting_s == 0) {
+    if (reserve_.lasting_s == 0) {
       return failure(ErrorCode::kInvalidArgument, "--lasting is 0, so nothing would be reserved");
     }
+    balancer::ReserveRequest request = reserve_;
+    request.group = request.vm;
     return Command(std::move(request));
   }
 
-  Result<Command> make_stats() {
-    return find_choice("-t", "report", type_, stats::report_types()).map([this](std::size_t) {
-      return Command(balancer::StatsRequest{type_});
-    });
-  }
-
-  Result<Command> make_reservations() {
-    if (!reservation_history_) {
-      return Command(balancer::ReservationsRequest{});
-    }
-    return read_since("--since", since_, reservation_events_.since_unix_s).map([this] {
-      return Command(reservation_events_);
-    });
-  }
-
-  /// Reads the value of an option, if it is given.
-  Result<void> read_since(const char* option, const std::optional<std::string>& text,
-                          std::optional<std::int64_t>& unix_s) const {
-    const auto parse = [this](std::string_view when) { return parse_since(when, now_unix_s_); };
-    return read_one(option, text, parse, unix_s);
-  }
-
-  Result<Command> make_history() {
-    const Result<void> read = read_since("--since", since_, history_.since_unix_s).and_then([this] {
-      return read_since("--until", until_, history_.until_unix_s);
-    });
-    if (!read) {
-      return tl::unexpected(read.error());
-    }
-    if (history_.reason) {
-      constexpr auto kReasons = balancer::history_reasons();
-      VMNUMA_RETURN_IF_ERROR(
-          find_choice("--reason", "reason", *history_.reason, {kReasons.begin(), kReasons.end()}));
-    }
-    if (node_) {
-      history_.node = NodeId{*node_};
-    }
-    return Command(history_);
+  [[nodiscard]] Command make_history() const {
+    balancer::HistoryRequest request = history_;
+    request.node = node_ ? std::optional(NodeId{*node_}) : std::nullopt;
+    return request;
   }
 
   /// Returns help or version as CLI11 prints them.
@@ -723,6 +590,9 @@ class CommandLine {
         EarlyExit{kExitUsage, fmt::format("vmnuma: {}\nTry '{}--help'.\n", problem, words)});
   }
 
+  static constexpr const char* kVmHelp = "Name or UUID of the VM";
+  static constexpr const char* kLoadHelp = "CPU time that each vCPU wants, in % of a CPU";
+  static constexpr const char* kSinceHelp = "Only since WHEN: an age such as 2h or 7d, or a time";
   static constexpr std::int64_t kWholeCpu = 100;
   static constexpr std::int64_t kMostSteps = 1'000'000;
   static constexpr std::int32_t kMostNode = 1023;  // CONFIG_NODES_SHIFT is at most 10 (Linux 6.1)
@@ -748,36 +618,23 @@ class CommandLine {
   std::string name_;
   std::string value_;
   std::optional<std::int32_t> node_;
-  std::optional<std::int32_t> client_;
-  std::optional<std::string> since_;
-  std::optional<std::string> until_;
   balancer::HistoryRequest history_;
+  balancer::WhatIfRequest supposed_;
+  balancer::MoveRequest move_;
+  balancer::ReleaseRequest release_;
+  balancer::ManageRequest manage_;
+  balancer::ReserveRequest reserve_;
   bool reservation_history_ = false;
   balancer::ReservationHistoryRequest reservation_events_;
-  struct {
-    std::vector<std::string> add;
-    std::vector<std::string> remove;
-    std::vector<std::string> move;
-    std::vector<std::string> options;
-  } supposed_;
-  struct {
-    balancer::ReserveRequest request;
-    std::optional<std::string> memory;
-    std::optional<std::string> huge_pages;
-    std::optional<std::string> nodes;
-    std::optional<std::string> whom;
-    std::optional<std::string> until;
-    std::optional<std::string> lasting;
-  } reserve_;
   balancer::SimStartRequest sim_start_;
+  std::int64_t sim_memory_bytes_ = std::int64_t{8} << 30U;
+  balancer::SimLoadRequest sim_load_;
   std::int64_t sim_step_ = 1;
   bool sim_back_ = false;
-  std::string sim_memory_ = "8GiB";
-  std::int64_t sim_load_ = 0;
   OptimalRun optimal_;
   bool wants_optimum_ = false;
   WithLocalCommands<std::tuple> locals_;
-  std::deque<LocalLine> lines_;  ///< of `locals_`, and of the search of `plan`
+  std::deque<CommandSyntax> lines_;  ///< of all commands
 };
 
 }  // namespace

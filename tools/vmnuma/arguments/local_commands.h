@@ -12,7 +12,7 @@
 /// `line.texts`, `line.values` and `line.period` add options, `line.listing` the option -o,
 /// `line.either` makes two exclude each other, `line.needs` one need another, `line.argument`,
 /// `line.optional_argument` and `line.arguments` add words, `line.watch` the option --watch
-/// (arguments/invocation.cc).
+/// (arguments/command_syntax.h).
 #pragma once
 
 #include <array>

@@ -10,7 +10,7 @@
 
 #include "balancer/config/config.h"
 #include "stats/reports/report.h"
-#include "tools/vmnuma/arguments/command_options.h"
+#include "tools/vmnuma/arguments/command_syntax.h"
 
 namespace vmnuma::tools {
 
