@@ -17,6 +17,8 @@ tl::unexpected<Error> system_failure(const char* what, const std::string& path) 
   return tl::unexpected(system_error(errno, std::string("cannot ") + what + " '" + path + "'"));
 }
 
+}  // namespace
+
 Result<void> write_all(int fd, std::string_view text, const std::string& path) {
   while (!text.empty()) {
     const ssize_t written = uninterrupted([&] { return ::write(fd, text.data(), text.size()); });
@@ -27,8 +29,6 @@ Result<void> write_all(int fd, std::string_view text, const std::string& path) {
   }
   return {};
 }
-
-}  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   return read_whole(AT_FDCWD, path, path, {most_bytes, ErrorCode::kInvalidArgument});

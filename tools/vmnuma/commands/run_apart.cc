@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stats/files/file.h"
 #include "stats/files/file_descriptor.h"
 #include "tools/client/process_limits.h"
 
@@ -28,17 +29,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kNoMemory = 3;
 constexpr int kThrew = 4;
 constexpr int kNotTold = 5;
-
-bool write_all(int fd, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(fd, text.data() + done, text.size() - done);
-    if (written < 0 && errno != EINTR) {
-      return false;
-    }
-    done += written > 0 ? static_cast<std::size_t>(written) : 0;
-  }
-  return true;
-}
 
 /// Does the child's work and ends the child.
 [[noreturn]] void be_the_child(const std::function<std::string()>& work, const ApartLimits& limits,
@@ -54,7 +44,7 @@ bool write_all(int fd, const std::string& text) {
     ::_exit(kNotTold);
   }
   try {
-    ::_exit(write_all(answer, work()) ? 0 : kNotTold);
+    ::_exit(files::write_all(answer, work(), "the pipe") ? 0 : kNotTold);
   } catch (const std::bad_alloc&) {
     ::_exit(kNoMemory);
   } catch (...) {  // solvers may throw anything

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/vmnuma/export/export_text.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 
@@ -18,19 +19,12 @@ Result<std::string> unfit(const std::string& name, std::string_view what) {
                  fmt::format("'{}' cannot be the name of a {}; --name gives another", name, what));
 }
 
-std::string in_lower_case(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return name;
-}
-
 }  // namespace
 
 Result<std::string> export_text(const ExportRun& run, balancer::HostView host, JsonLayout layout) {
   std::string name = run.name.value_or(host.host_name);
   if (run.format == ExportFormat::kNodeResourceTopology) {
-    name = run.name ? name : in_lower_case(std::move(name));
+    name = run.name ? name : lower(std::move(name));
     if (!is_object_name(name)) {
       return unfit(name, "Kubernetes object");
     }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "placement/base/number.h"
+#include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
 
@@ -67,14 +68,6 @@ TopState with_entry(TopState state, TopEntry entry) {
   state.entry = entry;
   state.typed.clear();
   return state;
-}
-
-/// Converts to lower case, only ASCII: users who type a filter see the list of names.
-std::string lower(std::string text) {
-  for (char& c : text) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return text;
 }
 
 /// Returns the client that the entry concerns, which was selected when the entry began; null if it
