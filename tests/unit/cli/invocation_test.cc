@@ -563,7 +563,7 @@ TEST(InvocationTest, HelpNamesEveryValueThatIsTaken) {
   for (const std::string_view reason : names(Reason{})) {
     EXPECT_THAT(help({"history", "--help"}), HasSubstr(std::string(reason)));
   }
-  for (const std::string_view format : kAdviseFormats) {
+  for (const std::string_view format : names(AdviseFormat{})) {
     EXPECT_THAT(help({"advise", "--help"}), HasSubstr(std::string(format)));
   }
   for (const auto& key : balancer::policy_keys()) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "placement/base/names.h"
 #include "placement/base/number.h"
 #include "placement/base/result.h"
 #include "placement/model/suggest.h"
@@ -193,17 +193,16 @@ class CommandSyntax {
       return {};
     });
   }
-  template <class Choice, std::size_t kCount>
-  void choice(const char* name, Choice& value, const std::array<std::string_view, kCount>& known,
-              const char* help) {
-    one_of(name, "format", value, known, help)->required();
+  /// Adds a required option whose value is the name of an enumerator.
+  template <class Choice>
+  void choice(const char* name, Choice& value, const char* help) {
+    one_of(name, "format", value, help)->required();
   }
-  /// Adds an option whose value is one of `known`; if missing, `value` is unchanged.
-  template <class Choice, std::size_t kCount>
-  void usually(const char* name, Choice& value, const std::array<std::string_view, kCount>& known,
-               const char* help) {
-    text_of(name).text = known[static_cast<std::size_t>(value)];
-    one_of(name, "value", value, known, help)->capture_default_str();
+  /// Likewise; if missing, `value` is unchanged.
+  template <class Choice>
+  void usually(const char* name, Choice& value, const char* help) {
+    text_of(name).text = name_of(value);
+    one_of(name, "value", value, help)->capture_default_str();
   }
   /// Adds an option whose value is one of `known` and stays a text. `what` is the kind of value,
   /// for messages.
@@ -325,14 +324,14 @@ class CommandSyntax {
   }
 
   /// `what` is the kind of choice, for messages.
-  template <class Choice, std::size_t kCount>
-  CLI::Option* one_of(const char* name, const char* what, Choice& value,
-                      const std::array<std::string_view, kCount>& known, const char* help) {
-    reads_.push_back([this, name, what, &value, &known] {
-      return find_choice(name, what, text_of(name).text, {known.begin(), known.end()})
+  template <class Choice>
+  CLI::Option* one_of(const char* name, const char* what, Choice& value, const char* help) {
+    constexpr auto kKnown = names(Choice{});
+    reads_.push_back([this, name, what, &value, kKnown] {
+      return find_choice(name, what, text_of(name).text, {kKnown.begin(), kKnown.end()})
           .map([&value](std::size_t index) { value = static_cast<Choice>(index); });
     });
-    return take_one_of(command_.add_option(name, text_of(name).text, help), known, "CHOICE");
+    return take_one_of(command_.add_option(name, text_of(name).text, help), kKnown, "CHOICE");
   }
 
   static Result<std::pair<std::string, std::int64_t>> parse_named_value(std::string_view text) {

@@ -15,7 +15,6 @@
 /// (arguments/command_syntax.h).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -26,6 +25,7 @@
 #include <vector>
 
 #include "balancer/protocol/request.h"
+#include "placement/base/names.h"
 #include "tools/vmnuma/arguments/failure.h"
 
 namespace vmnuma::tools {
@@ -137,14 +137,15 @@ struct ForecastTrainRun {
 
 /// Sort order of `list`: by name, or the worst or largest first.
 enum class ListOrder { kName, kLocality, kOwed, kLoad, kMemory };
-inline constexpr std::array<std::string_view, 5> kListOrders{"name", "locality", "owed", "load",
-                                                             "memory"};
+[[nodiscard]] constexpr auto names(ListOrder) {
+  return names_in_order<ListOrder>("name", "locality", "owed", "load", "memory");
+}
 struct ListRun {
   static constexpr CommandName kName{{}, "list", "VMs, where they live and how they run"};
   ListOrder order{};
   template <class Line>
   void describe(Line& line) {
-    line.usually("--sort", order, kListOrders, "By name, or worst or largest first");
+    line.usually("--sort", order, "By name, or worst or largest first");
     line.listing();
     line.watch("Repeat every epoch, or every SECONDS");
   }
@@ -156,11 +157,10 @@ struct EventsRun {
   balancer::EventsRequest request;
   bool follow = false;
   std::int64_t follow_seconds = 0;  ///< how often the daemon is asked; 0: every epoch
-  static constexpr auto kLevels = names(balancer::Severity{});
   template <class Line>
   void describe(Line& line) {
     line.text("--vm", request.vm, "VM", "Only events about the VM of this name");
-    line.usually("--level", request.level, kLevels, "Lowest level to show");
+    line.usually("--level", request.level, "Lowest level to show");
     line.since("--since", request.since_unix_s,
                "Only since WHEN: an age such as 2h or 7d, or a time");
     line.number("--limit", request.limit, {1, 1000}, "Show at most the N newest");
@@ -178,8 +178,10 @@ struct OverviewRun {
 
 /// Output of `advise`, unless JSON.
 enum class AdviseFormat { kText, kXml, kDiff, kVirtInstall, kNova, kPve, kKubevirt };
-inline constexpr std::array<std::string_view, 7> kAdviseFormats{
-    "text", "xml", "diff", "virt-install", "nova", "pve", "kubevirt"};
+[[nodiscard]] constexpr auto names(AdviseFormat) {
+  return names_in_order<AdviseFormat>("text", "xml", "diff", "virt-install", "nova", "pve",
+                                      "kubevirt");
+}
 
 struct AdviseRun {
   static constexpr CommandName kName{{}, "advise", "What a VM's definition should say, and why"};
@@ -206,7 +208,7 @@ struct AdviseRun {
     line.text("--hugepages", hugepages, "SIZE", "Size of the new VM's huge pages");
     line.texts("--policy", policy, "KEY=VALUE", "Assume this policy setting; repeatable");
     line.texts("--host", host_paths, "FILE", "A host, from `export --format host`; repeatable");
-    line.usually("--format", format, kAdviseFormats, "What to print");
+    line.usually("--format", format, "What to print");
     line.flag("--apply", apply, "Define the VM as advised, for its next start");
     line.flag("--undo", undo, "Undo --apply; without a VM, list what can be undone");
     line.either("--apply", "--undo");
@@ -273,8 +275,9 @@ struct ReportRun {
 
 /// Output of `export`.
 enum class ExportFormat { kNodeResourceTopology, kPlacementInventories, kHost };
-/// Values of --format, in the order of ExportFormat.
-inline constexpr std::array<std::string_view, 3> kExportFormats{"nrt", "openstack", "host"};
+[[nodiscard]] constexpr auto names(ExportFormat) {
+  return names_in_order<ExportFormat>("nrt", "openstack", "host");
+}
 
 struct ExportRun {
   static constexpr CommandName kName{{}, "export", "Describe the host for a cluster's scheduler"};
@@ -286,8 +289,7 @@ struct ExportRun {
   template <class Line>
   void describe(Line& line) {
     line.watch("Repeat every epoch, or every SECONDS");
-    line.choice("--format", format, kExportFormats,
-                "nrt is for Kubernetes, host for `advise --host`");
+    line.choice("--format", format, "nrt is for Kubernetes, host for `advise --host`");
     line.text("--name", name, "HOST", "Name of this host in the cluster");
     line.period("--follow", follow, follow_seconds,
                 "Print every change; look every epoch, or every SECONDS");
