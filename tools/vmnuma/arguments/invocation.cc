@@ -426,9 +426,9 @@ class CommandLine {
     reserve.word("NAME", reserve_.name, "Name of the reservation")->required();
     reserve.required_number("--vcpus", reserve_.vcpus, {1, balancer::kMostVcpus},
                             "Number of vCPUs of the VM", "N");
-    const auto add_parsed = [&](const char* name, auto& value, auto parse, const char* type,
+    const auto add_parsed = [&](const char* name, auto& value, auto read, const char* type,
                                 const char* help) {
-      return reserve.parsed(name, value, parse, type, help)->check(not_empty());
+      return reserve.parsed(name, value, read, type, help)->check(not_empty());
     };
     add_parsed("--memory", reserve_.memory_bytes, parse_memory, "SIZE",
                "Memory of the VM, such as 64GiB")
