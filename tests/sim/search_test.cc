@@ -198,9 +198,9 @@ TEST(SearchTest, AFeatureThatIsTakenAwayIsNoLongerThere) {
     const Scenario scenario = mutated(with_rules(random_scenario(random), random), random);
     for (const Feature& feature : features()) {
       Scenario without = scenario;
-      if (feature.is_in(without)) {
+      if (has_feature(without, feature)) {
         feature.take_away(without);
-        EXPECT_FALSE(feature.is_in(without)) << feature.name << ", seed " << seed;
+        EXPECT_FALSE(has_feature(without, feature)) << feature.name << ", seed " << seed;
       }
     }
   }

@@ -10,73 +10,43 @@ namespace vmnuma::tools {
 namespace {
 
 template <FaultKind kKind>
-bool has_fault(const Scenario& scenario) {
-  return std::ranges::count(scenario.faults, kKind, &Fault::kind) > 0;
-}
-template <FaultKind kKind>
-void end_fault(Scenario& scenario) {
+void end_faults(Scenario& scenario) {
   std::erase_if(scenario.faults, [](const Fault& fault) { return fault.kind == kKind; });
 }
-template <FaultKind kKind>
-constexpr Feature fault(std::string_view name) {
-  return {name, has_fault<kKind>, end_fault<kKind>};
-}
 
-template <bool (*kIs)(const ScenarioVm&)>
-bool any_vm(const Scenario& scenario) {
-  return std::ranges::any_of(scenario.vms, kIs);
+template <class T>
+T& part_of(ScenarioVm& vm, T ScenarioVm::*member) {
+  return vm.*member;
 }
-template <auto kMember>
-bool any_differs(const Scenario& scenario) {
-  return std::ranges::any_of(
-      scenario.vms, [](const ScenarioVm& vm) { return !(vm.*kMember == ScenarioVm{}.*kMember); });
+template <class T>
+T& part_of(ScenarioVm& vm, T VmPolicy::*member) {
+  return vm.policy.*member;
 }
+/// Sets a member of all VMs, or of their policies, to its default.
 template <auto kMember>
 void make_standard(Scenario& scenario) {
+  ScenarioVm standard;
   for (ScenarioVm& vm : scenario.vms) {
-    vm.*kMember = ScenarioVm{}.*kMember;
-  }
-}
-/// A member that differs from its default.
-template <auto kMember>
-constexpr Feature of_vms(std::string_view name) {
-  return {name, any_differs<kMember>, make_standard<kMember>};
-}
-template <auto kMember>
-bool any_policy_differs(const Scenario& scenario) {
-  return std::ranges::any_of(scenario.vms, [](const ScenarioVm& vm) {
-    return !(vm.policy.*kMember == VmPolicy{}.*kMember);
-  });
-}
-template <auto kMember>
-void make_policy_standard(Scenario& scenario) {
-  for (ScenarioVm& vm : scenario.vms) {
-    vm.policy.*kMember = VmPolicy{}.*kMember;
+    part_of(vm, kMember) = part_of(standard, kMember);
   }
 }
 template <auto kMember>
-constexpr Feature of_policies(std::string_view name) {
-  return {name, any_policy_differs<kMember>, make_policy_standard<kMember>};
-}
-template <auto kMember>
-constexpr Feature of_host(std::string_view name) {
-  return {
-      name,
-      [](const Scenario& scenario) { return !(scenario.host.*kMember == ScenarioHost{}.*kMember); },
-      [](Scenario& scenario) { scenario.host.*kMember = ScenarioHost{}.*kMember; }};
+void make_host_standard(Scenario& scenario) {
+  scenario.host.*kMember = ScenarioHost{}.*kMember;
 }
 
-bool shares_differ(const Scenario& scenario) {
-  return std::ranges::any_of(
-      scenario.vms, [&](const ScenarioVm& vm) { return vm.shares != scenario.vms.front().shares; });
+void equalize_shares(Scenario& scenario) {
+  const auto differs = [&](const ScenarioVm& vm) {
+    return vm.shares != scenario.vms.front().shares;
+  };
+  if (std::ranges::any_of(scenario.vms, differs)) {
+    make_standard<&ScenarioVm::shares>(scenario);
+  }
 }
 
-bool is_found_far(const ScenarioVm& vm) {
-  return vm.numatune == NumatuneMode::kNone && !vm.memory_on.empty();
-}
 void find_no_memory(Scenario& scenario) {
   for (ScenarioVm& vm : scenario.vms) {
-    if (is_found_far(vm)) {
+    if (vm.numatune == NumatuneMode::kNone) {
       vm.memory_on.clear();
     }
   }
@@ -123,19 +93,11 @@ std::int32_t widest_node(const Scenario& scenario) {
 Bytes largest_node(const Scenario& scenario) {
   return std::ranges::max(scenario.host.nodes, {}, &ScenarioNode::memory).memory;
 }
-bool has_wide_vm(const Scenario& scenario) {
-  return std::ranges::any_of(
-      scenario.vms, [&](const ScenarioVm& vm) { return vm.vcpus > widest_node(scenario); });
-}
 void narrow(Scenario& scenario) {
   for (ScenarioVm& vm : scenario.vms) {
     vm.vcpus = std::min(vm.vcpus, std::max(widest_node(scenario), 1));
     vm.cells = std::min(vm.cells, vm.vcpus);
   }
-}
-bool has_large_vm(const Scenario& scenario) {
-  return std::ranges::any_of(
-      scenario.vms, [&](const ScenarioVm& vm) { return vm.memory > largest_node(scenario); });
 }
 void make_small(Scenario& scenario) {
   for (ScenarioVm& vm : scenario.vms) {
@@ -157,8 +119,10 @@ bool is_nearly_full(const Scenario& scenario) {
   return used * 20 > all * 17;
 }
 void add_memory(Scenario& scenario) {
-  for (ScenarioNode& node : scenario.host.nodes) {
-    node.memory = node.memory * 2;
+  if (is_nearly_full(scenario)) {
+    for (ScenarioNode& node : scenario.host.nodes) {
+      node.memory = node.memory * 2;
+    }
   }
 }
 
@@ -167,10 +131,6 @@ bool is_memoryless(const ScenarioNode& node) {
 }
 bool is_cpuless(const ScenarioNode& node) {
   return node.cores == 0;
-}
-template <bool (*kIs)(const ScenarioNode&)>
-bool any_node(const Scenario& scenario) {
-  return std::ranges::any_of(scenario.host.nodes, kIs);
 }
 bool is_complete(const ScenarioNode& node) {
   return !is_memoryless(node) && !is_cpuless(node);
@@ -188,21 +148,15 @@ void make_alike(Scenario& scenario) {
     }
   }
 }
-bool nodes_differ(const Scenario& scenario) {
+void even_out_nodes(Scenario& scenario) {
   const ScenarioNode& like = complete_node(scenario);
-  return std::ranges::any_of(scenario.host.nodes, [&](const ScenarioNode& node) {
+  const auto differs = [&like](const ScenarioNode& node) {
     return is_complete(node) && (node.cores != like.cores || node.memory != like.memory ||
                                  node.threads_per_core != like.threads_per_core);
-  });
-}
-bool shares_cores(const ScenarioNode& node) {
-  return node.threads_per_core > 1;
-}
-bool has_caches(const ScenarioNode& node) {
-  return node.caches > 1;
-}
-bool has_one_core(const ScenarioNode& node) {
-  return node.cores == 1;
+  };
+  if (std::ranges::any_of(scenario.host.nodes, differs)) {
+    make_alike<is_complete>(scenario);
+  }
 }
 template <auto kMember, std::int32_t kValue>
 void set_nodes(Scenario& scenario) {
@@ -210,8 +164,11 @@ void set_nodes(Scenario& scenario) {
     node.*kMember = kValue;
   }
 }
-/// Multiplies all cores and vCPUs by four.
+/// Multiplies all cores and vCPUs by four, if a node has only one core.
 void widen_cores(Scenario& scenario) {
+  if (std::ranges::count(scenario.host.nodes, 1, &ScenarioNode::cores) == 0) {
+    return;
+  }
   for (ScenarioNode& node : scenario.host.nodes) {
     node.cores *= 4;
   }
@@ -219,7 +176,7 @@ void widen_cores(Scenario& scenario) {
     vm.vcpus = std::min(vm.vcpus * 4, 1024);
   }
 }
-bool distances_differ(const Scenario& scenario) {
+void make_distances_alike(Scenario& scenario) {
   std::vector<std::int32_t> remote;
   const std::size_t count = scenario.host.nodes.size();
   for (std::size_t i = 0; i < scenario.host.distances.size(); ++i) {
@@ -227,15 +184,11 @@ bool distances_differ(const Scenario& scenario) {
       remote.push_back(scenario.host.distances[i]);
     }
   }
-  return std::adjacent_find(remote.begin(), remote.end(), std::not_equal_to<>{}) != remote.end();
-}
-void make_distances_alike(Scenario& scenario) {
-  scenario.host.distances = even_distances(scenario.host.nodes.size(), kRemoteDistance);
+  if (std::adjacent_find(remote.begin(), remote.end(), std::not_equal_to<>{}) != remote.end()) {
+    scenario.host.distances = even_distances(count, kRemoteDistance);
+  }
 }
 
-bool has_history(const Scenario& scenario) {
-  return scenario.known_minutes > 0;
-}
 void forget_history(Scenario& scenario) {
   scenario.known_minutes = 0;
   for (ScenarioVm& vm : scenario.vms) {
@@ -244,18 +197,9 @@ void forget_history(Scenario& scenario) {
     }
   }
 }
-bool has_strategy(const Scenario& scenario) {
-  return scenario.strategy != Scenario{}.strategy ||
-         any_policy_differs<&VmPolicy::strategy>(scenario);
-}
 void drop_strategy(Scenario& scenario) {
   scenario.strategy = Scenario{}.strategy;
-  make_policy_standard<&VmPolicy::strategy>(scenario);
-}
-bool has_gaps(const Scenario& scenario) {
-  std::int32_t next = 0;
-  return std::ranges::any_of(scenario.host.nodes,
-                             [&](const ScenarioNode& node) { return node.id.value != next++; });
+  make_standard<&VmPolicy::strategy>(scenario);
 }
 void number_nodes_from_0(Scenario& scenario) {
   std::map<NodeId, NodeId> numbers;
@@ -286,64 +230,63 @@ void number_nodes_from_0(Scenario& scenario) {
 }
 
 constexpr Feature kTable[] = {
-    fault<FaultKind::kVmVanishes>("a VM that dies"),
-    fault<FaultKind::kPinRefused>("refused pins"),
-    fault<FaultKind::kPagesBusy>("pages that cannot move"),
-    fault<FaultKind::kNoMemory>("memory taken by others"),
-    fault<FaultKind::kSlowLibvirt>("slow libvirt"),
-    fault<FaultKind::kStaleSample>("missing readings"),
-    fault<FaultKind::kDaemonRestart>("a daemon that dies"),
-    fault<FaultKind::kNodeOffline>("a node offline"),
-    fault<FaultKind::kLibvirtGone>("libvirt gone"),
-    {"talk", [](const Scenario& scenario) { return !scenario.talks.empty(); },
-     [](Scenario& scenario) { scenario.talks.clear(); }},
-    of_host<&ScenarioHost::others>("CPU time that others use"),
-    {"loads that change every epoch or two", any_vm<flickers>, steady<flickers>},
-    {"loads that come and go", any_vm<repeats>, steady<repeats>},
-    {"irregular loads", any_vm<is_irregular>, steady<is_irregular>},
-    {"a shift of load", any_vm<changes>, steady<changes>},
-    of_vms<&ScenarioVm::noise_pct>("noise"),
-    of_vms<&ScenarioVm::start>("VMs that start later"),
-    of_vms<&ScenarioVm::stop>("VMs that stop"),
-    {"a VM wider than a node", has_wide_vm, narrow},
-    {"a VM larger than a node", has_large_vm, make_small},
-    {"nearly full memory", is_nearly_full, add_memory},
-    of_vms<&ScenarioVm::pinned_on>("VMs found pinned"),
-    of_vms<&ScenarioVm::placed_on>("memory on nodes from the start"),
-    {"memory found on a node", any_vm<is_found_far>, find_no_memory},
-    of_vms<&ScenarioVm::numatune>("bound memory"),
-    {"huge pages", [](const Scenario& scenario) { return has_huge_pages(scenario.host); },
-     set_no_huge_pages_aside},
-    {"unequal shares", shares_differ, make_standard<&ScenarioVm::shares>},
-    of_vms<&ScenarioVm::limit_pct>("CPU quotas"),
-    of_policies<&VmPolicy::reservation_permille>("reserved CPU time"),
-    of_vms<&ScenarioVm::qemu>("another use by QEMU than 0.015"),
-    of_policies<&VmPolicy::locality_weight_pct>("a price of remote memory"),
-    of_host<&ScenarioHost::counts_reads>("counted reads"),
-    {"a known history", has_history, forget_history},
-    of_vms<&ScenarioVm::stall>("another stall than 0.3"),
-    of_vms<&ScenarioVm::cells>("guest cells"),
-    of_policies<&VmPolicy::affinity_group>("a group that belongs together"),
-    of_policies<&VmPolicy::anti_affinity_group>("a group that belongs apart"),
-    of_policies<&VmPolicy::anti_affinity_hard>("a hard group"),
-    of_policies<&VmPolicy::nodes>("VMs with a mask of nodes"),
-    of_policies<&VmPolicy::do_not_move>("VMs that must not move"),
-    of_policies<&VmPolicy::memory_mode>("a memory mode"),
-    of_policies<&VmPolicy::consolidate>("VMs split by memory"),
-    {"a strategy", has_strategy, drop_strategy},
-    of_policies<&VmPolicy::cpu_binding>("a CPU binding"),
-    of_policies<&VmPolicy::cpu_policy>("a CPU policy"),
-    of_policies<&VmPolicy::cpu_class>("a class of CPU time"),
-    {"a memoryless node", any_node<is_memoryless>, make_alike<is_memoryless>},
-    {"a node without CPUs", any_node<is_cpuless>, make_alike<is_cpuless>},
-    {"uneven nodes", nodes_differ, make_alike<is_complete>},
-    {"SMT", any_node<shares_cores>, set_nodes<&ScenarioNode::threads_per_core, 1>},
-    {"several caches a node", any_node<has_caches>, set_nodes<&ScenarioNode::caches, 1>},
-    {"nodes of one core", any_node<has_one_core>, widen_cores},
-    of_host<&ScenarioHost::firmware_distances>("wrong distances in the firmware"),
-    of_host<&ScenarioHost::distances_are_measured>("decisions by the firmware's distances"),
-    {"uneven distances", distances_differ, make_distances_alike},
-    {"gaps in the numbers of nodes", has_gaps, number_nodes_from_0},
+    {"a VM that dies", end_faults<FaultKind::kVmVanishes>},
+    {"refused pins", end_faults<FaultKind::kPinRefused>},
+    {"pages that cannot move", end_faults<FaultKind::kPagesBusy>},
+    {"memory taken by others", end_faults<FaultKind::kNoMemory>},
+    {"slow libvirt", end_faults<FaultKind::kSlowLibvirt>},
+    {"missing readings", end_faults<FaultKind::kStaleSample>},
+    {"a daemon that dies", end_faults<FaultKind::kDaemonRestart>},
+    {"a node offline", end_faults<FaultKind::kNodeOffline>},
+    {"libvirt gone", end_faults<FaultKind::kLibvirtGone>},
+    {"talk", [](Scenario& scenario) { scenario.talks.clear(); }},
+    {"CPU time that others use", make_host_standard<&ScenarioHost::others>},
+    {"loads that change every epoch or two", steady<flickers>},
+    {"loads that come and go", steady<repeats>},
+    {"irregular loads", steady<is_irregular>},
+    {"a shift of load", steady<changes>},
+    {"noise", make_standard<&ScenarioVm::noise_pct>},
+    {"VMs that start later", make_standard<&ScenarioVm::start>},
+    {"VMs that stop", make_standard<&ScenarioVm::stop>},
+    {"a VM wider than a node", narrow},
+    {"a VM larger than a node", make_small},
+    {"nearly full memory", add_memory},
+    {"VMs found pinned", make_standard<&ScenarioVm::pinned_on>},
+    {"memory on nodes from the start", make_standard<&ScenarioVm::placed_on>},
+    {"memory found on a node", find_no_memory},
+    {"bound memory", make_standard<&ScenarioVm::numatune>},
+    {"huge pages", set_no_huge_pages_aside},
+    {"unequal shares", equalize_shares},
+    {"CPU quotas", make_standard<&ScenarioVm::limit_pct>},
+    {"reserved CPU time", make_standard<&VmPolicy::reservation_permille>},
+    {"another use by QEMU than 0.015", make_standard<&ScenarioVm::qemu>},
+    {"a price of remote memory", make_standard<&VmPolicy::locality_weight_pct>},
+    {"counted reads", make_host_standard<&ScenarioHost::counts_reads>},
+    {"a known history", forget_history},
+    {"another stall than 0.3", make_standard<&ScenarioVm::stall>},
+    {"guest cells", make_standard<&ScenarioVm::cells>},
+    {"a group that belongs together", make_standard<&VmPolicy::affinity_group>},
+    {"a group that belongs apart", make_standard<&VmPolicy::anti_affinity_group>},
+    {"a hard group", make_standard<&VmPolicy::anti_affinity_hard>},
+    {"VMs with a mask of nodes", make_standard<&VmPolicy::nodes>},
+    {"VMs that must not move", make_standard<&VmPolicy::do_not_move>},
+    {"a memory mode", make_standard<&VmPolicy::memory_mode>},
+    {"VMs split by memory", make_standard<&VmPolicy::consolidate>},
+    {"a strategy", drop_strategy},
+    {"a CPU binding", make_standard<&VmPolicy::cpu_binding>},
+    {"a CPU policy", make_standard<&VmPolicy::cpu_policy>},
+    {"a class of CPU time", make_standard<&VmPolicy::cpu_class>},
+    {"a memoryless node", make_alike<is_memoryless>},
+    {"a node without CPUs", make_alike<is_cpuless>},
+    {"uneven nodes", even_out_nodes},
+    {"SMT", set_nodes<&ScenarioNode::threads_per_core, 1>},
+    {"several caches a node", set_nodes<&ScenarioNode::caches, 1>},
+    {"nodes of one core", widen_cores},
+    {"wrong distances in the firmware", make_host_standard<&ScenarioHost::firmware_distances>},
+    {"decisions by the firmware's distances",
+     make_host_standard<&ScenarioHost::distances_are_measured>},
+    {"uneven distances", make_distances_alike},
+    {"gaps in the numbers of nodes", number_nodes_from_0},
 };
 
 }  // namespace
@@ -352,10 +295,16 @@ std::span<const Feature> features() {
   return kTable;
 }
 
+bool has_feature(const Scenario& scenario, const Feature& feature) {
+  Scenario without = scenario;
+  feature.take_away(without);
+  return without != scenario;
+}
+
 std::vector<std::string_view> features_in(const Scenario& scenario) {
   std::vector<std::string_view> names;
   for (const Feature& feature : kTable) {
-    if (feature.is_in(scenario)) {
+    if (has_feature(scenario, feature)) {
       names.push_back(feature.name);
     }
   }

@@ -121,7 +121,7 @@ class Shrinker {
 
   void drop_features() {
     for (const Feature& feature : features()) {
-      if (feature.is_in(scenario_)) {
+      if (has_feature(scenario_, feature)) {
         attempt(feature.take_away);
       }
     }
