@@ -22,51 +22,8 @@ namespace {
 /// A thousand VMs with every key set take about 300 KiB.
 constexpr std::size_t kMostConfigBytes = 4 * 1024 * 1024;
 
-std::string_view description_of(KeyKind kind) {
-  switch (kind) {
-    case KeyKind::kText:
-      return "a string";
-    case KeyKind::kNumber:
-      return "an integer";
-    case KeyKind::kSwitch:
-      return "true or false";
-  }
-  return "unknown";
-}
-
 std::uint32_t line_of(const toml::key& key) {
   return key.source().begin.line;
-}
-
-/// The value as text if it has the expected type.
-std::optional<std::string> text_of(const toml::node& node, KeyKind kind) {
-  if (kind == KeyKind::kText && node.is_string()) {
-    return node.as_string()->get();
-  }
-  if (kind == KeyKind::kNumber && node.is_integer()) {
-    return std::to_string(node.as_integer()->get());
-  }
-  if (kind == KeyKind::kSwitch && node.is_boolean()) {
-    return node.as_boolean()->get() ? "true" : "false";
-  }
-  return std::nullopt;
-}
-
-/// Sets the row's key in `target` from `node`. False, with a problem noted, if that is impossible.
-template <class Target>
-bool read_key(TomlProblems& problems, Target& target, const KeyInfo<Target>& row,
-              const toml::key& key, const toml::node& node) {
-  const auto text = text_of(node, row.kind);
-  if (!text) {
-    problems.add(line_of(key), fmt::format("'{}' is {}, but must be {}", row.name, kind_of(node),
-                                           description_of(row.kind)));
-    return false;
-  }
-  if (auto set = row.set(target, *text); !set) {
-    problems.add(line_of(key), fmt::format("'{}' {}", row.name, set.error().message));
-    return false;
-  }
-  return true;
 }
 
 template <class Target>
@@ -83,37 +40,6 @@ const toml::table* table_of(TomlProblems& problems, const toml::key& key, const 
                  fmt::format("'{}' is {}, but must be a table", key.str(), kind_of(node)));
   }
   return node.as_table();
-}
-
-void read_option(TomlProblems& problems, OptionValues& values, const std::string& name,
-                 const toml::key& key, const toml::node& node) {
-  if (!node.is_integer() && find_option(name) != nullptr) {
-    problems.add(line_of(key),
-                 fmt::format("'{}' is {}, but must be an integer", name, kind_of(node)));
-    return;
-  }
-  const std::int64_t value = node.is_integer() ? node.as_integer()->get() : 0;
-  Options scratch;
-  if (auto set = set_option(scratch, name, value); !set) {
-    problems.add(line_of(key), set.error().message);
-  } else if (!values.emplace(name, value).second) {
-    problems.add(line_of(key), fmt::format("'{}' is given twice", name));
-  }
-}
-
-/// Reads `[options]`. TOML reads an unquoted `Numa.X = 1` as a table `Numa` that contains `X`; both
-/// forms are accepted.
-void read_options(TomlProblems& problems, OptionValues& values, const toml::table& table) {
-  for (const auto& [key, node] : table) {
-    const std::string name(key.str());
-    if (!node.is_table()) {
-      read_option(problems, values, name, key, node);
-      continue;
-    }
-    for (const auto& [inner_key, inner] : *node.as_table()) {
-      read_option(problems, values, name + "." + std::string(inner_key.str()), inner_key, inner);
-    }
-  }
 }
 
 void read_history(TomlProblems& problems, Config& config, const toml::table& table) {

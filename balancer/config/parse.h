@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The part of the reader that persisted_options.cc needs, too.
+/// The parts of the reader that other readers need, too.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "placement/model/options.h"
+
 namespace vmnuma::balancer {
 
 Error TomlProblems::as_error() const {
@@ -39,6 +41,67 @@ std::string_view kind_of(const toml::node& node) {
       break;
   }
   return "a date or time";
+}
+
+namespace {
+
+std::string_view description_of(KeyKind kind) {
+  switch (kind) {
+    case KeyKind::kText:
+      return "a string";
+    case KeyKind::kNumber:
+      return "an integer";
+    case KeyKind::kSwitch:
+      return "true or false";
+  }
+  return "unknown";
+}
+
+void read_option(TomlProblems& problems, OptionValues& values, const std::string& name,
+                 const toml::key& key, const toml::node& node) {
+  const std::uint32_t line = key.source().begin.line;
+  if (!node.is_integer() && find_option(name) != nullptr) {
+    problems.add(line, fmt::format("'{}' is {}, but must be an integer", name, kind_of(node)));
+    return;
+  }
+  const std::int64_t value = node.is_integer() ? node.as_integer()->get() : 0;
+  Options scratch;
+  if (auto set = set_option(scratch, name, value); !set) {
+    problems.add(line, set.error().message);
+  } else if (!values.emplace(name, value).second) {
+    problems.add(line, fmt::format("'{}' is given twice", name));
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> value_text(TomlProblems& problems, std::string_view name, KeyKind kind,
+                                      const toml::key& key, const toml::node& node) {
+  if (kind == KeyKind::kText && node.is_string()) {
+    return node.as_string()->get();
+  }
+  if (kind == KeyKind::kNumber && node.is_integer()) {
+    return std::to_string(node.as_integer()->get());
+  }
+  if (kind == KeyKind::kSwitch && node.is_boolean()) {
+    return node.as_boolean()->get() ? "true" : "false";
+  }
+  problems.add(key.source().begin.line, fmt::format("'{}' is {}, but must be {}", name,
+                                                    kind_of(node), description_of(kind)));
+  return std::nullopt;
+}
+
+void read_options(TomlProblems& problems, OptionValues& values, const toml::table& table) {
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    if (!node.is_table()) {
+      read_option(problems, values, name, key, node);
+      continue;
+    }
+    for (const auto& [inner_key, inner] : *node.as_table()) {
+      read_option(problems, values, name + "." + std::string(inner_key.str()), inner_key, inner);
+    }
+  }
 }
 
 }  // namespace vmnuma::balancer

@@ -12,7 +12,6 @@
 #include "tests/sim/scenarios.h"
 #include "tools/sim/comparison.h"
 #include "tools/sim/scenario/scenario_file.h"
-#include "tools/sim/scenario/scenario_writer.h"
 #include "tools/sim/search/drawn.h"
 #include "tools/sim/search/features.h"
 #include "tools/sim/search/generator.h"

@@ -8,7 +8,6 @@
 #include "balancer/record/replay.h"
 #include "tests/sim/scenarios.h"
 #include "tools/sim/scenario/scenario_file.h"
-#include "tools/sim/scenario/scenario_writer.h"
 
 namespace vmnuma::tools {
 namespace {

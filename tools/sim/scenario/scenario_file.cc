@@ -42,14 +42,13 @@ class ScenarioParser {
   }
 
   Scenario parse(const toml::table& root) {
-    const TableReader top(problems_, root, "",
-                          {"description", "not_first_because", "seed", "epochs", "strategy",
-                           "known_minutes", "preset", "host", "options", "vm", "talk", "fault"});
+    const TableReader top(problems_, root, "");
     scenario_.description = top.text("description").value_or("");
     scenario_.not_first_because = top.text("not_first_because").value_or("");
     top.set("seed", {0, INT64_MAX}, scenario_.seed);
     scenario_.epochs = top.integer("epochs", {1, kEpochs.largest}, kStandardEpochs);
-    scenario_.strategy = read_strategy(top).value_or(scenario_.strategy);
+    scenario_.strategy =
+        choice(top, "strategy", PlacementStrategy::kLeastLostTime).value_or(scenario_.strategy);
     top.set("known_minutes", {0, kMostKnownMinutes}, scenario_.known_minutes);
     top.require("host");
     if (const toml::table* host = top.table("host")) {
@@ -58,7 +57,11 @@ class ScenarioParser {
     scenario_.options =
         options_of(choice(top, "preset", Preset::kVmnuma).value_or(Preset::kVmnuma));
     if (const toml::table* options = top.table("options")) {
-      read_options(*options);
+      balancer::OptionValues values;
+      read_options(problems_, values, *options);
+      for (const auto& [name, value] : values) {
+        VMNUMA_CHECK(set_option(scenario_.options, name, value));
+      }
     }
     for (const toml::table* vm : top.tables("vm")) {
       read_vms(*vm);
@@ -89,20 +92,11 @@ class ScenarioParser {
     return word ? std::optional(static_cast<Enum>(from + *word)) : std::nullopt;
   }
 
-  static std::optional<PlacementStrategy> read_strategy(const TableReader& reader) {
-    return choice(reader, "strategy", PlacementStrategy::kLeastLostTime);
-  }
-
   void read_host(const toml::table& table) {
-    const TableReader host(
-        problems_, table, " in [host]",
-        {"nodes", "cores_per_node", "threads_per_core", "caches_per_node", "memory_per_node",
-         "huge_pages_per_node", "distances", "firmware_distances", "decisions_use", "counts_reads",
-         "node", "other"});
+    const TableReader host(problems_, table, " in [host]");
     const bool alike = host.has("nodes");
     if (alike == host.has("node")) {
       host.complain("node", "[host] must have either 'nodes', a number, or [[host.node]] tables");
-      return;
     }
     ScenarioNode standard;
     host.set("cores_per_node", kCores, standard.cores);
@@ -138,8 +132,7 @@ class ScenarioParser {
   void read_nodes(const TableReader& host, const ScenarioNode& standard) {
     std::int32_t next_id = 0;
     for (const toml::table* table : host.tables("node")) {
-      const TableReader reader(problems_, *table, " in [[host.node]]",
-                               {"id", "cores", "threads_per_core", "memory", "huge_pages"});
+      const TableReader reader(problems_, *table, " in [[host.node]]");
       ScenarioNode node = standard;
       node.id.value = next_id;
       reader.set("id", {next_id, kNodeNumbers.largest}, node.id.value);
@@ -201,8 +194,7 @@ class ScenarioParser {
   }
 
   void read_other(const toml::table& table) {
-    const TableReader reader(problems_, table, " in [[host.other]]",
-                             {"node", "from", "until", "pct"});
+    const TableReader reader(problems_, table, " in [[host.other]]");
     reader.require("pct");
     OtherLoad other;
     other.node = read_node(reader);
@@ -212,66 +204,9 @@ class ScenarioParser {
     scenario_.host.others.push_back(other);
   }
 
-  void read_options(const toml::table& table) {
-    for (const auto& [key, node] : table) {
-      // TOML reads an unquoted Numa.X = 1 as a table Numa with X in it; both are accepted.
-      if (node.is_table()) {
-        for (const auto& [inner, value] : *node.as_table()) {
-          read_option(fmt::format("{}.{}", key.str(), inner.str()), inner, value);
-        }
-      } else {
-        read_option(std::string(key.str()), key, node);
-      }
-    }
-  }
-
-  void read_option(const std::string& name, const toml::key& key, const toml::node& node) {
-    const std::uint32_t line = key.source().begin.line;
-    if (!node.is_integer() && find_option(name) != nullptr) {
-      problems_.add(line, fmt::format("'{}' is {}, but must be an integer", name, kind_of(node)));
-      return;
-    }
-    const std::int64_t value = node.is_integer() ? node.as_integer()->get() : 0;
-    if (const auto set = set_option(scenario_.options, name, value); !set) {
-      problems_.add(line, set.error().message);
-    }
-  }
-
   /// Reads one VM, or `count` of them, which differ in their names and random values.
   void read_vms(const toml::table& table) {
-    const TableReader reader(problems_, table, " in [[vm]]",
-                             {"name",
-                              "vcpus",
-                              "memory",
-                              "start",
-                              "stop",
-                              "shares",
-                              "load",
-                              "load_repeats",
-                              "on_off",
-                              "noise",
-                              "stall",
-                              "cells",
-                              "pinned_on",
-                              "placed_on",
-                              "memory_on",
-                              "group",
-                              "nodes",
-                              "numatune",
-                              "memory_mode",
-                              "consolidate",
-                              "anti_affinity",
-                              "strategy",
-                              "cpu_binding",
-                              "cpu_policy",
-                              "do_not_move",
-                              "class",
-                              "count",
-                              "qemu",
-                              "limit",
-                              "reservation",
-                              "locality_weight",
-                              "huge_pages"});
+    const TableReader reader(problems_, table, " in [[vm]]");
     for (const std::string_view key : {"name", "vcpus", "memory"}) {
       reader.require(key);
     }
@@ -329,7 +264,7 @@ class ScenarioParser {
   void read_load(const TableReader& vm_reader, ScenarioVm& vm) {
     std::int64_t earliest = -known_epochs(scenario_);
     for (const toml::table* table : vm_reader.tables("load")) {
-      const TableReader reader(problems_, *table, " in 'load'", {"from", "pct"});
+      const TableReader reader(problems_, *table, " in 'load'");
       reader.require("pct");
       LoadStep step;
       step.from =
@@ -348,8 +283,7 @@ class ScenarioParser {
   /// Reads a load that is on and off alternately, for a random number of epochs each, from the
   /// first known minute on, and only between `from` and `until` of each `every` epochs.
   void read_on_off(const toml::table& table, ScenarioVm& vm) {
-    const TableReader reader(problems_, table, " in 'on_off'",
-                             {"pct", "idle_pct", "shortest", "longest", "every", "from", "until"});
+    const TableReader reader(problems_, table, " in 'on_off'");
     const std::int64_t pct = reader.integer("pct", {0, 100}, 100);
     const std::int64_t idle_pct = reader.integer("idle_pct", {0, 100}, 0);
     const std::int64_t shortest = reader.integer("shortest", {1, kEpochs.largest}, 1);
@@ -383,34 +317,21 @@ class ScenarioParser {
     if (memory == nullptr) {
       return;
     }
+    const TableReader sizes(problems_, *memory, "");
     Bytes sum;
     for (const ScenarioNode& node : scenario_.host.nodes) {
-      const std::string key = std::to_string(node.id.value);
-      const TableReader sizes(problems_, *memory, "", keys_of(*memory));
-      if (const std::optional<Bytes> bytes = sizes.size(key)) {
+      if (const std::optional<Bytes> bytes = sizes.size(std::to_string(node.id.value))) {
         vm.memory_on.push_back({node.id, *bytes});
         sum += *bytes;
       }
     }
-    for (const auto& [key, node] : *memory) {
-      if (std::ranges::none_of(scenario_.host.nodes, [name = key.str()](const ScenarioNode& known) {
-            return std::to_string(known.id.value) == name;
-          })) {
-        problems_.add(key.source().begin.line, fmt::format("there is no node '{}'", key.str()));
-      }
+    for (const std::string_view key : sizes.others()) {
+      sizes.complain(key, fmt::format("there is no node '{}'", key));
     }
     if (sum > vm.memory) {
       reader.complain("memory_on",
                       fmt::format("'{}' has more memory on nodes than in all", vm.name));
     }
-  }
-
-  static std::vector<std::string_view> keys_of(const toml::table& table) {
-    std::vector<std::string_view> keys;
-    for (const auto& [key, node] : table) {
-      keys.push_back(key.str());
-    }
-    return keys;
   }
 
   void read_policy(const TableReader& reader, ScenarioVm& vm) {
@@ -428,31 +349,13 @@ class ScenarioParser {
         reader.complain("numatune", "'numatune' needs 'memory_on', which says on which nodes");
       }
     }
-    vm.policy.memory_mode = choice<MemoryMode>(reader, "memory_mode").value_or(MemoryMode::kSoft);
-    vm.policy.consolidate = !reader.has("consolidate") || reader.truth("consolidate");
-    vm.policy.do_not_move = reader.truth("do_not_move");
-    vm.policy.strategy = read_strategy(reader).value_or(vm.policy.strategy);
-    for (const std::string_view key : {"reservation", "locality_weight"}) {
-      if (const auto number = reader.integer(key, {0, 1000})) {
-        set_policy(reader, vm.policy, key, std::to_string(*number));
-      }
-    }
-    for (const std::string_view key : {"cpu_binding", "cpu_policy", "class"}) {
-      if (const auto text = reader.text(key)) {
-        set_policy(reader, vm.policy, key, *text);
-      }
-    }
-  }
-
-  static void set_policy(const TableReader& reader, VmPolicy& policy, std::string_view key,
-                         const std::string& value) {
-    if (const auto set = balancer::set_policy_key(policy, key, value); !set) {
-      reader.complain(key, set.error().message);
+    for (const std::string_view name : kPolicySettings) {
+      reader.set(*balancer::find_key(balancer::policy_keys(), name), vm.policy);
     }
   }
 
   void read_talk(const toml::table& table) {
-    const TableReader reader(problems_, table, " in [[talk]]", {"between", "wakeups_per_second"});
+    const TableReader reader(problems_, table, " in [[talk]]");
     reader.require("between");
     reader.require("wakeups_per_second");
     ScenarioTalk talk;
@@ -477,16 +380,12 @@ class ScenarioParser {
   }
 
   void read_fault(const toml::table& table) {
-    const TableReader reader(problems_, table, " in [[fault]]",
-                             {"epoch", "kind", "vm", "node", "epochs", "cores"});
+    const TableReader reader(problems_, table, " in [[fault]]");
     reader.require("epoch");
     reader.require("kind");
     const std::optional<FaultKind> kind = choice<FaultKind>(reader, "kind");
-    if (!kind) {
-      return;
-    }
     Fault fault;
-    fault.kind = *kind;
+    fault.kind = kind.value_or(FaultKind{});
     reader.set("epoch", kEpochs, fault.epoch);
     fault.epochs = reader.integer("epochs", {1, kLongestFault},
                                   fault.kind == FaultKind::kDaemonRestart ? 1 : kStandardFault);
@@ -502,12 +401,10 @@ class ScenarioParser {
       }
     }
     fault.node = read_node(reader);
-    if (fault.kind == FaultKind::kNodeOffline) {
-      reader.set("cores", {1, kCores.largest}, fault.cores);
-    } else if (reader.has("cores")) {
-      reader.complain("cores", fmt::format("a fault '{}' has no 'cores'", name_of(fault.kind)));
+    reader.set("cores", {1, kCores.largest}, fault.cores);
+    if (kind) {
+      check_victim(reader, fault);
     }
-    check_victim(reader, fault);
     scenario_.faults.push_back(fault);
   }
 
@@ -568,7 +465,8 @@ class ScenarioParser {
   static void check_victim(const TableReader& reader, const Fault& fault) {
     const Victim victim = victim_of(fault.kind);
     for (const auto& [key, allowed] :
-         {std::pair("vm", victim.may_be_vm), std::pair("node", victim.may_be_node)}) {
+         {std::pair("vm", victim.may_be_vm), std::pair("node", victim.may_be_node),
+          std::pair("cores", fault.kind == FaultKind::kNodeOffline)}) {
       if (!allowed && reader.has(key)) {
         reader.complain(key, fmt::format("a fault '{}' has no '{}'", name_of(fault.kind), key));
       }

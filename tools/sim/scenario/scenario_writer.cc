@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/sim/scenario/scenario_writer.h"
-
 #include <concepts>
 #include <optional>
 #include <type_traits>
@@ -12,6 +10,7 @@
 
 #include "balancer/policy/policy_keys.h"
 #include "placement/base/mapped.h"
+#include "tools/sim/scenario/scenario_file.h"
 
 namespace vmnuma::tools {
 
@@ -183,10 +182,7 @@ void add_policy(Lines& lines, const VmPolicy& policy) {
     lines.add_unless("group", policy.affinity_group, "");
   }
   lines.add_unless("nodes", policy.nodes, {});
-  // Settings that have the same name and the same values in both kinds of file.
-  for (const std::string_view name :
-       {"memory_mode", "consolidate", "do_not_move", "strategy", "cpu_binding", "cpu_policy",
-        "class", "reservation", "locality_weight"}) {
+  for (const std::string_view name : kPolicySettings) {
     const auto* const key = balancer::find_key(balancer::policy_keys(), name);
     const std::string value = key->get(policy);
     if (value != key->get(VmPolicy{})) {

@@ -33,20 +33,31 @@ Result<Bytes> parse_size(std::string_view text) {
                  fmt::format("'{}' is not a size; write it as '512MiB', '32GiB' or '1TiB'", text));
 }
 
-TableReader::TableReader(Problems& problems, const toml::table& table, std::string where,
-                         const std::vector<std::string_view>& keys)
-    : problems_(problems), table_(table), where_(std::move(where)) {
-  for (const auto& [key, node] : table_) {
-    if (std::ranges::find(keys, key.str()) == keys.end()) {
-      problems_.add(key.source().begin.line, fmt::format("there is no key '{}'{}{}", key.str(),
-                                                         where_, did_you_mean(key.str(), keys)));
-    }
+TableReader::~TableReader() {
+  const std::vector<std::string_view> known(asked_.begin(), asked_.end());
+  for (const std::string_view key : others()) {
+    complain(key, fmt::format("there is no key '{}'{}{}", key, where_, did_you_mean(key, known)));
   }
 }
 
-std::uint32_t TableReader::line(std::string_view key) const {
-  const auto found = table_.find(key);
-  return (found == table_.end() ? table_.source() : found->first.source()).begin.line;
+bool TableReader::has(std::string_view key) const {
+  asked_.insert(std::string(key));
+  return table_.contains(key);
+}
+
+void TableReader::complain(std::string_view key, std::string message) const {
+  const auto source = has(key) ? table_.find(key)->first.source() : table_.source();
+  problems_.add(source.begin.line, std::move(message));
+}
+
+std::vector<std::string_view> TableReader::others() const {
+  std::vector<std::string_view> others;
+  for (const auto& [key, node] : table_) {
+    if (!asked_.contains(key.str())) {
+      others.push_back(key.str());
+    }
+  }
+  return others;
 }
 
 void TableReader::require(std::string_view key) const {
@@ -84,10 +95,10 @@ bool TableReader::truth(std::string_view key) const {
 }
 
 std::optional<Permille> TableReader::share(std::string_view key) const {
-  const toml::node* node = table_.get(key);
-  if (node == nullptr) {
+  if (!has(key)) {
     return std::nullopt;
   }
+  const toml::node* node = table_.get(key);
   const std::optional<double> value = node->value<double>();
   if (!node->is_number() || !value) {
     wrong_kind(key, "a number from 0 to 1");

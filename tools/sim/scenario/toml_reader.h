@@ -2,14 +2,16 @@
 /// Reads TOML tables strictly: every key must be known, every value of the right type and in range.
 ///
 /// Problem: if a misspelt key is ignored, the scenario is not the intended one. Approach: a
-/// TableReader is constructed with all keys that its table may have, and reports other keys
-/// immediately. Each get function reports a value of the wrong type or out of range and returns the
+/// TableReader remembers the keys that it was asked for; at its end it reports all other keys of
+/// its table. Each get function reports a value of the wrong type or out of range and returns the
 /// default, so that one run finds all problems.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,15 +37,18 @@ struct Range {
 class TableReader {
  public:
   /// `where` is for messages: " in [host]".
-  TableReader(Problems& problems, const toml::table& table, std::string where,
-              const std::vector<std::string_view>& keys);
+  TableReader(Problems& problems, const toml::table& table, std::string where)
+      : problems_(problems), table_(table), where_(std::move(where)) {}
+  TableReader(const TableReader&) = delete;
+  TableReader& operator=(const TableReader&) = delete;
+  /// Reports the others().
+  ~TableReader();
 
-  [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
-  /// Returns the line of a key, or that of the table if it has no such key.
-  [[nodiscard]] std::uint32_t line(std::string_view key) const;
-  void complain(std::string_view key, std::string message) const {
-    problems_.add(line(key), std::move(message));
-  }
+  [[nodiscard]] bool has(std::string_view key) const;
+  /// Reports a problem in the line of a key, or in that of the table if it has no such key.
+  void complain(std::string_view key, std::string message) const;
+  /// Returns the keys of the table that were neither asked for nor complained about so far.
+  [[nodiscard]] std::vector<std::string_view> others() const;
 
   /// Reports a problem if the key is missing.
   void require(std::string_view key) const;
@@ -56,6 +61,14 @@ class TableReader {
   template <std::integral Number>
   void set(std::string_view key, Range range, Number& number) const {
     number = static_cast<Number>(integer(key, range, static_cast<std::int64_t>(number)));
+  }
+  /// Sets what the row names, if the table has its key.
+  template <class Target>
+  void set(const balancer::KeyInfo<Target>& row, Target& target) const {
+    if (has(row.name)) {
+      const auto entry = table_.find(row.name);
+      (void)balancer::read_key(problems_, target, row, entry->first, entry->second);
+    }
   }
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] bool truth(std::string_view key) const;  ///< false if missing
@@ -78,8 +91,9 @@ class TableReader {
   /// Returns the key's node, or null if it is missing or of another kind, which is a problem.
   template <class T>
   [[nodiscard]] const auto* node(std::string_view key, std::string_view wanted) const {
+    const bool is_there = has(key);
     const auto* const as_wanted = table_.get_as<T>(key);
-    if (as_wanted == nullptr && has(key)) {
+    if (as_wanted == nullptr && is_there) {
       wrong_kind(key, wanted);
     }
     return as_wanted;
@@ -88,6 +102,7 @@ class TableReader {
   Problems& problems_;
   const toml::table& table_;
   std::string where_;
+  mutable std::set<std::string, std::less<>> asked_;
 };
 
 /// Parses a size such as "32GiB" or "512MiB", at most 64 TiB. Error: invalid-argument.

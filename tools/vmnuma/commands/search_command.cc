@@ -10,7 +10,7 @@
 
 #include "placement/model/suggest.h"
 #include "stats/files/file.h"
-#include "tools/sim/scenario/scenario_writer.h"
+#include "tools/sim/scenario/scenario_file.h"
 #include "tools/sim/search/search.h"
 #include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/terminal/progress_bar.h"

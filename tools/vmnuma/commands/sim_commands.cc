@@ -18,7 +18,7 @@
 #include "tools/sim/comparison.h"
 #include "tools/sim/policies/policy.h"
 #include "tools/sim/scenario/catalogue.h"
-#include "tools/sim/scenario/scenario_writer.h"
+#include "tools/sim/scenario/scenario_file.h"
 #include "tools/sim/search/drawn.h"
 #include "tools/sim/simulation.h"
 #include "tools/vmnuma/arguments/report_shape.h"
