@@ -120,7 +120,6 @@ void check(const Topology& topology, Findings& findings) {
                    "the topology has a distance out of range");
   findings.require(is_list_of(topology.nodes, kMostCpus, &Node::id),
                    "the topology's nodes do not ascend");
-  std::vector<CpuId> all;
   for (const Node& node : topology.nodes) {
     const std::int32_t id = node.id.value;
     findings.require(is_list_of(node.cpus, kMostCpus, &Cpu::id),
@@ -131,11 +130,8 @@ void check(const Topology& topology, Findings& findings) {
           pool.page_size > Bytes{} && is_within(pool.pages, 0, kMostAmount / pool.page_size.value),
           "node {} has a pool of huge pages that cannot be", id);
     }
-    for (const Cpu& cpu : node.cpus) {
-      all.push_back(cpu.id);
-    }
   }
-  std::ranges::sort(all);
+  const std::vector<CpuId> all = topology.cpu_ids();
   findings.require(std::adjacent_find(all.begin(), all.end()) == all.end(),
                    "the topology has a CPU on two nodes");
 }

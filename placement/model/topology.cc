@@ -32,6 +32,17 @@ std::optional<NodeIndex> Topology::node_of(CpuId cpu) const {
                               : std::optional(static_cast<NodeIndex>(found - nodes.begin()));
 }
 
+std::vector<CpuId> Topology::cpu_ids() const {
+  std::vector<CpuId> ids;
+  for (const Node& node : nodes) {
+    for (const Cpu& cpu : node.cpus) {
+      ids.push_back(cpu.id);
+    }
+  }
+  std::ranges::sort(ids);
+  return ids;
+}
+
 std::vector<NodeId> Topology::nodes_of(const std::vector<CpuId>& of) const {
   std::vector<NodeId> found;
   for (const Node& node : nodes) {

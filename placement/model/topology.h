@@ -73,6 +73,8 @@ struct Topology {
   [[nodiscard]] std::vector<NodeIndex> indices_of(const std::vector<NodeId>& ids) const;
   /// Returns the node of a CPU that VMs may use, or nothing.
   [[nodiscard]] std::optional<NodeIndex> node_of(CpuId cpu) const;
+  /// Returns all CPUs that VMs may use, ascending.
+  [[nodiscard]] std::vector<CpuId> cpu_ids() const;
   /// Returns the nodes of those of these CPUs that VMs may use. Ascending.
   [[nodiscard]] std::vector<NodeId> nodes_of(const std::vector<CpuId>& of) const;
   /// Returns true if a client can live there: the node has CPUs and memory.

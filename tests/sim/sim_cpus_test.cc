@@ -90,9 +90,9 @@ TEST(QueueingTest, TenThreadsAtFourFifthsOnEightCpusQueueForHalfACpu) {
 /// 2 cores with 2 threads each: CPUs 0 and 2 are core 0, CPUs 1 and 3 core 1.
 const std::vector<std::int32_t> kCores{0, 1, 0, 1};
 
-PinnedThread thread_on(std::vector<std::size_t> cpus, CpuTime wants = kPeriod,
+ThreadDemand thread_on(std::vector<std::size_t> cpus, CpuTime wants = kPeriod,
                        std::int64_t weight = 1) {
-  return {{weight, wants}, std::move(cpus)};
+  return {weight, wants, std::move(cpus)};
 }
 
 TEST(ShareCpusTest, ThreadsShareTheCpuThatTheyArePinnedTo) {
@@ -119,7 +119,7 @@ TEST(ShareCpusTest, ThreadsOfOneCoreAreWorthLess) {
 }
 
 TEST(ShareCpusTest, AThreadThatMayRunAnywhereGoesWhereACoreIdles) {
-  for (const PinnedThread& anywhere : {thread_on({0, 1, 2, 3}), thread_on({})}) {
+  for (const ThreadDemand& anywhere : {thread_on({0, 1, 2, 3}), thread_on({})}) {
     const NodeShares shares = share_cpus(kCores, kPeriod, CpuTime{}, {thread_on({0, 2}), anywhere});
     EXPECT_EQ(shares.served_of, (std::vector{kPeriod, kPeriod}));
   }

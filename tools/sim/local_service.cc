@@ -29,12 +29,8 @@ class HomesSearch {
   /// Returns what the clients from `first` on would save if each could be on many nodes at once,
   /// but had no more near time than one node has room for.
   [[nodiscard]] std::int64_t saved_in_pieces(std::size_t first) const {
-    CpuTime left;
-    CpuTime widest;
-    for (const CpuTime room : rooms_) {
-      left += room;
-      widest = std::max(widest, room);
-    }
+    CpuTime left = sum_of(rooms_);
+    const CpuTime widest = rooms_.empty() ? CpuTime{} : std::ranges::max(rooms_);
     std::int64_t saved = 0;
     for (std::size_t i = first; i < clients_.size(); ++i) {
       const CpuTime here = std::min({clients_[i].near_most, widest, left});

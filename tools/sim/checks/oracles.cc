@@ -239,14 +239,8 @@ namespace {
 
 /// Returns those of the CPUs that are online.
 std::vector<CpuId> online_of(const std::vector<CpuId>& cpus, const Topology& topology) {
-  std::vector<CpuId> online;
-  for (const Node& node : topology.nodes) {
-    for (const CpuId cpu : balancer::cpus_of(node)) {
-      if (std::ranges::find(cpus, cpu) != cpus.end()) {
-        online.push_back(cpu);
-      }
-    }
-  }
+  std::vector<CpuId> online = topology.cpu_ids();
+  std::erase_if(online, [&](CpuId cpu) { return std::ranges::find(cpus, cpu) == cpus.end(); });
   return online;
 }
 
@@ -276,12 +270,7 @@ bool pins_are_being_repaired(const Scenario& scenario, std::int64_t epoch) {
 
 void Oracles::check_pins(const SimHost& host, const balancer::Controller& controller) {
   const std::map<VmId, balancer::VmCpus> cpu_subsets = controller.cpu_subsets();
-  std::vector<CpuId> all_cpus;
-  for (const Node& node : host.topology().nodes) {
-    const std::vector<CpuId> cpus = balancer::cpus_of(node);
-    all_cpus.insert(all_cpus.end(), cpus.begin(), cpus.end());
-  }
-  std::sort(all_cpus.begin(), all_cpus.end());
+  const std::vector<CpuId> all_cpus = host.topology().cpu_ids();
   for (const auto& [id, vm] : controller.ledger().vms()) {
     if (!host.runs(id) || is_under_way(id)) {
       continue;

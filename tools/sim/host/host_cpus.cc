@@ -30,16 +30,6 @@ std::vector<std::int32_t> cores_of(const Node& node) {
   return cores;
 }
 
-NodeShares share_evenly(const Node& node, CpuTime length, CpuTime others,
-                        const std::vector<PinnedThread>& threads) {
-  std::vector<ThreadDemand> demands;
-  demands.reserve(threads.size());
-  for (const PinnedThread& thread : threads) {
-    demands.push_back(thread.demand);
-  }
-  return share_node(node.core_count(), node.cpu_count(), length, others, demands);
-}
-
 bool has_several_caches(const Node& node) {
   return std::ranges::any_of(node.cpus, [&node](const Cpu& cpu) {
     return cpu.last_level_cache != node.cpus.front().last_level_cache;
@@ -325,21 +315,21 @@ void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length,
   const Node& online = host.topology.nodes[node];
   SimNode& cpus = host.nodes[node];
   CpuTime others = CpuTime{length.value * cpus.other_pct / 100} + cpus.roaming + cpus.moving;
-  std::vector<PinnedThread> demands;
+  std::vector<ThreadDemand> demands;
   demands.reserve(threads.size());
   bool all_float = true;
   for (const Thread& thread : threads) {
     others += thread.beside;
-    demands.push_back({{thread.weight, thread.vm->vcpus[thread.vcpu].wants},
+    demands.push_back({thread.weight, thread.vm->vcpus[thread.vcpu].wants,
                        cpus_for(*thread.vm, thread.vcpu, online)});
     all_float = all_float && demands.back().cpus.empty();
   }
-  const NodeShares shares = all_float ? share_evenly(online, length, others, demands)
-                                      : share_cpus(cores_of(online), length, others, demands);
+  const NodeShares shares =
+      all_float ? share_node(online.core_count(), online.cpu_count(), length, others, demands)
+                : share_cpus(cores_of(online), length, others, demands);
   settle_others(cpus, length, others, shares);
-  CpuTime queued_of_all;
-  const CpuTime queued =
-      queueing_on(node, online.cpu_count(), length, others, demands, queued_of_all);
+  const Queue& queue = queue_on(node, online.cpu_count(), length, others, demands);
+  const std::int64_t queued_for = std::max<std::int64_t>(sum_of(queue.wants).value, 1);
   const std::vector<Permille> crowded = crowding_on(online, length, threads, shares);
   for (std::size_t i = 0; i < threads.size(); ++i) {
     const auto& [vm, index, weight, beside] = threads[i];
@@ -354,9 +344,7 @@ void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length,
     vcpu.ran = ran;
     vcpu.ran_us += ran.value;
     vcpu.reads += ran.value * vm->spec.stall.value * balancer::kReadsAtOnce / kTypicalReadNs;
-    const CpuTime waited =
-        vcpu.wants - ran +
-        scaled(queued, vcpu.wants.value, std::max<std::int64_t>(queued_of_all.value, 1));
+    const CpuTime waited = vcpu.wants - ran + scaled(queue.waited, vcpu.wants.value, queued_for);
     vcpu.waited_us += waited.value;
     vcpu.truth.waited += waited;
     vcpu.queued += waited;
@@ -401,27 +389,23 @@ std::vector<Permille> HostCpus::crowding_on(const Node& node, CpuTime length,
   return crowding(uses, time);
 }
 
-/// Returns how long threads of the node wait for each other although all get what they want;
-/// `of_all` is what they want.
-CpuTime HostCpus::queueing_on(NodeIndex node, std::int32_t cpus, CpuTime length, CpuTime others,
-                              const std::vector<PinnedThread>& threads, CpuTime& of_all) {
+const HostCpus::Queue& HostCpus::queue_on(NodeIndex node, std::int32_t cpus, CpuTime length,
+                                          CpuTime others,
+                                          const std::vector<ThreadDemand>& threads) {
   std::vector<CpuTime> wants;
   wants.reserve(threads.size());
-  for (const PinnedThread& thread : threads) {
-    wants.push_back(thread.demand.wants);
+  for (const ThreadDemand& thread : threads) {
+    wants.push_back(thread.wants);
   }
   for (; others > CpuTime{}; others -= std::min(others, length)) {
     wants.push_back(std::min(others, length));
-  }
-  for (const CpuTime wanted : wants) {
-    of_all += wanted;
   }
   Queue& last = queues_[node];
   if (last.cpus != cpus || last.length != length || last.wants != wants) {
     last = {cpus, length, std::move(wants), CpuTime{}};
     last.waited = queueing(cpus, length, last.wants);
   }
-  return last.waited;
+  return last;
 }
 
 }  // namespace vmnuma::tools

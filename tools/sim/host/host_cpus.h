@@ -42,11 +42,12 @@ class HostCpus {
     std::int64_t weight;  ///< at least 1
     CpuTime beside;       ///< what QEMU's own threads want at the same time
   };
-  /// The result of a while, kept because most whiles are like the one before.
+  /// How long threads wait for each other in a while although all get what they want; kept because
+  /// most whiles are like the one before.
   struct Queue {
     std::int32_t cpus = 0;
     CpuTime length;
-    std::vector<CpuTime> wants;
+    std::vector<CpuTime> wants;  ///< of all threads, and of other load
     CpuTime waited;
   };
 
@@ -61,9 +62,8 @@ class HostCpus {
   [[nodiscard]] static std::vector<Permille> crowding_on(const Node& node, CpuTime length,
                                                          const std::vector<Thread>& threads,
                                                          const NodeShares& shares);
-  [[nodiscard]] CpuTime queueing_on(NodeIndex node, std::int32_t cpus, CpuTime length,
-                                    CpuTime others, const std::vector<PinnedThread>& threads,
-                                    CpuTime& of_all);
+  [[nodiscard]] const Queue& queue_on(NodeIndex node, std::int32_t cpus, CpuTime length,
+                                      CpuTime others, const std::vector<ThreadDemand>& threads);
 
   SimLoadBalancer load_balancer_;
   std::vector<OtherLoad> roaming_loads_;

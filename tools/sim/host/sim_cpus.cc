@@ -24,10 +24,7 @@ NodeShares share_node(std::int32_t cores, std::int32_t cpus, CpuTime length, Cpu
   }
   shares.ran = fair_shares(supply.threads - shares.others, claims);
   shares.ran.resize(threads.size());
-  shares.busy = shares.others;
-  for (const CpuTime ran : shares.ran) {
-    shares.busy += ran;
-  }
+  shares.busy = shares.others + sum_of(shares.ran);
   shares.served = service(supply, shares.busy);
   return shares;
 }
@@ -115,7 +112,7 @@ class CpuSlices {
 }  // namespace
 
 NodeShares share_cpus(const std::vector<std::int32_t>& cores, CpuTime length, CpuTime others,
-                      const std::vector<PinnedThread>& threads) {
+                      const std::vector<ThreadDemand>& threads) {
   struct Slice {
     std::size_t thread;
     std::size_t cpu;
@@ -142,8 +139,7 @@ NodeShares share_cpus(const std::vector<std::int32_t>& cores, CpuTime length, Cp
   std::vector<bool> is_done(threads.size());
   const auto comes_first = [&](std::size_t a, std::size_t b) {
     // ran / weight, least first
-    return shares.ran[a].value * threads[b].demand.weight <
-           shares.ran[b].value * threads[a].demand.weight;
+    return shares.ran[a].value * threads[b].weight < shares.ran[b].value * threads[a].weight;
   };
   while (true) {
     std::optional<std::size_t> next;
@@ -155,7 +151,7 @@ NodeShares share_cpus(const std::vector<std::int32_t>& cores, CpuTime length, Cp
     if (!next) {
       break;
     }
-    const CpuTime wants = std::min(threads[*next].demand.wants, length) - shares.ran[*next];
+    const CpuTime wants = std::min(threads[*next].wants, length) - shares.ran[*next];
     const std::vector<std::size_t>& its_cpus = threads[*next].cpus;
     const auto cpu =
         wants > CpuTime{} ? cpus.emptiest(its_cpus.empty() ? all : its_cpus) : std::nullopt;

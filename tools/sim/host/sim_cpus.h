@@ -29,8 +29,9 @@ namespace vmnuma::tools {
 inline constexpr std::int64_t kSimSmtGainPct = 25;
 
 struct ThreadDemand {
-  std::int64_t weight = 1;  ///< at least 1
-  CpuTime wants;            ///< at most the length of the while
+  std::int64_t weight = 1;             ///< at least 1
+  CpuTime wants;                       ///< at most the length of the while
+  std::vector<std::size_t> cpus = {};  ///< the CPUs of the node that it may use; empty: all
 };
 
 struct NodeShares {
@@ -44,8 +45,8 @@ struct NodeShares {
   CpuTime served;  ///< what `busy` is worth in core time
 };
 
-/// Distributes the time of a node with `cores` cores and `cpus` CPUs. `length` is that of the
-/// while, `others` what other load wants of it.
+/// Distributes the time of a node with `cores` cores and `cpus` CPUs, all of which every thread may
+/// use. `length` is that of the while, `others` what other load wants of it.
 [[nodiscard]] NodeShares share_node(std::int32_t cores, std::int32_t cpus, CpuTime length,
                                     CpuTime others, const std::vector<ThreadDemand>& threads);
 
@@ -57,15 +58,9 @@ struct NodeShares {
 [[nodiscard]] CpuTime queueing(std::int32_t cpus, CpuTime length,
                                const std::vector<CpuTime>& wants);
 
-/// A thread that may run only on some of the node's CPUs.
-struct PinnedThread {
-  ThreadDemand demand;
-  std::vector<std::size_t> cpus;  ///< indices in `cores`; empty: on all
-};
-
-/// Distributes the time of a node with such threads. `cores` names the core of each CPU of the
-/// node.
+/// Distributes the time of a node with threads that may use only some of its CPUs. `cores` names
+/// the core of each CPU of the node.
 [[nodiscard]] NodeShares share_cpus(const std::vector<std::int32_t>& cores, CpuTime length,
-                                    CpuTime others, const std::vector<PinnedThread>& threads);
+                                    CpuTime others, const std::vector<ThreadDemand>& threads);
 
 }  // namespace vmnuma::tools

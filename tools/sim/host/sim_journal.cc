@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma::tools {
 
 using migration::JournalStep;
@@ -13,10 +15,6 @@ using migration::OpenAction;
 namespace {
 
 constexpr Microseconds kWriteTime{1'000};
-
-std::vector<JournalStep>::iterator place_of(OpenAction& action, std::int32_t number) {
-  return std::ranges::lower_bound(action.steps, number, {}, &JournalStep::number);
-}
 
 }  // namespace
 
@@ -39,7 +37,7 @@ Result<void> SimJournal::open(const migration::Order& order) {
 Result<void> SimJournal::begin_step(std::int64_t action, std::int32_t number,
                                     std::string_view text) {
   return find(action).map([&](OpenAction* open) {
-    const auto place = place_of(*open, number);
+    const auto place = std::ranges::lower_bound(open->steps, number, {}, &JournalStep::number);
     const JournalStep step{number, std::string(text), std::nullopt};
     if (place != open->steps.end() && place->number == number) {
       *place = step;
@@ -52,11 +50,11 @@ Result<void> SimJournal::begin_step(std::int64_t action, std::int32_t number,
 Result<void> SimJournal::end_step(std::int64_t action, std::int32_t number,
                                   std::string_view outcome) {
   return find(action).and_then([&](OpenAction* open) -> Result<void> {
-    const auto place = place_of(*open, number);
-    if (place == open->steps.end() || place->number != number) {
+    JournalStep* const step = find_sorted(open->steps, number, &JournalStep::number);
+    if (step == nullptr) {
       return failure(ErrorCode::kNotFound, fmt::format("action {} has no step {}", action, number));
     }
-    place->outcome = std::string(outcome);
+    step->outcome = std::string(outcome);
     return {};
   });
 }

@@ -43,13 +43,7 @@ Result<std::vector<CpuId>> SimLibvirt::pin_to(const std::vector<CpuId>& cpus) co
   if (cpus.empty()) {
     return failure(ErrorCode::kInvalidArgument, "a pin needs at least one CPU");
   }
-  std::vector<CpuId> online;
-  for (const Node& node : host_.topology.nodes) {
-    for (const Cpu& own : node.cpus) {
-      online.push_back(own.id);
-    }
-  }
-  std::sort(online.begin(), online.end());
+  const std::vector<CpuId> online = host_.topology.cpu_ids();
   bool one_is_online = false;
   for (const CpuId cpu : cpus) {
     const bool exists = std::ranges::any_of(host_.nodes, [cpu](const SimNode& node) {

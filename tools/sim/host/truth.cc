@@ -80,10 +80,7 @@ EpochFigures figures_of(const EpochTruth& truth) {
                        .owed = {},
                        .stalled = {},
                        .local = local_memory(vm),
-                       .resident = {}};
-    for (const Bytes bytes : vm.memory) {
-      row.resident += bytes;
-    }
+                       .resident = sum_of(vm.memory)};
     std::vector<Claim> claims;
     for (const VcpuTruth& vcpu : vm.vcpus) {
       claims.push_back({1, CpuTime{}, vcpu.wanted});

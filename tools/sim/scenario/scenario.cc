@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "placement/base/sorted.h"
 #include "placement/model/topology.h"
 
 namespace vmnuma::tools {
@@ -21,8 +22,7 @@ bool can_be_home(const ScenarioNode& node) {
 }
 
 const ScenarioNode* find_node(const ScenarioHost& host, NodeId id) {
-  const auto found = std::ranges::find(host.nodes, id, &ScenarioNode::id);
-  return found == host.nodes.end() ? nullptr : &*found;
+  return find_sorted(host.nodes, id, &ScenarioNode::id);
 }
 
 bool has_huge_pages(const ScenarioHost& host) {
