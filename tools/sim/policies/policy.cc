@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sim/policies/policy.h"
 
-#include "tools/sim/policies/esxi_defaults.h"
-#include "tools/sim/policies/kubelet.h"
-#include "tools/sim/policies/numad.h"
+#include <algorithm>
 
 namespace vmnuma::tools {
 
@@ -33,25 +31,20 @@ class KernelPolicy final : public Policy {
   }
 };
 
+template <class P>
+std::unique_ptr<Policy> make() {
+  return std::make_unique<P>();
+}
+
+/// In the order of kPeers.
+constexpr std::array<std::unique_ptr<Policy> (*)(), kPeers.size()> kMake{
+    make<NonePolicy>, make<KernelPolicy>, make_numad_policy, make_kubelet_policy, make_esxi_policy};
+
 }  // namespace
 
 std::unique_ptr<Policy> make_policy(std::string_view name) {
-  if (name == "none") {
-    return std::make_unique<NonePolicy>();
-  }
-  if (name == "kernel") {
-    return std::make_unique<KernelPolicy>();
-  }
-  if (name == "numad") {
-    return std::make_unique<NumadPolicy>();
-  }
-  if (name == "kubelet") {
-    return std::make_unique<KubeletPolicy>();
-  }
-  if (name == "esxi-defaults") {
-    return std::make_unique<EsxiPolicy>();
-  }
-  return nullptr;
+  const auto peer = static_cast<std::size_t>(std::ranges::find(kPeers, name) - kPeers.begin());
+  return peer < kMake.size() ? kMake[peer]() : nullptr;
 }
 
 }  // namespace vmnuma::tools

@@ -37,4 +37,9 @@ inline constexpr std::array<std::string_view, 5> kPeers{"none", "kernel", "numad
 /// Makes the policy of that name; null for any other name, such as the balancer's.
 [[nodiscard]] std::unique_ptr<Policy> make_policy(std::string_view name);
 
+// Each is described in the file that implements it.
+[[nodiscard]] std::unique_ptr<Policy> make_numad_policy();
+[[nodiscard]] std::unique_ptr<Policy> make_kubelet_policy();
+[[nodiscard]] std::unique_ptr<Policy> make_esxi_policy();
+
 }  // namespace vmnuma::tools

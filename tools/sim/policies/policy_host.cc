@@ -11,21 +11,7 @@ namespace {
 
 constexpr std::size_t kPagesPerCall = 64;
 
-template <class Row, class Key>
-const Row* find(const std::vector<Row>& rows, const Key& id) {
-  const auto found = std::ranges::find(rows, id, &Row::id);
-  return found == rows.end() ? nullptr : &*found;
-}
-
 }  // namespace
-
-Bytes PolicyVm::resident() const {
-  Bytes sum;
-  for (const Bytes bytes : memory) {
-    sum += bytes;
-  }
-  return sum;
-}
 
 std::vector<CpuId> PolicyHost::cpus_of(const std::vector<NodeIndex>& nodes) const {
   std::vector<CpuId> cpus;
@@ -40,21 +26,6 @@ std::vector<CpuId> PolicyHost::cpus_of(const std::vector<NodeIndex>& nodes) cons
   return cpus;
 }
 
-std::vector<NodeIndex> PolicyHost::homes() const {
-  std::vector<NodeIndex> homes;
-  for (NodeIndex node = 0; node < topology().nodes.size(); ++node) {
-    if (topology().can_be_home(node)) {
-      homes.push_back(node);
-    }
-  }
-  return homes;
-}
-
-PolicyVm* PolicyHost::vm(const VmId& id) {
-  const auto found = std::ranges::find(vms_, id, &PolicyVm::id);
-  return found == vms_.end() ? nullptr : &*found;
-}
-
 void PolicyHost::read(Sample sample) {
   ++epoch_;
   asked_at_ = sample.taken_at;
@@ -63,27 +34,27 @@ void PolicyHost::read(Sample sample) {
   free_.assign(nodes, Bytes{});
   busy_.assign(nodes, CpuTime{});
   for (NodeIndex node = 0; node < nodes; ++node) {
-    if (const auto* row = find(sample.nodes, topology().nodes[node].id)) {
+    if (const auto* row = find_sorted(sample.nodes, topology().nodes[node].id, &NodeSample::id)) {
       free_[node] = row->free;
     }
     for (const Cpu& cpu : topology().nodes[node].cpus) {
-      const auto* now = find(sample.cpus, cpu.id);
-      const auto* then = last_ ? find(last_->cpus, cpu.id) : nullptr;
+      const auto* now = find_sorted(sample.cpus, cpu.id, &CpuSample::id);
+      const auto* then = last_ ? find_sorted(last_->cpus, cpu.id, &CpuSample::id) : nullptr;
       busy_[node] +=
           now != nullptr && then != nullptr ? CpuTime{now->busy_us - then->busy_us} : CpuTime{};
     }
   }
   std::vector<PolicyVm> vms;
-  processes_.clear();
   for (const VmSample& row : sample.vms) {
     const VmDescription& description = host_.description(row.id);
     PolicyVm vm;
-    const auto* before = find(vms_, row.id);
+    const auto* before = this->vm(row.id);
     if (before != nullptr) {
       vm = *before;
       ++vm.age;
     }
     vm.id = row.id;
+    vm.process = row.process;
     vm.vcpus = static_cast<std::int32_t>(row.vcpus.size());
     vm.size = description.memory;
     vm.memory = row.memory.value_or(std::vector<Bytes>(nodes));
@@ -99,12 +70,11 @@ void PolicyHost::read(Sample sample) {
       }
     }
     vm.used = vm.ready = CpuTime{};
-    const auto* then = last_ ? find(last_->vms, row.id) : nullptr;
+    const auto* then = last_ ? find_sorted(last_->vms, row.id, &VmSample::id) : nullptr;
     for (std::size_t i = 0; then != nullptr && i < row.vcpus.size(); ++i) {
       vm.used += CpuTime{(row.vcpus[i].run_ns - then->vcpus[i].run_ns) / 1000};
       vm.ready += CpuTime{(row.vcpus[i].wait_ns - then->vcpus[i].wait_ns) / 1000};
     }
-    processes_[row.id] = row.process;
     vms.push_back(std::move(vm));
   }
   vms_ = std::move(vms);
@@ -185,11 +155,11 @@ bool PolicyHost::step(const Bind& bind) {
 
 std::vector<std::uint64_t> PolicyHost::far_pages(const Move& move) {
   std::vector<std::uint64_t> far;
-  const auto process = processes_.find(move.vm);
-  if (process == processes_.end()) {
+  const PolicyVm* moved = vm(move.vm);
+  if (moved == nullptr) {
     return far;
   }
-  const auto ranges = host_.kernel().find_ranges(process->second);
+  const auto ranges = host_.kernel().find_ranges(moved->process);
   for (const migration::MemoryRange& range :
        ranges.value_or(std::vector<migration::MemoryRange>{})) {
     std::vector<std::uint64_t> addresses;
@@ -197,7 +167,7 @@ std::vector<std::uint64_t> PolicyHost::far_pages(const Move& move) {
       addresses.push_back(range.start + static_cast<std::uint64_t>(at));
     }
     const auto places = host_.kernel()
-                            .query(process->second, addresses)
+                            .query(moved->process, addresses)
                             .value_or(std::vector<int>(addresses.size(), -1));
     for (std::size_t i = 0; i < places.size(); ++i) {
       const bool is_far = places[i] >= 0 && std::ranges::none_of(move.nodes, [&](NodeIndex node) {
@@ -216,15 +186,15 @@ bool PolicyHost::step(Move& move) {
     move.addresses = far_pages(move);
     return move.addresses->empty();
   }
-  const auto process = processes_.find(move.vm);
-  if (process == processes_.end()) {
+  const PolicyVm* moved = vm(move.vm);
+  if (moved == nullptr) {
     return true;
   }
   const std::size_t end = std::min(move.next + kPagesPerCall, move.addresses->size());
   const std::span<const std::uint64_t> chunk(move.addresses->data() + move.next, end - move.next);
   const NodeIndex to = move.nodes[move.turn++ % move.nodes.size()];
   // A page that cannot be moved stays where it is; no policy retries.
-  (void)host_.kernel().move(process->second, chunk, topology().nodes[to].id,
+  (void)host_.kernel().move(moved->process, chunk, topology().nodes[to].id,
                             migration::SharedPages::kLeave);
   move.next = end;
   return end == move.addresses->size();

@@ -15,11 +15,11 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <variant>
 #include <vector>
 
+#include "placement/base/sorted.h"
 #include "placement/model/amounts.h"
 #include "placement/model/domain.h"
 #include "placement/model/sample.h"
@@ -31,6 +31,7 @@ namespace vmnuma::tools {
 /// A VM in the last epoch.
 struct PolicyVm {
   VmId id;
+  VmProcess process;
   std::int32_t vcpus = 0;
   CpuTime used;   ///< time its vCPUs ran; zero in its first epoch
   CpuTime ready;  ///< waited
@@ -43,7 +44,7 @@ struct PolicyVm {
   std::int64_t age = 0;                ///< epochs since it was first seen
 
   [[nodiscard]] CpuTime demand() const { return used + ready; }
-  [[nodiscard]] Bytes resident() const;
+  [[nodiscard]] Bytes resident() const { return sum_of(memory); }
 };
 
 class PolicyHost {
@@ -58,12 +59,10 @@ class PolicyHost {
   [[nodiscard]] CpuTime epoch_length() const { return length_; }
   [[nodiscard]] std::vector<PolicyVm>& vms() { return vms_; }  ///< ascending id
   /// Returns the VM, or null if it does not run.
-  [[nodiscard]] PolicyVm* vm(const VmId& id);
+  [[nodiscard]] PolicyVm* vm(const VmId& id) { return find_sorted(vms_, id, &PolicyVm::id); }
   [[nodiscard]] Bytes free(NodeIndex node) const { return free_[node]; }
   /// Returns the time for which the node's CPUs were busy with anything.
   [[nodiscard]] CpuTime busy(NodeIndex node) const { return busy_[node]; }
-  /// Returns the nodes with CPUs and memory.
-  [[nodiscard]] std::vector<NodeIndex> homes() const;
 
   // These take effect immediately and cost nothing; only for a VM of age 0.
   /// Lets a VM that would be found pinned float.
@@ -124,7 +123,6 @@ class PolicyHost {
   CpuTime length_;
   std::optional<Sample> last_;
   std::vector<PolicyVm> vms_;
-  std::map<VmId, VmProcess> processes_;
   std::vector<Bytes> free_;
   std::vector<CpuTime> busy_;
 };
