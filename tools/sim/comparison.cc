@@ -23,43 +23,45 @@ PolicyResult result_of(std::string_view policy, const SimulationResult& result) 
                    result.node_changes, result.moved, result.below_reserve};
   for (const VmResult& vm : result.vms) {
     if (const auto share = percentage_of(vm.worked.value, vm.entitled.value)) {
-      row.worst_off.value = std::min(row.worst_off.value, share->value);
+      row.worst_off = std::min(row.worst_off, *share);
     }
   }
   return row;
 }
 
-constexpr std::string_view kLeftAlone = "none";
-constexpr std::int64_t kNoDifference = 1000;  ///< one per cent
+constexpr Percentage kNoDifference{1000};  ///< one per cent
 
 }  // namespace
+
+SimulationResult run_under(const Scenario& scenario, std::string_view policy, Bound* bound) {
+  Simulation simulation(scenario, make_policy(policy));
+  while (!simulation.finished()) {
+    simulation.run_epoch();
+    if (bound != nullptr) {
+      bound->epoch_ended(simulation);
+    }
+  }
+  return simulation.result();
+}
 
 ScenarioComparison compare_policies(const Scenario& scenario,
                                     const std::function<void()>& policy_done) {
   ScenarioComparison comparison{scenario.name, {}, {}, scenario.not_first_because};
+  Bound bound;
   const auto run = [&](std::string_view name) {
-    Simulation simulation(scenario, make_policy(name));
-    Bound bound;
-    while (!simulation.finished()) {
-      simulation.run_epoch();
-      if (name == kLeftAlone) {
-        bound.epoch_ended(simulation);
-      }
-    }
-    if (name == kLeftAlone) {
-      comparison.bound = bound.lost();
-    }
-    comparison.policies.push_back(result_of(name, simulation.result()));
+    comparison.policies.push_back(
+        result_of(name, run_under(scenario, name, name == kLeftAlone ? &bound : nullptr)));
     policy_done();
   };
   std::ranges::for_each(kPeers, run);
   run(kOurs);
+  comparison.bound = bound.lost();
   return comparison;
 }
 
 bool we_are_first(const ScenarioComparison& comparison) {
   return std::ranges::all_of(comparison.policies, [&](const PolicyResult& row) {
-    return comparison.policies.back().lost.value <= row.lost.value + kNoDifference;
+    return comparison.policies.back().lost <= row.lost + kNoDifference;
   });
 }
 
@@ -70,7 +72,7 @@ const PolicyResult& best_peer(const ScenarioComparison& comparison) {
 
 Percentage harm(const ScenarioComparison& comparison) {
   const auto alone = std::ranges::find(comparison.policies, kLeftAlone, &PolicyResult::policy);
-  return Percentage{comparison.policies.back().lost.value - alone->lost.value};
+  return comparison.policies.back().lost - alone->lost;
 }
 
 ComparisonSummary summary_of(const std::vector<ScenarioComparison>& comparisons) {
@@ -87,28 +89,27 @@ ComparisonSummary summary_of(const std::vector<ScenarioComparison>& comparisons)
   for (const ScenarioComparison& comparison : comparisons) {
     summary.first += we_are_first(comparison) ? 1 : 0;
     for (std::size_t i = 0; i < comparison.policies.size(); ++i) {
-      summary.mean[i].lost.value += comparison.policies[i].lost.value;
+      summary.mean[i].lost += comparison.policies[i].lost;
     }
-    summary.mean.back().lost.value += comparison.bound.value;
+    summary.mean.back().lost += comparison.bound;
     const Percentage best = best_peer(comparison).lost;
-    summary.mean_best_peer.value += best.value;
-    if (harm(comparison).value > kNoDifference) {
+    summary.mean_best_peer += best;
+    if (harm(comparison) > kNoDifference) {
       ++summary.harmed;
-      if (summary.most_harmed == nullptr ||
-          harm(comparison).value > harm(*summary.most_harmed).value) {
+      if (summary.most_harmed == nullptr || harm(comparison) > harm(*summary.most_harmed)) {
         summary.most_harmed = &comparison;
       }
     }
-    const std::int64_t behind = comparison.policies.back().lost.value - best.value;
-    if (behind > summary.behind.value) {
-      summary.behind.value = behind;
+    const Percentage behind = comparison.policies.back().lost - best;
+    if (behind > summary.behind) {
+      summary.behind = behind;
       summary.worst = &comparison;
     }
   }
   for (ComparisonSummary::Row& row : summary.mean) {
-    row.lost.value /= summary.scenarios;
+    row.lost = row.lost / summary.scenarios;
   }
-  summary.mean_best_peer.value /= summary.scenarios;
+  summary.mean_best_peer = summary.mean_best_peer / summary.scenarios;
   return summary;
 }
 
@@ -131,11 +132,10 @@ std::string to_text(const ComparisonSummary& summary) {
   out += fmt::format("a host that is left alone loses less by more than 1 % of demand in {}",
                      summary.harmed);
   if (summary.most_harmed != nullptr) {
-    const std::int64_t ours = summary.most_harmed->policies.back().lost.value;
+    const Percentage ours = summary.most_harmed->policies.back().lost;
     out += fmt::format(", most in {}: {:.2f} % instead of {:.2f} %",
                        text::printable(summary.most_harmed->scenario),
-                       two_digits(Percentage{ours - harm(*summary.most_harmed).value}),
-                       two_digits(Percentage{ours}));
+                       two_digits(ours - harm(*summary.most_harmed)), two_digits(ours));
   }
   out += "\n";
   return out;

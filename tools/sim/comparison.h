@@ -22,7 +22,11 @@
 
 namespace vmnuma::tools {
 
+class Bound;
+
 inline constexpr std::string_view kOurs = "vmnuma";
+/// The policy that leaves the host alone.
+inline constexpr std::string_view kLeftAlone = "none";
 
 struct PolicyResult {
   std::string policy;
@@ -49,6 +53,11 @@ inline constexpr std::string_view kBound = "bound";
 
 /// Returns how much more the balancer loses than a host that is left alone; negative if less.
 [[nodiscard]] Percentage harm(const ScenarioComparison& comparison);
+
+/// Runs the scenario under the policy of that name, or ours. Computes the bound if `bound` is not
+/// null; the policy must then be `none`.
+[[nodiscard]] SimulationResult run_under(const Scenario& scenario, std::string_view policy,
+                                         Bound* bound = nullptr);
 
 /// Runs the scenario under all policies. `policy_done` is called after each of them.
 [[nodiscard]] ScenarioComparison compare_policies(const Scenario& scenario,

@@ -30,18 +30,18 @@ std::vector<Permille> known_minutes_of(const Scenario& scenario, const ScenarioV
 
 }  // namespace
 
-void Simulation::Mean::add(std::optional<Percentage> share) {
-  if (!share) {
-    return;
+void Simulation::Shares::add(std::optional<Percentage> share) {
+  if (share) {
+    first_ = count_ == 0 ? *share : first_;
+    sum_ += *share;
+    ++count_;
+    last_ = *share;
   }
-  sum_ += share->value;
-  ++count_;
-  first_ = first_.value_or(*share);
-  last_ = *share;
 }
 
-Percentage Simulation::Mean::value() const {
-  return {count_ == 0 ? 0 : (sum_ + count_ / 2) / count_};
+Course Simulation::Shares::course() const {
+  const std::int64_t count = std::max<std::int64_t>(count_, 1);
+  return {first_, (sum_ + Percentage{count / 2}) / count, last_};
 }
 
 Simulation::Simulation(Scenario scenario, std::unique_ptr<Policy> policy)
@@ -357,8 +357,8 @@ SimulationResult Simulation::result() {
   result.scenario = scenario_.name;
   result.seed = scenario_.seed;
   result.epochs = scenario_.epochs;
-  result.imbalance = {imbalance_.first(), imbalance_.value(), imbalance_.last()};
-  result.locality = {locality_.first(), locality_.value(), locality_.last()};
+  result.imbalance = imbalance_.course();
+  result.locality = locality_.course();
   const auto share = [](std::int64_t part, std::int64_t whole) {
     return percentage_of(part, whole).value_or(Percentage{});
   };

@@ -87,17 +87,15 @@ class Simulation {
     migration::Order order;
     bool counted = false;  ///< its pins have been made; this is reported again after a restart
   };
-  class Mean {
+  class Shares {
    public:
     void add(std::optional<Percentage> share);
-    [[nodiscard]] Percentage value() const;
-    [[nodiscard]] Percentage first() const { return first_.value_or(Percentage{}); }
-    [[nodiscard]] Percentage last() const { return last_; }
+    [[nodiscard]] Course course() const;
 
    private:
-    std::int64_t sum_ = 0;
+    Percentage sum_;
     std::int64_t count_ = 0;
-    std::optional<Percentage> first_;
+    Percentage first_;
     Percentage last_;
   };
 
@@ -132,8 +130,8 @@ class Simulation {
   std::int64_t last_activity_ = -1;
   EpochTruth truth_;
   EpochFigures figures_;
-  Mean imbalance_;
-  Mean locality_;
+  Shares imbalance_;
+  Shares locality_;
   CpuTime wanted_;  ///< of all VMs in all epochs, like the next two
   CpuTime owed_;
   CpuTime stalled_;

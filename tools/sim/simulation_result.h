@@ -2,7 +2,6 @@
 /// The result of a simulation: the object of `vmnuma sim run --json`, and its summary for humans.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,10 +14,7 @@
 namespace vmnuma::tools {
 
 /// A share, or a mean of shares over epochs, in thousandths of a per cent (10^-5).
-struct Percentage {
-  std::int64_t value = 0;
-  auto operator<=>(const Percentage&) const = default;
-};
+using Percentage = Amount<struct PercentageUnit>;
 /// Returns part / whole; nothing if `whole` is not positive.
 [[nodiscard]] std::optional<Percentage> percentage_of(std::int64_t part, std::int64_t whole);
 /// Returns the share in per cent, rounded to hundredths.

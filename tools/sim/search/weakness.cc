@@ -26,11 +26,6 @@ double pct(std::int64_t thousandths) {
   return static_cast<double>(thousandths) / 1000;
 }
 
-double hundredths(std::int64_t thousandths) {
-  const std::int64_t rounded = (thousandths + 5) / 10;
-  return static_cast<double>(rounded) / 100;
-}
-
 /// Returns the guard that most often stopped candidates with a gain, and in how many epochs; empty
 /// if there was none.
 std::pair<std::string, std::int64_t> most_frequent_guard(const Scenario& scenario) {
@@ -67,7 +62,7 @@ struct Cause {
 };
 
 Cause cause_of(const Trial& trial, const Scenario& scenario) {
-  const std::int64_t waits = trial.ours.owed.value - trial.opponent_owed.value;
+  const std::int64_t waits = (trial.ours.owed - trial.opponent_owed).value;
   const SimulationResult& ours = trial.ours;
   const std::int64_t actions = ours.moves + ours.swaps + ours.locality_moves + ours.long_term_moves;
   const bool by_waiting = waits * 2 >= trial.behind;
@@ -192,12 +187,13 @@ std::string to_text(const std::vector<Weakness>& weaknesses, std::size_t most) {
                          weakness.violation, size_of(weakness.scenario), takes_text(weakness));
       continue;
     }
-    out += fmt::format("{}: {:.2f} % behind {}; {}\n ", weakness.scenario.name,
-                       hundredths(weakness.behind), weakness.opponent, size_of(weakness.scenario));
+    out +=
+        fmt::format("{}: {:.2f} % behind {}; {}\n ", weakness.scenario.name,
+                    two_digits({weakness.behind}), weakness.opponent, size_of(weakness.scenario));
     for (const PolicyResult& row : weakness.comparison.policies) {
-      out += fmt::format(" {} {:.2f}", row.policy, hundredths(row.lost.value));
+      out += fmt::format(" {} {:.2f}", row.policy, two_digits(row.lost));
     }
-    out += fmt::format(" bound {:.2f}\n  {}\n", hundredths(weakness.comparison.bound.value),
+    out += fmt::format(" bound {:.2f}\n  {}\n", two_digits(weakness.comparison.bound),
                        weakness.comparison.not_first_because);
   }
   return out;
@@ -208,12 +204,12 @@ std::string to_json(const std::vector<Weakness>& weaknesses) {
   for (const Weakness& weakness : weaknesses) {
     ordered_json lost = ordered_json::object();
     for (const PolicyResult& row : weakness.comparison.policies) {
-      lost[row.policy] = hundredths(row.lost.value);
+      lost[row.policy] = two_digits(row.lost);
     }
-    lost[std::string(kBound)] = hundredths(weakness.comparison.bound.value);
+    lost[std::string(kBound)] = two_digits(weakness.comparison.bound);
     list.push_back({{"scenario", weakness.scenario.name},
                     {"opponent", weakness.opponent},
-                    {"behind_pct", hundredths(weakness.behind)},
+                    {"behind_pct", two_digits({weakness.behind})},
                     {"lost_pct", std::move(lost)},
                     {"cause", weakness.cause},
                     {"takes", weakness.takes},
