@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/exporter/own_process.h"
+
 namespace vmnuma::tools {
 
 using std::chrono::duration_cast;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "placement/base/trimmed.h"
+
 namespace vmnuma::tools {
 
 namespace {
@@ -57,13 +59,6 @@ std::optional<Target> parse_target(std::string_view target) {
   }
   parsed.path = target.substr(0, target.find('?'));
   return parsed;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos
-             ? ""
-             : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 /// Returns whether an Accept-Encoding header (RFC 9110, section 12.5.3) has gzip with a weight

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/exporter/metric_table.h"
 
-#include <array>
+#include <iterator>
 #include <span>
 
 #include "balancer/protocol/view_fields.h"
@@ -10,79 +10,64 @@ namespace vmnuma::tools {
 
 namespace {
 
-constexpr MetricKind kGauge = MetricKind::kGauge;
-constexpr MetricKind kCounter = MetricKind::kCounter;
-
-constexpr std::array kOwn{
-    MetricInfo{"vmnuma_up", kGauge, "", "1 if the daemon answered the last time it was asked."},
-    MetricInfo{"vmnuma_exporter_info", kGauge, "version",
-               "Always 1; the label is the exporter's version."},
-    MetricInfo{"vmnuma_answer_seconds", kGauge, "", "How long the daemon took to answer."},
-    MetricInfo{"vmnuma_failed_reads_total", kCounter, "",
-               "Times the daemon was asked and gave no valid answer."},
-    MetricInfo{"process_cpu_seconds_total", kCounter, "", "CPU time that this exporter used."},
-    MetricInfo{"process_resident_memory_bytes", kGauge, "", "Resident memory of this exporter."},
-    MetricInfo{"process_virtual_memory_bytes", kGauge, "", "Virtual memory size of this exporter."},
-    MetricInfo{"process_open_fds", kGauge, "", "File descriptors that this exporter has open."},
-    MetricInfo{"process_max_fds", kGauge, "", "Maximum number of open file descriptors."},
-    MetricInfo{"process_start_time_seconds", kGauge, "",
-               "When this exporter was started, in seconds since 1970."},
+constexpr MetricInfo kOwn[] = {
+    {"vmnuma_up", "", "1 if the daemon answered the last time it was asked."},
+    {"vmnuma_exporter_info", "version", "Always 1; the label is the exporter's version."},
+    {"vmnuma_answer_seconds", "", "How long the daemon took to answer."},
+    {"vmnuma_failed_reads_total", "", "Times the daemon was asked and gave no valid answer."},
+    {"process_cpu_seconds_total", "", "CPU time that this exporter used."},
+    {"process_resident_memory_bytes", "", "Resident memory of this exporter."},
+    {"process_virtual_memory_bytes", "", "Virtual memory size of this exporter."},
+    {"process_open_fds", "", "File descriptors that this exporter has open."},
+    {"process_max_fds", "", "Maximum number of open file descriptors."},
+    {"process_start_time_seconds", "", "When this exporter was started, in seconds since 1970."},
 };
-constexpr std::array kDaemon{
-    MetricInfo{"vmnuma_daemon_info", kGauge, "version, uri",
-               "Always 1; the labels are the daemon's version and the libvirt it is connected to."},
-    MetricInfo{"vmnuma_mode", kGauge, "mode", "1 for the mode the daemon is in, 0 for all others."},
-    MetricInfo{"vmnuma_missing_sources", kGauge, "",
-               "Parts of the host or the service that do not work at present."},
-    MetricInfo{"vmnuma_source_missing_since_timestamp_seconds", kGauge, "source",
-               "Since when a source has been missing, in seconds since 1970."},
-    MetricInfo{"vmnuma_history_writable", kGauge, "", "1 if the history is being recorded."},
-    MetricInfo{"vmnuma_forecast_vms", kGauge, "predictor",
-               "VMs whose forecast counts in decisions, by the predictor that made it."},
-    MetricInfo{"vmnuma_transfers", kGauge, "state", "VMs whose memory is being moved."},
-    MetricInfo{"vmnuma_transfer_done_bytes", kGauge, "vm",
-               "Memory that a transfer has moved so far."},
-    MetricInfo{"vmnuma_transfer_remaining_bytes", kGauge, "vm",
-               "Memory that a transfer still has to move."},
+constexpr MetricInfo kDaemon[] = {
+    {"vmnuma_daemon_info", "version, uri",
+     "Always 1; the labels are the daemon's version and the libvirt it is connected to."},
+    {"vmnuma_mode", "mode", "1 for the mode the daemon is in, 0 for all others."},
+    {"vmnuma_missing_sources", "", "Parts of the host or the service that do not work at present."},
+    {"vmnuma_source_missing_since_timestamp_seconds", "source",
+     "Since when a source has been missing, in seconds since 1970."},
+    {"vmnuma_history_writable", "", "1 if the history is being recorded."},
+    {"vmnuma_forecast_vms", "predictor",
+     "VMs whose forecast counts in decisions, by the predictor that made it."},
+    {"vmnuma_transfers", "state", "VMs whose memory is being moved."},
+    {"vmnuma_transfer_done_bytes", "vm", "Memory that a transfer has moved so far."},
+    {"vmnuma_transfer_remaining_bytes", "vm", "Memory that a transfer still has to move."},
 };
-constexpr std::array kHost{
-    MetricInfo{"vmnuma_actions_total", kCounter, "reason, state",
-               "Placements, moves, swaps and memory pulls that have ended."},
+constexpr MetricInfo kHost[] = {
+    {"vmnuma_actions_total", "reason, state",
+     "Placements, moves, swaps and memory pulls that have ended."},
 };
-constexpr std::array kNodes{
-    MetricInfo{"vmnuma_node_distance", kGauge, "node, to",
-               "SLIT distance from a node to another; 10 is local."},
-    MetricInfo{"vmnuma_node_used_cpu_seconds_total", kCounter, "node",
-               "CPU time used by the clients homed on the node."},
-    MetricInfo{"vmnuma_node_ready_cpu_seconds_total", kCounter, "node",
-               "Time the clients homed on the node waited for a CPU."},
-    MetricInfo{"vmnuma_node_entitled_cpu_seconds_total", kCounter, "node",
-               "CPU time the clients homed on the node were entitled to."},
-    MetricInfo{"vmnuma_node_owed_cpu_seconds_total", kCounter, "node",
-               "CPU time the clients homed on the node were entitled to and did not get."},
-    MetricInfo{"vmnuma_node_locality_ratio", kGauge, "node",
-               "Share of the memory of the clients homed on the node that lies there."},
+constexpr MetricInfo kNodes[] = {
+    {"vmnuma_node_distance", "node, to", "SLIT distance from a node to another; 10 is local."},
+    {"vmnuma_node_used_cpu_seconds_total", "node",
+     "CPU time used by the clients homed on the node."},
+    {"vmnuma_node_ready_cpu_seconds_total", "node",
+     "Time the clients homed on the node waited for a CPU."},
+    {"vmnuma_node_entitled_cpu_seconds_total", "node",
+     "CPU time the clients homed on the node were entitled to."},
+    {"vmnuma_node_owed_cpu_seconds_total", "node",
+     "CPU time the clients homed on the node were entitled to and did not get."},
+    {"vmnuma_node_locality_ratio", "node",
+     "Share of the memory of the clients homed on the node that lies there."},
 };
-constexpr std::array kVms{
-    MetricInfo{"vmnuma_vm_info", kGauge, "vm, uuid",
-               "Always 1; the labels are those of a running VM."},
-    MetricInfo{"vmnuma_vm_advice", kGauge, "vm, kind",
-               "1 for each problem in the VM's definition that vmnuma advise warns of, by its name "
-               "there."},
+constexpr MetricInfo kVms[] = {
+    {"vmnuma_vm_info", "vm, uuid", "Always 1; the labels are those of a running VM."},
+    {"vmnuma_vm_advice", "vm, kind",
+     "1 for each problem in the VM's definition that vmnuma advise warns of, by its name there."},
 };
-constexpr std::array kClients{
-    MetricInfo{"vmnuma_client_home", kGauge, "vm, client, node",
-               "1 for the client's home node; there is none until it is placed."},
-    MetricInfo{"vmnuma_client_used_cpu_seconds_total", kCounter, "vm, client",
-               "CPU time the client used."},
-    MetricInfo{"vmnuma_client_ready_cpu_seconds_total", kCounter, "vm, client",
-               "Time the client waited for a CPU."},
-    MetricInfo{"vmnuma_client_entitled_cpu_seconds_total", kCounter, "vm, client",
-               "CPU time the client was entitled to."},
-    MetricInfo{"vmnuma_client_owed_cpu_seconds_total", kCounter, "vm, client",
-               "CPU time the client was entitled to and did not get."},
-    MetricInfo{"vmnuma_client_memory_bytes", kGauge, "vm, client, node",
-               "Resident memory of the client on a node."},
+constexpr MetricInfo kClients[] = {
+    {"vmnuma_client_home", "vm, client, node",
+     "1 for the client's home node; there is none until it is placed."},
+    {"vmnuma_client_used_cpu_seconds_total", "vm, client", "CPU time the client used."},
+    {"vmnuma_client_ready_cpu_seconds_total", "vm, client", "Time the client waited for a CPU."},
+    {"vmnuma_client_entitled_cpu_seconds_total", "vm, client",
+     "CPU time the client was entitled to."},
+    {"vmnuma_client_owed_cpu_seconds_total", "vm, client",
+     "CPU time the client was entitled to and did not get."},
+    {"vmnuma_client_memory_bytes", "vm, client, node", "Resident memory of the client on a node."},
 };
 
 /// Adds the fields of a view that are metrics.
@@ -98,8 +83,7 @@ class MetricFields {
     if (table_.back().name == metric.name) {
       return;  // another series of the same metric
     }
-    table_.push_back({metric.name, metric.name.ends_with("_total") ? kCounter : kGauge, labels_,
-                      metric.help, metric.label});
+    table_.push_back({metric.name, labels_, metric.help, metric.label});
   }
   void time(std::string_view /*name*/, const balancer::Figure& /*unix_s*/) {}
 
@@ -124,7 +108,7 @@ std::string labels_text(const MetricInfo& metric) {
 }
 
 std::vector<MetricInfo> metric_table() {
-  std::vector<MetricInfo> table(kOwn.begin(), kOwn.end());
+  std::vector<MetricInfo> table(std::begin(kOwn), std::end(kOwn));
   add<balancer::StatusView>("", kDaemon, table);
   add<balancer::LargestVmView>("", {}, table);
   add<balancer::LargestOnPagesView>("page_bytes", {}, table);

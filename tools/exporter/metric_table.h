@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// All metrics with name, type and help, each defined once. Metrics for fields of views are
+/// All metrics with name, labels and help, each defined once. Metrics for fields of views are
 /// declared with the fields (balancer/protocol/view_fields.h), those for figures of VMs with the
 /// figures (placement/model/vm_figures.h), all others in metric_table.cc.
 ///
@@ -15,14 +15,14 @@
 
 namespace vmnuma::tools {
 
-enum class MetricKind { kGauge, kCounter };
-
 struct MetricInfo {
   std::string_view name;
-  MetricKind kind{};
   std::string_view labels;      ///< "node, to"; empty if there are none
   std::string_view help;        ///< one sentence
   std::string_view label = {};  ///< one more label, or empty
+
+  /// All others are gauges.
+  [[nodiscard]] bool is_counter() const { return name.ends_with("_total"); }
 };
 
 /// Returns all of a metric's labels: "vm, tasks".

@@ -68,8 +68,8 @@ class Families {
       MetricFamily family;
       family.name = info.name;
       family.help = info.help;
-      family.type = info.kind == MetricKind::kCounter ? prometheus::MetricType::Counter
-                                                      : prometheus::MetricType::Gauge;
+      family.type =
+          info.is_counter() ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
       index_.emplace(info.name, families_.size());
       families_.push_back(std::move(family));
     }
@@ -131,16 +131,6 @@ template <class View>
 void add_fields(const View& view, const Labels& labels, Families& families) {
   MetricFields fields(labels, families);
   balancer::visit_fields(fields, view);
-}
-
-void add_process(const OwnProcess& process, Families& families) {
-  families.add("process_cpu_seconds_total", process.cpu_seconds);
-  families.add("process_resident_memory_bytes", process.resident_bytes);
-  families.add("process_virtual_memory_bytes", process.virtual_bytes);
-  families.add("process_open_fds", process.open_fds);
-  families.add("process_max_fds", process.max_fds);
-  families.add("process_start_time_seconds",
-               process.start_unix_s > 0 ? Value(process.start_unix_s) : std::nullopt);
 }
 
 void add_daemon(const balancer::StatusView& status, Families& families) {
@@ -255,7 +245,9 @@ std::string metrics_text(const Reading& reading) {
   families.add("vmnuma_up", reading.views ? 1 : 0);
   families.add("vmnuma_exporter_info", 1, {{"version", VMNUMA_VERSION}});
   families.add("vmnuma_failed_reads_total", number(reading.failures));
-  add_process(reading.process, families);
+  for (const auto& [name, value] : reading.process) {
+    families.add(name, value);
+  }
   if (!reading.views) {
     return std::move(families).text();
   }

@@ -24,12 +24,11 @@ double seconds_of(const timeval& time) {
 
 }  // namespace
 
-OwnProcess read_own_process(double start_unix_s) {
-  OwnProcess process;
-  process.start_unix_s = start_unix_s;
+std::map<std::string_view, double> read_own_process(double start_unix_s) {
+  std::map<std::string_view, double> process{{"process_start_time_seconds", start_unix_s}};
   rusage used{};
   if (::getrusage(RUSAGE_SELF, &used) == 0) {
-    process.cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+    process["process_cpu_seconds_total"] = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
   }
   // proc(5): size and resident set in pages.
   constexpr std::size_t kMostText = 4096;
@@ -38,18 +37,18 @@ OwnProcess read_own_process(double start_unix_s) {
   double resident = 0;
   if (statm >> size >> resident) {
     const auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));
-    process.virtual_bytes = size * page;
-    process.resident_bytes = resident * page;
+    process["process_virtual_memory_bytes"] = size * page;
+    process["process_resident_memory_bytes"] = resident * page;
   }
   std::error_code problem;
   const std::filesystem::directory_iterator fds("/proc/self/fd", problem);
   if (!problem) {  // minus the descriptor used to list them
-    process.open_fds =
+    process["process_open_fds"] =
         static_cast<double>(std::distance(fds, std::filesystem::directory_iterator())) - 1;
   }
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    process.max_fds = static_cast<double>(limit.rlim_cur);
+    process["process_max_fds"] = static_cast<double>(limit.rlim_cur);
   }
   return process;
 }

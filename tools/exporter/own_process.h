@@ -2,20 +2,13 @@
 /// Resources used by this program, as reported by Prometheus' client libraries (process_*).
 #pragma once
 
-#include <optional>
+#include <map>
+#include <string_view>
 
 namespace vmnuma::tools {
 
-struct OwnProcess {
-  std::optional<double> cpu_seconds;  ///< since it was started
-  std::optional<double> resident_bytes;
-  std::optional<double> virtual_bytes;
-  std::optional<double> open_fds;
-  std::optional<double> max_fds;
-  double start_unix_s = 0;
-};
-
-/// Reads a few files of /proc/self. `start_unix_s` is copied to the result.
-[[nodiscard]] OwnProcess read_own_process(double start_unix_s);
+/// Returns those of the metrics process_* that can be read, by name, and `start_unix_s` as the time
+/// of the start. Reads a few files of /proc/self.
+[[nodiscard]] std::map<std::string_view, double> read_own_process(double start_unix_s);
 
 }  // namespace vmnuma::tools

@@ -7,11 +7,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "balancer/model/view.h"
 #include "placement/base/result.h"
-#include "tools/exporter/own_process.h"
 
 namespace vmnuma::tools {
 
@@ -31,8 +31,8 @@ struct Reading {
   std::string problem;         ///< why not
   std::int64_t time_unix_ms = 0;
   std::chrono::microseconds took{};
-  std::int64_t failures = 0;  ///< number of failed readings of this program so far
-  OwnProcess process;         ///< this one
+  std::int64_t failures = 0;                   ///< number of failed readings of this program so far
+  std::map<std::string_view, double> process;  ///< read_own_process() of this one
 };
 
 /// Asks for everything within `limit` in total. Only commands that change nothing are sent.
