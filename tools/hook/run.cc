@@ -13,6 +13,8 @@
 #include "balancer/policy/policy_keys.h"
 #include "balancer/protocol/request.h"
 #include "balancer/protocol/response.h"
+#include "balancer/qemu/pve_vm.h"
+#include "placement/base/number.h"
 #include "placement/model/text.h"
 #include "stats/devices/host_devices.h"
 #include "stats/files/directory.h"
@@ -21,7 +23,6 @@
 #include "tools/client/client.h"
 #include "tools/hook/arguments.h"
 #include "tools/hook/local_admission.h"
-#include "tools/hook/pve_vm.h"
 #include "tools/hook/read_input.h"
 
 namespace vmnuma::tools {
@@ -261,7 +262,11 @@ Result<void> fit(const HookArguments& arguments, std::string_view xml,
 Result<VmDescription> read_vm(const HookArguments& arguments, const files::Directory& root,
                               std::string_view xml) {
   if (arguments.is_pve) {
-    return read_pve_vm(root, arguments.vm);
+    const auto vmid = whole_number<std::int32_t>(arguments.vm);
+    if (!vmid || *vmid <= 0) {
+      return failure(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a VMID", arguments.vm));
+    }
+    return balancer::qemu::read_pve_vm(root, *vmid);
   }
   const auto default_page_size =
       files::read_parsed(root, "proc/meminfo", stats::parse_default_huge_page_size);

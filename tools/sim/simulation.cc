@@ -340,11 +340,6 @@ void Simulation::count_node_changes_and_waiting() {
   }
 }
 
-std::optional<stats::Report> Simulation::table(const std::string& type) {
-  Result<balancer::Answer> answer = ask(balancer::StatsRequest{type});
-  return answer ? std::optional(std::get<stats::Report>(std::move(*answer))) : std::nullopt;
-}
-
 Result<balancer::Answer> Simulation::ask(const balancer::Command& command) {
   if (!daemon_.running()) {
     return failure(ErrorCode::kUnavailable, "the daemon does not run");

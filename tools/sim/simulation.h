@@ -54,8 +54,6 @@ class Simulation {
   [[nodiscard]] const EpochTruth& truth() const { return truth_; }
   /// Returns the scenario's entry for a VM that has started.
   [[nodiscard]] const ScenarioVm& vm(const VmId& id) const;
-  /// Returns a table of `vmnuma stats`, or nothing while the daemon does not run.
-  [[nodiscard]] std::optional<stats::Report> table(const std::string& type);
   /// Sends the daemon a command of the control socket, now. Error: unavailable while it does not
   /// run, and those of the daemon.
   [[nodiscard]] Result<balancer::Answer> ask(const balancer::Command& command);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,43 +63,36 @@ Result<void> forget_state(const std::string& state_dir) {
   return {};
 }
 
+namespace {
+
+template <class T>
+void set_unless_set(Config& config, std::string_view key, T& value,
+                    const std::type_identity_t<T>& wanted) {
+  if (config.origin_of(key) == Origin::kDefault && value != wanted) {
+    value = wanted;
+    config.origins[std::string(key)] = Origin::kCommandLine;
+  }
+}
+
+}  // namespace
+
 Config private_config(Config read, const std::string& folder) {
   Config config = std::move(read);
-  const auto set_unless_set = [&config](std::string_view key, std::string& value,
-                                        std::string wanted) {
-    if (config.origin_of(key) == Origin::kDefault) {
-      value = std::move(wanted);
-      config.origins[std::string(key)] = Origin::kCommandLine;
-    }
-  };
-  set_unless_set("socket_path", config.socket_path, sim_socket(folder));
-  set_unless_set("socket_group", config.socket_group, "");
-  set_unless_set("state_dir", config.state_dir, folder + "/state");
+  set_unless_set(config, "socket_path", config.socket_path, sim_socket(folder));
+  set_unless_set(config, "socket_group", config.socket_group, "");
+  set_unless_set(config, "state_dir", config.state_dir, folder + "/state");
   return config;
 }
 
 Config simulated_config(Config read, const Scenario& scenario, const std::string& folder) {
   Config config = private_config(std::move(read), folder);
-  const auto is_set = [&config](std::string_view key) {
-    return config.origin_of(key) != Origin::kDefault;
-  };
   config.uri = std::string(balancer::kSimulatedUri) + scenario.name;
   config.origins["uri"] = Origin::kCommandLine;
-  if (!is_set("mode")) {
-    config.mode = balancer::Mode::kActive;
-    config.origins["mode"] = Origin::kCommandLine;
-  }
-  if (!is_set("strategy") && config.strategy != scenario.strategy) {
-    config.strategy = scenario.strategy;
-    config.origins["strategy"] = Origin::kCommandLine;
-  }
+  set_unless_set(config, "mode", config.mode, balancer::Mode::kActive);
+  set_unless_set(config, "strategy", config.strategy, scenario.strategy);
   for (const OptionRow& option : option_table()) {
-    std::int64_t& value = config.options.*(option.value);
-    const std::int64_t wanted = scenario.options.*(option.value);
-    if (!is_set(option.name) && value != wanted) {
-      value = wanted;
-      config.origins[std::string(option.name)] = Origin::kCommandLine;
-    }
+    set_unless_set(config, option.name, config.options.*(option.value),
+                   scenario.options.*(option.value));
   }
   return config;
 }

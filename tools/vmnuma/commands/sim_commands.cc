@@ -50,8 +50,8 @@ OrFailure<Scenario> scenario_of(const std::string& name, const std::string& scen
 std::string tables(Simulation& simulation) {
   std::string text;
   for (const char* type : {"numa-pnode", "numa-clients"}) {
-    const auto report = simulation.table(type);
-    text += report ? text_of(*report, ReportShape{}) + "\n" : "";
+    const Result<balancer::Answer> report = simulation.ask(balancer::StatsRequest{type});
+    text += report ? text_of(std::get<stats::Report>(*report), ReportShape{}) + "\n" : "";
   }
   return text;
 }
