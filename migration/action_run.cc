@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma::migration {
 
 namespace {
@@ -191,8 +193,7 @@ void ActionRun::next_survey(const Limits& limits, std::vector<ActionEvent>& even
       targets.push_back(need.node);
     }
   }
-  std::sort(targets.begin(), targets.end());
-  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+  targets = sorted_unique(std::move(targets));
   index_ = 0;
   if (targets.empty()) {
     after_pins(limits, events);

@@ -8,6 +8,7 @@
 
 #include "migration/destinations.h"
 #include "migration/steps.h"
+#include "placement/base/sorted.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::migration {
@@ -29,32 +30,26 @@ bool is_next_to_nothing(Bytes left, Bytes all) {
   return left < kLittleToNarrow || (left <= kMostToNarrow && left * kShareToNarrow <= all);
 }
 
-std::vector<NodeId> sorted(std::vector<NodeId> nodes) {
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  return nodes;
-}
-
 std::vector<NodeId> final_nodes_of(const VmChange& change) {
   if (!change.memory.allowed_after.empty() || change.memory_mode != MemoryMode::kMask) {
-    return sorted(change.memory.allowed_after);
+    return sorted_unique(change.memory.allowed_after);
   }
   std::vector<NodeId> homes;
   for (const NodeQuota& quota : change.memory.quotas) {
     homes.push_back(quota.node);
   }
-  return sorted(std::move(homes));
+  return sorted_unique(std::move(homes));
 }
 
 /// The set that must be allowed while pages move; empty if it is already allowed.
 std::vector<NodeId> wide_nodes_of(const VmChange& change, const std::vector<NodeId>& final_nodes) {
-  const std::vector<NodeId> before = sorted(change.memory.allowed_before);
+  const std::vector<NodeId> before = sorted_unique(change.memory.allowed_before);
   if (final_nodes.empty() || before.empty()) {
     return {};  // it was all nodes
   }
   std::vector<NodeId> nodes = before;
   nodes.insert(nodes.end(), final_nodes.begin(), final_nodes.end());
-  nodes = sorted(std::move(nodes));
+  nodes = sorted_unique(std::move(nodes));
   return nodes == before ? std::vector<NodeId>{} : nodes;
 }
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "placement/base/sorted.h"
 #include "placement/clients.h"
 #include "placement/memory_room.h"
 #include "placement/model/text.h"
@@ -364,8 +365,7 @@ VmAdmission admit_vm(const Topology& topology, const VmDescription& vm, bool pre
          [&](NodeIndex node, std::int64_t count) { cpus_taken[node] += count; });
     take_memory(topology, part, request, admission.nodes, free, result.memory);
   }
-  std::ranges::sort(result.nodes);
-  result.nodes.erase(std::unique(result.nodes.begin(), result.nodes.end()), result.nodes.end());
+  result.nodes = sorted_unique(std::move(result.nodes));
   return result;
 }
 

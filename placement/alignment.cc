@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "placement/admission.h"
+#include "placement/base/sorted.h"
 
 namespace vmnuma {
 
@@ -50,8 +51,7 @@ std::optional<Alignment> alignment_of(const Snapshot& snapshot, std::size_t vm,
     return std::nullopt;
   }
   std::vector<NodeIndex>& homes = alignment.homes;
-  std::ranges::sort(homes);
-  homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
+  homes = sorted_unique(std::move(homes));
   // With scope client each client is kept together by itself.
   alignment.fewest_nodes = state.policy.topology_scope == TopologyScope::kClient
                                ? std::max(*fewest, state.client_count)

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma {
 namespace {
 
@@ -49,8 +51,7 @@ void add_nodes_of(const Devices& devices, const Topology& topology, std::vector<
       nodes.push_back(*node);
     }
   }
-  std::ranges::sort(nodes);
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  nodes = sorted_unique(std::move(nodes));
 }
 
 /// Keeps those of `nodes` that are `good`, or all if none is.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "placement/base/sorted.h"
 #include "placement/cpu_assignment.h"
 
 namespace vmnuma::balancer {
@@ -13,12 +14,6 @@ namespace {
 bool asks_for_cpus(const VmPolicy& policy) {
   return policy.cpu_binding != CpuBinding::kNode || policy.cpu_policy != CpuPolicy::kNone ||
          policy.cpu_class != CpuClass::kNone;
-}
-
-std::vector<CpuId> sorted(std::vector<CpuId> cpus) {
-  std::sort(cpus.begin(), cpus.end());
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
-  return cpus;
 }
 
 using NodeOfClient = std::map<ClientId, NodeIndex>;
@@ -125,14 +120,14 @@ void give(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus,
           const std::vector<CpuId>& reach) {
   vm.clients[client] = cpus;
   vm.reach.insert(vm.reach.end(), reach.begin(), reach.end());
-  vm.reach = sorted(std::move(vm.reach));
+  vm.reach = sorted_unique(std::move(vm.reach));
 }
 
 /// Adds CPUs to those that the client already has.
 void give_more(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus) {
   std::vector<CpuId> all = vm.clients[client];
   all.insert(all.end(), cpus.begin(), cpus.end());
-  give(vm, client, sorted(std::move(all)), cpus);
+  give(vm, client, sorted_unique(std::move(all)), cpus);
 }
 
 /// Returns the pins when no VM asks for CPUs: all VMs have the whole of their homes and of their

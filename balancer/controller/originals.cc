@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "placement/base/mapped.h"
+#include "placement/base/sorted.h"
 
 namespace vmnuma::balancer {
 
@@ -53,9 +54,7 @@ std::vector<NodeId> or_all(std::vector<NodeId> nodes, const Topology& topology) 
 
 std::vector<NodeId> together(std::vector<NodeId> nodes, const std::vector<NodeId>& others) {
   nodes.insert(nodes.end(), others.begin(), others.end());
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  return nodes;
+  return sorted_unique(std::move(nodes));
 }
 
 /// Divides memory that is elsewhere evenly over `nodes`; what is already there stays.

@@ -15,6 +15,7 @@
 #include "balancer/controller/room_needed.h"
 #include "balancer/protocol/time_text.h"
 #include "placement/base/mapped.h"
+#include "placement/base/sorted.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
 
@@ -48,9 +49,7 @@ std::vector<NodeId> nodes_of(const Reservation& reservation) {
   for (const PromisedMemory& part : reservation.memory) {
     nodes.push_back(part.node);
   }
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  return nodes;
+  return sorted_unique(std::move(nodes));
 }
 
 /// Checks the arguments. Error: invalid-argument.
@@ -119,10 +118,7 @@ VmDescription reserved_vm(const ReserveRequest& request) {
   vm.max_vcpus = request.vcpus;
   vm.memory = vm.max_memory = kMiB * whole_mib(Bytes{request.memory_bytes});
   vm.huge_page_size = Bytes{request.huge_page_bytes.value_or(0)};
-  vm.policy.nodes = request.nodes;
-  std::sort(vm.policy.nodes.begin(), vm.policy.nodes.end());
-  vm.policy.nodes.erase(std::unique(vm.policy.nodes.begin(), vm.policy.nodes.end()),
-                        vm.policy.nodes.end());
+  vm.policy.nodes = sorted_unique(request.nodes);
   vm.policy.topology_policy = TopologyPolicy::kRestricted;
   vm.policy.topology_scope = TopologyScope::kClient;
   return vm;

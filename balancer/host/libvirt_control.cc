@@ -16,6 +16,7 @@
 #include "balancer/host/errors.h"
 #include "balancer/host/handles.h"
 #include "balancer/host/outside_xml.h"
+#include "placement/base/sorted.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -152,9 +153,7 @@ Result<std::vector<NodeId>> widened(std::vector<NodeId> nodes, const DomainHandl
                    fmt::format("libvirt does not say which nodes '{}' may use now", vm.name));
   }
   nodes.insert(nodes.end(), now.begin(), now.end());
-  std::ranges::sort(nodes);
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  return nodes;
+  return sorted_unique(std::move(nodes));
 }
 
 /// True if the job is a backup. libvirt lets changes through while a backup runs, which may take

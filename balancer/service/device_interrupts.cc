@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/device_interrupts.h"
 
-#include <algorithm>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "balancer/controller/views.h"
+#include "placement/base/sorted.h"
 #include "placement/model/text.h"
 #include "stats/devices/host_devices.h"
 #include "stats/devices/interrupts.h"
@@ -24,9 +25,7 @@ std::vector<NodeId> homes_in(const ExplainView& view) {
       homes.push_back(client.home);
     }
   }
-  std::sort(homes.begin(), homes.end());
-  homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
-  return homes;
+  return sorted_unique(std::move(homes));
 }
 
 /// What to do about interrupts that fire elsewhere; empty if none does.

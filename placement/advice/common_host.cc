@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma {
 namespace {
 
@@ -54,9 +56,7 @@ std::int32_t least_cores_per_cache(const Node& node) {
   }
   std::size_t least = std::numeric_limits<std::int32_t>::max();
   for (auto& [cache, below] : cores) {
-    std::ranges::sort(below);
-    least = std::min(
-        least, static_cast<std::size_t>(std::unique(below.begin(), below.end()) - below.begin()));
+    least = std::min(least, sorted_unique(std::move(below)).size());
   }
   return static_cast<std::int32_t>(least);
 }

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Looks up entries of vectors that are sorted by a key.
+/// Makes sorted vectors, and looks up their entries.
 #pragma once
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <vector>
 
 namespace vmnuma {
+
+/// Returns the values in ascending order, each once.
+template <class T>
+[[nodiscard]] constexpr std::vector<T> sorted_unique(std::vector<T> values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
 
 /// Returns the entry whose member `key` has that value, by binary search; null if there is none.
 /// `sorted` is ascending by that member.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma {
 
 std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number) {
@@ -95,9 +97,7 @@ std::vector<NodeId> bound_nodes(const VmDescription& vm, const std::vector<std::
     }
     nodes.insert(nodes.end(), binding.nodes.begin(), binding.nodes.end());
   }
-  std::ranges::sort(nodes);
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  return nodes;
+  return sorted_unique(std::move(nodes));
 }
 
 std::optional<std::string> why_memory_is_held(const VmDescription& vm) {

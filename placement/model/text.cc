@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma {
 namespace {
 
@@ -78,9 +80,7 @@ Result<std::vector<Id>> parse_list(std::string_view text) {
       ++at;
     }
   }
-  std::ranges::sort(ids);
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
+  return sorted_unique(std::move(ids));
 }
 
 int hex_value(char c) {

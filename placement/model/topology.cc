@@ -18,8 +18,7 @@ std::int32_t Node::core_count() const {
   for (const Cpu& cpu : cpus) {
     cores.push_back(cpu.core);
   }
-  std::ranges::sort(cores);
-  return static_cast<std::int32_t>(std::unique(cores.begin(), cores.end()) - cores.begin());
+  return static_cast<std::int32_t>(sorted_unique(std::move(cores)).size());
 }
 
 bool Node::has(CpuId cpu) const {

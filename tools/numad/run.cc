@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "balancer/protocol/response.h"
+#include "placement/base/sorted.h"
 #include "placement/model/text.h"
 #include "stats/text/printable.h"
 #include "tools/client/client.h"
@@ -43,9 +44,7 @@ Result<Nodes> ask_daemon(const NumadArguments& arguments, std::chrono::milliseco
     return tl::unexpected(text.error().error);
   }
   VMNUMA_ASSIGN_OR_RETURN(auto view, balancer::decode_view<balancer::SuggestView>(*text));
-  Nodes nodes = std::move(view.nodes);
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  Nodes nodes = sorted_unique(std::move(view.nodes));
   if (nodes.empty() || nodes.front().value < 0) {
     return failure(ErrorCode::kCorrupt, "the daemon's answer names no node");
   }

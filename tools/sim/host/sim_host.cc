@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "placement/base/sorted.h"
 #include "placement/clients.h"
 #include "tools/sim/host/host_memory.h"
 
@@ -130,10 +131,7 @@ void pin_as_found(SimVm& vm, const HostState& host, bool prefer_ht) {
     }
     description.emulator_pin.insert(description.emulator_pin.end(), cpus.begin(), cpus.end());
   }
-  std::sort(description.emulator_pin.begin(), description.emulator_pin.end());
-  description.emulator_pin.erase(
-      std::unique(description.emulator_pin.begin(), description.emulator_pin.end()),
-      description.emulator_pin.end());
+  description.emulator_pin = sorted_unique(std::move(description.emulator_pin));
   description.io_thread_pins = {{1, description.emulator_pin}};
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma::tools {
 
 using migration::DomainRun;
@@ -117,8 +119,7 @@ Result<void> SimLibvirt::widen_memory_nodes(const DomainRun& run,
   if (vm) {
     const std::vector<NodeId>& now = (*vm)->description.numatune_nodes;
     wide.insert(wide.end(), now.begin(), now.end());
-    std::sort(wide.begin(), wide.end());
-    wide.erase(std::unique(wide.begin(), wide.end()), wide.end());
+    wide = sorted_unique(std::move(wide));
   }
   return set_memory_nodes(run, wide);
 }

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "placement/base/sorted.h"
 #include "stats/text/json.h"
 #include "tools/vmnuma/terminal/context.h"
 #include "tools/vmnuma/terminal/watch.h"
@@ -83,8 +84,7 @@ Row row_of(const balancer::VmView& vm, std::int64_t epoch_ms) {
     add(row.memory_bytes, client.memory_bytes.empty() ? Figure() : Figure(resident));
     add(local, client.locality_pct ? Figure(*client.locality_pct * resident / 100) : Figure());
   }
-  std::sort(row.homes.begin(), row.homes.end());
-  row.homes.erase(std::unique(row.homes.begin(), row.homes.end()), row.homes.end());
+  row.homes = sorted_unique(std::move(row.homes));
   row.load_pct = percent_of(demand, row.vcpus * epoch_ms);
   row.owed_pct = entitled == Figure(0) ? Figure(0) : percent_of(owed, entitled);
   row.locality_pct = percent_of(local, row.memory_bytes);
