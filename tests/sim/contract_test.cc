@@ -46,7 +46,7 @@ class SimulatedHost final : public DomainHost {
   }
 
  private:
-  tools::SimClock clock_;
+  Microseconds clock_;
   mutable tools::SimHost host_{tools::small_host(2), /*seed=*/1, /*prefer_ht=*/false, clock_};
 };
 

@@ -74,7 +74,7 @@ class OraclesTest : public testing::Test {
   }
 
   Scenario scenario_;
-  SimClock clock_;
+  Microseconds clock_;
   std::unique_ptr<SimHost> host_;
   std::unique_ptr<SimDaemon> daemon_;
   std::unique_ptr<Oracles> oracles_;

@@ -48,7 +48,7 @@ double locality(std::string_view policy) {
 
 TEST(SimLabTest, PinnedVmsWaitAsMuchAsInTheLab) {
   const Scenario scenario = lab(/*pinned=*/true);
-  SimClock clock;
+  Microseconds clock;
   SimHost host(scenario.host, 1, /*prefer_ht=*/false, clock);
   for (const ScenarioVm& vm : scenario.vms) {
     (void)host.start(vm);

@@ -45,7 +45,7 @@ class SimLoadBalancerTest : public testing::Test {
     return count;
   }
 
-  SimClock clock_;
+  Microseconds clock_;
   SimHost host_;
   SimLoadBalancer balancer_{1};
   std::vector<NodeIndex> all_;

@@ -14,7 +14,7 @@ constexpr Microseconds kHostSecond{1'000'000};
 
 /// Two VMs of 4 busy vCPUs on a node of 4 CPUs, for a second.
 EpochFigures figures_with(const ScenarioVm& one) {
-  SimClock clock;
+  Microseconds clock;
   SimHost host(small_host(1), 1, /*prefer_ht=*/false, clock);
   (void)host.start(one);
   (void)host.start(busy_vm("other", 4, 100));

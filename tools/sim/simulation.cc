@@ -127,7 +127,7 @@ void Simulation::pass(Microseconds until) {
 
 void Simulation::tick() {
   if (policy_) {
-    clock_.now = now_;
+    clock_ = now_;
     policy_host_.read(host_.sample(epoch_ + 1, now_));
     policy_->epoch(policy_host_);
   }

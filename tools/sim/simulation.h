@@ -111,7 +111,7 @@ class Simulation {
   [[nodiscard]] Life* life_of(const VmId& vm);
 
   Scenario scenario_;
-  SimClock clock_;
+  Microseconds clock_;
   SimHost host_;
   ScenarioCourse course_;
   SimDaemon daemon_;

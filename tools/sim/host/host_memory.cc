@@ -45,7 +45,7 @@ void take_hinting_fault(HostState& host, SimVm& vm, std::int64_t page,
   vcpu.overhead += CpuTime{host.copy_time(*from, vcpu.node).value};
   host.nodes[*from].moved += kSimPage;
   host.nodes[vcpu.node].moved += kSimPage;
-  host.moves.push_back({host.clock.now,
+  host.moves.push_back({host.clock,
                         vm.description.id,
                         host.topology.nodes[vcpu.node].id,
                         kSimPage,

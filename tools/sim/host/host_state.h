@@ -12,7 +12,6 @@
 #include "placement/model/domain.h"
 #include "placement/model/sample.h"
 #include "placement/model/topology.h"
-#include "tools/sim/host/sim_clock.h"
 #include "tools/sim/host/sim_memory.h"
 #include "tools/sim/host/sim_numa_scanner.h"
 #include "tools/sim/host/sim_talks.h"
@@ -84,7 +83,8 @@ struct SimNode {
 };
 
 struct HostState {
-  SimClock& clock;  ///< of the worker that uses the ports
+  /// The time of the worker that uses the ports; it sets this before a call, and calls advance it.
+  Microseconds& clock;
   std::uint64_t seed = 0;
   Topology topology;  ///< with the CPUs that are online
   std::vector<SimNode> nodes;

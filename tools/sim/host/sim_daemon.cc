@@ -19,7 +19,7 @@ constexpr std::int64_t kMostSteps = 10'000'000;
 }  // namespace
 
 SimDaemon::SimDaemon(const Options& options, PlacementStrategy strategy, SimHost& host,
-                     SimClock& clock)
+                     Microseconds& clock)
     : options_(options), strategy_(strategy), host_(host), clock_(clock), journal_(clock) {
   loads_.set_predictors({&histogram_, &last_maximum_});
 }
@@ -48,7 +48,7 @@ void SimDaemon::start(Microseconds now) {
   if (records_) {
     recorder_.begin(running_->controller, anonymizes_, std::nullopt);
   }
-  clock_.now = now;
+  clock_ = now;
   if (host_.distances_are_measured() && host_.topology() != host_.firmware_topology()) {
     change_topology();
   }
@@ -124,14 +124,14 @@ void SimDaemon::work(Microseconds until) {
       span_round_ = true;
       return;
     }
-    clock_.now = std::max(*running_->next_step, worker_free_at_);
-    const migration::ExecutorStep step = running_->executor.step(clock_.now);
-    worker_free_at_ = clock_.now;
+    clock_ = std::max(*running_->next_step, worker_free_at_);
+    const migration::ExecutorStep step = running_->executor.step(clock_);
+    worker_free_at_ = clock_;
     running_->next_step = step.next_at;
     if (step.next_at) {
       running_->next_step = std::max(*step.next_at, worker_free_at_);
     }
-    now_ = clock_.now;
+    now_ = clock_;
     for (const migration::ActionEvent& event : step.events) {
       report_.events.push_back(event);
       (void)feed(balancer::ActionProgressed{event});

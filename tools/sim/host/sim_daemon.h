@@ -25,7 +25,6 @@
 #include "placement/forecast/predictors.h"
 #include "placement/model/options.h"
 #include "stats/forecast/load_watch.h"
-#include "tools/sim/host/sim_clock.h"
 #include "tools/sim/host/sim_host.h"
 #include "tools/sim/host/sim_journal.h"
 
@@ -43,7 +42,7 @@ struct DaemonReport {
 /// The members are the daemon, while it runs, and what outlives a killed daemon.
 class SimDaemon {
  public:
-  SimDaemon(const Options& options, PlacementStrategy strategy, SimHost& host, SimClock& clock);
+  SimDaemon(const Options& options, PlacementStrategy strategy, SimHost& host, Microseconds& clock);
 
   /// Starts it, or restarts it after stop().
   void start(Microseconds now);
@@ -94,7 +93,7 @@ class SimDaemon {
   Options options_;
   PlacementStrategy strategy_;
   SimHost& host_;
-  SimClock& clock_;
+  Microseconds& clock_;
   SimJournal journal_;
   std::map<ClientId, NodeId> homes_;  ///< as stored in the database
   balancer::Originals originals_;     ///< as stored there

@@ -64,7 +64,7 @@ Topology make_topology(const ScenarioHost& host) {
   return topology;
 }
 
-HostState state_of(const ScenarioHost& host, std::uint64_t seed, SimClock& clock) {
+HostState state_of(const ScenarioHost& host, std::uint64_t seed, Microseconds& clock) {
   HostState state{.clock = clock,
                   .seed = seed,
                   .topology = make_topology(host),
@@ -157,7 +157,7 @@ void begin_epoch(SimVm& vm, std::int64_t epoch) {
 
 }  // namespace
 
-SimHost::SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, SimClock& clock)
+SimHost::SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, Microseconds& clock)
     : state_(state_of(host, seed, clock)),
       cpus_(host.others, seed, host.nodes.size()),
       libvirt_(state_),

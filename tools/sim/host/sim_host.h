@@ -31,7 +31,7 @@ class SimHost final : public stats::DomainInventory {
  public:
   /// `clock` belongs to the worker that uses the ports. `prefer_ht` as in Options: how wide VMs
   /// that are found placed are split.
-  SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, SimClock& clock);
+  SimHost(const ScenarioHost& host, std::uint64_t seed, bool prefer_ht, Microseconds& clock);
   SimHost(const SimHost&) = delete;
   SimHost& operator=(const SimHost&) = delete;
 

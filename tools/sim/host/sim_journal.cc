@@ -19,7 +19,7 @@ constexpr Microseconds kWriteTime{1'000};
 }  // namespace
 
 Result<OpenAction*> SimJournal::find(std::int64_t action) {
-  clock_.spend(kWriteTime);
+  clock_ += kWriteTime;
   const auto found = open_.find(action);
   if (found == open_.end()) {
     return failure(ErrorCode::kNotFound, fmt::format("action {} is not open", action));
@@ -28,7 +28,7 @@ Result<OpenAction*> SimJournal::find(std::int64_t action) {
 }
 
 Result<void> SimJournal::open(const migration::Order& order) {
-  clock_.spend(kWriteTime);
+  clock_ += kWriteTime;
   open_[order.action] = {order, {}};
   last_action_ = std::max(last_action_, order.action);
   return {};
@@ -65,7 +65,7 @@ Result<void> SimJournal::close(std::int64_t action, migration::ActionState /*sta
 }
 
 Result<std::vector<OpenAction>> SimJournal::open_actions() {
-  clock_.spend(kWriteTime);
+  clock_ += kWriteTime;
   std::vector<OpenAction> actions;
   for (const auto& [number, action] : open_) {
     actions.push_back(action);

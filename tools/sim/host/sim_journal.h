@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "migration/journal.h"
-#include "tools/sim/host/sim_clock.h"
 
 namespace vmnuma::tools {
 
 class SimJournal final : public migration::Journal {
  public:
-  explicit SimJournal(SimClock& clock) : clock_(clock) {}
+  explicit SimJournal(Microseconds& clock) : clock_(clock) {}
 
   [[nodiscard]] Result<void> open(const migration::Order& order) override;
   [[nodiscard]] Result<void> begin_step(std::int64_t action, std::int32_t number,
@@ -33,7 +32,7 @@ class SimJournal final : public migration::Journal {
  private:
   [[nodiscard]] Result<migration::OpenAction*> find(std::int64_t action);
 
-  SimClock& clock_;
+  Microseconds& clock_;
   std::map<std::int64_t, migration::OpenAction> open_;
   std::int64_t last_action_ = 0;
 };

@@ -44,7 +44,7 @@ std::string policy_of(const VmDescription& vm) {
 }  // namespace
 
 Result<void> SimKernel::bind(const VmId& id, const std::vector<CpuId>& cpus) {
-  host_.clock.spend(kBindTime);
+  host_.clock += kBindTime;
   SimVm* vm = host_.find(id);
   if (vm == nullptr) {
     return failure(ErrorCode::kNotFound, "there is no such VM any more");
@@ -69,7 +69,7 @@ Result<SimVm*> SimKernel::find(const VmProcess& process) {
 }
 
 Result<void> SimKernel::check(const VmProcess& process) {
-  host_.clock.spend(kCheckTime);
+  host_.clock += kCheckTime;
   return find(process).map([](SimVm* /*vm*/) {});
 }
 
@@ -96,7 +96,7 @@ std::int64_t SimKernel::page_at(const SimVm& vm, std::uint64_t address) const {
 Result<std::vector<MemoryRange>> SimKernel::find_ranges(const VmProcess& process) {
   return find(process).map([&](SimVm* vm) {
     // numa_maps counts huge pages quickly: 1 ms for 4 GiB.
-    host_.clock.spend(kReadTime + Microseconds{host_.memory.pages(vm->owner) / 2});
+    host_.clock += kReadTime + Microseconds{host_.memory.pages(vm->owner) / 2};
     std::vector<MemoryRange> ranges;
     for (std::size_t cell = 0; cell < host_.memory.cells(vm->owner); ++cell) {
       const std::int64_t first = host_.memory.first_page(vm->owner, cell);
@@ -120,8 +120,8 @@ Result<std::vector<MemoryRange>> SimKernel::find_ranges(const VmProcess& process
 
 Result<std::vector<int>> SimKernel::query(const VmProcess& process,
                                           std::span<const std::uint64_t> addresses) {
-  host_.clock.spend(
-      Microseconds{10 + static_cast<std::int64_t>(addresses.size()) / kQueriedPagesPerMicrosecond});
+  host_.clock +=
+      Microseconds{10 + static_cast<std::int64_t>(addresses.size()) / kQueriedPagesPerMicrosecond};
   return find(process).map([&](SimVm* vm) {
     std::vector<int> places;
     for (const std::uint64_t address : addresses) {
@@ -182,7 +182,7 @@ bool SimKernel::flush(Call& call) {
 Result<MoveResult> SimKernel::move(const VmProcess& process,
                                    std::span<const std::uint64_t> addresses, NodeId node,
                                    migration::SharedPages /*shared*/) {
-  host_.clock.spend(kDrainTime);
+  host_.clock += kDrainTime;
   VMNUMA_ASSIGN_OR_RETURN(const auto found, find(process));
   const SimVm& vm = *found;
   const std::optional<NodeIndex> to = host_.topology.index_of(node);
@@ -222,11 +222,11 @@ Result<MoveResult> SimKernel::move(const VmProcess& process,
   if (!goes_on) {
     call.result.not_moved += static_cast<std::int64_t>(addresses.size() - tried);
   }
-  host_.clock.spend(call.result.elapsed - kDrainTime);
+  host_.clock += call.result.elapsed - kDrainTime;
   if (call.moved > Bytes{}) {
     const bool huge_pages = vm.spec.huge_pages;
-    host_.moves.push_back({host_.clock.now, vm.description.id, node, call.moved,
-                           reported_free_[node], kSimPage * host_.memory.free(*to), huge_pages});
+    host_.moves.push_back({host_.clock, vm.description.id, node, call.moved, reported_free_[node],
+                           kSimPage * host_.memory.free(*to), huge_pages});
     reported_free_[node] -= huge_pages ? Bytes{} : call.moved;
   }
   if (call.ran_full) {
@@ -236,7 +236,7 @@ Result<MoveResult> SimKernel::move(const VmProcess& process,
 }
 
 Result<migration::NodeMemory> SimKernel::node_memory(NodeId node) {
-  host_.clock.spend(kReadTime);
+  host_.clock += kReadTime;
   const std::optional<NodeIndex> index = host_.topology.index_of(node);
   if (!index) {
     return failure(ErrorCode::kNotFound, fmt::format("there is no node {}", node.value));

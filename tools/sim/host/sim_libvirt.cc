@@ -62,7 +62,7 @@ Result<std::vector<CpuId>> SimLibvirt::pin_to(const std::vector<CpuId>& cpus) co
 void SimLibvirt::pay_for_pin(const VmId& vm) {
   const SimVm* found = host_.find(vm);
   const bool slow = slow_ || (found != nullptr && found->slow_pins);
-  host_.clock.spend(slow ? kSlowPinTime : kPinTime);
+  host_.clock += slow ? kSlowPinTime : kPinTime;
 }
 
 Result<void> SimLibvirt::pin(const DomainRun& run, ThreadId thread,
@@ -154,7 +154,7 @@ Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vecto
       }
       for (const NodeIndex to : allowed) {
         if (host_.memory.move(vm->owner, page, to)) {
-          host_.clock.spend(host_.copy_time(*from, to));
+          host_.clock += host_.copy_time(*from, to);
           host_.record_copy(*from, to, CpuTime{host_.copy_time(*from, to).value});
           break;
         }

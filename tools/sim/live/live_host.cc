@@ -92,9 +92,9 @@ auto LiveHost::act(Call call) {
     const std::lock_guard lock(mutex_);
     const Microseconds now = clock_.now();
     run_until(whole_intervals(now - began_));
-    work_clock_.now = now;
+    work_clock_ = now;
     auto answer = call();
-    took = work_clock_.now - now;
+    took = work_clock_ - now;
     report_changes();
     return answer;
   }();

@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "balancer/service/host.h"
-#include "tools/sim/host/sim_clock.h"
 #include "tools/sim/host/sim_host.h"
 #include "tools/sim/scenario/scenario.h"
 #include "tools/sim/scenario_course.h"
@@ -132,8 +131,8 @@ class LiveHost final : public balancer::Host,
   Topology found_topology_;
   std::function<void()> on_change_;
 
-  std::mutex mutex_;     // guards everything below
-  SimClock work_clock_;  ///< of the current call
+  std::mutex mutex_;         // guards everything below
+  Microseconds work_clock_;  ///< of the current call
   SimHost host_;
   ScenarioCourse course_;
   Topology reported_topology_;

@@ -88,20 +88,20 @@ void PolicyHost::start_unplaced(PolicyVm& vm) {
 }
 
 void PolicyHost::start_pinned(PolicyVm& vm, const std::vector<NodeIndex>& nodes) {
-  const Microseconds now = clock_.now;
+  const Microseconds now = clock_;
   (void)host_.kernel().bind(vm.id, cpus_of(nodes));  // what cannot be pinned stays where it is
-  clock_.now = now;
+  clock_ = now;
   vm.on = nodes;
 }
 
 void PolicyHost::start_pinned(PolicyVm& vm, std::int32_t first, std::int32_t count,
                               NodeIndex node) {
-  const Microseconds now = clock_.now;
+  const Microseconds now = clock_;
   for (std::int32_t vcpu = first; vcpu < first + count; ++vcpu) {
     (void)host_.libvirt().pin({vm.id}, {migration::ThreadId::Kind::kVcpu, vcpu},
                               cpus_of({node}));  // as above
   }
-  clock_.now = now;
+  clock_ = now;
   vm.on.push_back(node);
 }
 
@@ -133,9 +133,9 @@ void PolicyHost::move_memory(const PolicyVm& vm, const std::vector<NodeIndex>& n
 
 void PolicyHost::work(Microseconds until) {
   while (!changes_.empty() && std::max(asked_at_, free_at_) < until) {
-    clock_.now = std::max(asked_at_, free_at_);
+    clock_ = std::max(asked_at_, free_at_);
     const bool done = std::visit([this](auto& change) { return step(change); }, changes_.front());
-    free_at_ = clock_.now;
+    free_at_ = clock_;
     if (done) {
       changes_.pop_front();
     }

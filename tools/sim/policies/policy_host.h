@@ -49,7 +49,7 @@ struct PolicyVm {
 
 class PolicyHost {
  public:
-  PolicyHost(SimHost& host, SimClock& clock) : host_(host), clock_(clock) {}
+  PolicyHost(SimHost& host, Microseconds& clock) : host_(host), clock_(clock) {}
 
   /// Takes the epoch's readings.
   void read(Sample sample);
@@ -115,7 +115,7 @@ class PolicyHost {
   [[nodiscard]] std::vector<std::uint64_t> far_pages(const Move& move);
 
   SimHost& host_;
-  SimClock& clock_;
+  Microseconds& clock_;
   std::deque<Change> changes_;
   Microseconds asked_at_;  ///< beginning of the last epoch
   Microseconds free_at_;   ///< when the last change ended
