@@ -4,22 +4,11 @@
 #include <algorithm>
 
 #include "placement/capacity.h"
-#include "placement/fair_share.h"
-#include "tools/sim/host/sim_cpus.h"
 #include "tools/sim/simulation.h"
 
 namespace vmnuma::tools {
 
 namespace {
-
-/// Returns what the node can give to VMs if all load that may run elsewhere does so.
-CpuTime room_of(const EpochTruth& truth, NodeIndex node) {
-  const Node& cpus = truth.topology.nodes[node];
-  const CpuTime threads = truth.length * cpus.cpu_count();
-  const CpuTime others = truth.others[node] - truth.roaming[node];
-  return capacity({truth.length * cpus.core_count(), threads,
-                   std::clamp(others, CpuTime{}, threads), kSimSmtGainPct});
-}
 
 struct HostLimits {
   CpuTime room;                      ///< of all nodes
@@ -34,7 +23,8 @@ HostLimits limits_of(const EpochTruth& truth) {
     if (truth.topology.nodes[node].cpu_count() == 0) {
       continue;
     }
-    const CpuTime room = room_of(truth, node);
+    // Load that may run elsewhere does so.
+    const CpuTime room = capacity(supply_of(truth, node, truth.others[node] - truth.roaming[node]));
     limits.room += room;
     if (truth.topology.nodes[node].memory > Bytes{}) {
       limits.rooms.push_back(room);

@@ -20,30 +20,26 @@ constexpr std::int64_t kMostSteps = 10'000'000;
 
 SimDaemon::SimDaemon(const Options& options, PlacementStrategy strategy, SimHost& host,
                      Microseconds& clock)
-    : options_(options), strategy_(strategy), host_(host), clock_(clock), journal_(clock) {
+    : host_(host), clock_(clock), journal_(clock) {
+  settings_.mode = balancer::Mode::kActive;
+  settings_.options = options;
+  settings_.strategy = strategy;
   loads_.set_predictors({&histogram_, &last_maximum_});
 }
 
 void SimDaemon::start(Microseconds now) {
   now_ = now;
   worker_free_at_ = now;
-  balancer::ControllerSetup setup;
-  setup.mode = balancer::Mode::kActive;
+  balancer::ControllerSetup setup{settings_, remembered_};
   setup.version = VMNUMA_VERSION;
   setup.uri = "sim";
   setup.host_name = "simulated";
   setup.topology = host_.firmware_topology();
-  setup.options = options_;
-  setup.strategy = strategy_;
   setup.last_action = journal_.last_action();
-  setup.remembered_homes = homes_;
-  setup.originals = originals_;
-  setup.released = released_;
-  setup.reservations = reservations_;
   running_ = std::make_unique<Running>(
       Running{balancer::Controller(std::move(setup)),
               migration::Executor(host_.libvirt(), host_.kernel(), journal_,
-                                  migration::limits_from(options_, host_.topology())),
+                                  migration::limits_from(settings_.options, host_.topology())),
               std::nullopt});
   if (records_) {
     recorder_.begin(running_->controller, anonymizes_, std::nullopt);
@@ -107,7 +103,7 @@ void SimDaemon::refresh_domains() {
 }
 
 void SimDaemon::change_topology() {
-  running_->executor.set_limits(migration::limits_from(options_, host_.topology()));
+  running_->executor.set_limits(migration::limits_from(settings_.options, host_.topology()));
   wake_executor();
   (void)feed(balancer::TopologyChanged{
       host_.distances_are_measured() ? host_.topology() : host_.firmware_topology(), std::nullopt});
@@ -153,9 +149,9 @@ std::vector<balancer::Reply> SimDaemon::feed(const balancer::Event& event) {
   report_.homes += static_cast<std::int64_t>(effects.homes.size());
   for (const balancer::HomeDecided& home : effects.homes) {
     if (home.home.value < 0) {
-      homes_.erase(home.client);
+      remembered_.remembered_homes.erase(home.client);
     } else {
-      homes_[home.client] = home.home;
+      remembered_.remembered_homes[home.client] = home.home;
     }
   }
   for (const VmId& vm : effects.cancelled) {
@@ -179,13 +175,13 @@ std::vector<balancer::Reply> SimDaemon::feed(const balancer::Event& event) {
     wake_executor();
   }
   if (effects.released) {
-    released_ = std::move(*effects.released);
+    remembered_.released = std::move(*effects.released);
   }
   if (effects.reservations) {
-    reservations_ = std::move(*effects.reservations);
+    remembered_.reservations = std::move(*effects.reservations);
   }
   for (migration::Order& order : effects.orders) {
-    record_order(originals_, order);
+    record_order(remembered_.originals, order);
     report_.orders.push_back(order);
     running_->executor.submit(std::move(order));
     wake_executor();

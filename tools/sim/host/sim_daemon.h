@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -90,15 +89,11 @@ class SimDaemon {
   HistogramPredictor histogram_;
   LastMaximumPredictor last_maximum_;
   stats::LoadWatch loads_;  ///< like the history, outlives a daemon
-  Options options_;
-  PlacementStrategy strategy_;
+  balancer::Settings settings_;
+  balancer::Remembered remembered_;  ///< as stored in the database
   SimHost& host_;
   Microseconds& clock_;
   SimJournal journal_;
-  std::map<ClientId, NodeId> homes_;  ///< as stored in the database
-  balancer::Originals originals_;     ///< as stored there
-  std::map<VmId, VmProcess> released_;
-  std::vector<balancer::Reservation> reservations_;
   std::unique_ptr<Running> running_;
   Microseconds now_;             ///< of the thread that runs the controller
   Microseconds worker_free_at_;  ///< when the executor's last step ended

@@ -5,20 +5,12 @@
 #include <map>
 
 #include "balancer/core/memory_attribution.h"
-#include "placement/capacity.h"
 #include "placement/fair_share.h"
 #include "tools/sim/host/sim_cpus.h"
 
 namespace vmnuma::tools {
 
 namespace {
-
-Supply supply_of(const EpochTruth& truth, NodeIndex node) {
-  const Node& cpus = truth.topology.nodes[node];
-  const CpuTime threads = truth.length * cpus.cpu_count();
-  return {truth.length * cpus.core_count(), threads, std::min(truth.others[node], threads),
-          kSimSmtGainPct};
-}
 
 CpuTime wanted_by(const VmTruth& vm) {
   CpuTime wanted;
@@ -32,7 +24,7 @@ CpuTime wanted_by(const VmTruth& vm) {
 std::vector<CpuTime> entitlements(const EpochTruth& truth) {
   Supply host{{}, {}, {}, kSimSmtGainPct};
   for (NodeIndex node = 0; node < truth.topology.nodes.size(); ++node) {
-    const Supply supply = supply_of(truth, node);
+    const Supply supply = supply_of(truth, node, truth.others[node]);
     host.cores += supply.cores;
     host.threads += supply.threads;
     host.non_vm += supply.non_vm;
@@ -65,6 +57,13 @@ Bytes local_memory(const VmTruth& vm) {
 }
 
 }  // namespace
+
+Supply supply_of(const EpochTruth& truth, NodeIndex node, CpuTime others) {
+  const Node& cpus = truth.topology.nodes[node];
+  const CpuTime threads = truth.length * cpus.cpu_count();
+  return {truth.length * cpus.core_count(), threads, std::clamp(others, CpuTime{}, threads),
+          kSimSmtGainPct};
+}
 
 EpochFigures figures_of(const EpochTruth& truth) {
   EpochFigures figures;
@@ -102,7 +101,8 @@ EpochFigures figures_of(const EpochTruth& truth) {
     if (!truth.topology.can_be_home(node)) {
       continue;
     }
-    const CpuTime capacity = std::max(vmnuma::capacity(supply_of(truth, node)), CpuTime{1});
+    const CpuTime capacity =
+        std::max(vmnuma::capacity(supply_of(truth, node, truth.others[node])), CpuTime{1});
     const Permille share = permille_of(owed_on[node].value, capacity.value, Permille{});
     most = std::max(most, share);
     least = std::min(least.value_or(share), share);

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "placement/capacity.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/topology.h"
@@ -44,6 +45,9 @@ struct EpochTruth {
   std::vector<CpuTime> roaming;
   std::vector<VmTruth> vms;  ///< ascending id; those that ran at the end
 };
+
+/// Returns the node's time, of which others than VMs use `others`.
+[[nodiscard]] Supply supply_of(const EpochTruth& truth, NodeIndex node, CpuTime others);
 
 struct VmEpochFigures {
   VmId id;

@@ -2,6 +2,7 @@
 #include "tools/sim/live/live_host.h"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -175,29 +176,23 @@ Result<std::string> LiveHost::carry_out(const balancer::SimStartRequest& request
     most += node.memory;
   }
   const std::int64_t page_mib = kSimPage.value / kMiB.value;
-  return check_range("vcpus", request.vcpus, 1, balancer::kMostVcpus)
-      .and_then([&] {
-        return check_range("memory_mib", request.memory_mib, page_mib, most.value / kMiB.value);
-      })
-      .and_then([&] { return check_range("load_pct", request.load_pct, 0, kWholeCpu); })
-      .and_then([&] {
-        return check_range("length of the name", static_cast<std::int64_t>(request.vm.size()), 1,
-                           kMostNameBytes);
-      })
-      .and_then([&]() -> Result<std::string> {
-        if (find(request.vm)) {
-          return failure(ErrorCode::kInvalidArgument,
-                         fmt::format("a VM '{}' runs already", request.vm));
-        }
-        ScenarioVm vm;
-        vm.name = request.vm;
-        vm.vcpus = static_cast<std::int32_t>(request.vcpus);
-        vm.memory = kSimPage * (request.memory_mib / page_mib);
-        vm.load = {{.from = 0, .pct = request.load_pct}};
-        (void)host_.start(vm);
-        return fmt::format("VM '{}' starts: {} vCPUs, {} MiB, load {} %", request.vm, request.vcpus,
-                           request.memory_mib, request.load_pct);
-      });
+  VMNUMA_RETURN_IF_ERROR(check_range("vcpus", request.vcpus, 1, balancer::kMostVcpus));
+  VMNUMA_RETURN_IF_ERROR(
+      check_range("memory_mib", request.memory_mib, page_mib, most.value / kMiB.value));
+  VMNUMA_RETURN_IF_ERROR(check_range("load_pct", request.load_pct, 0, kWholeCpu));
+  VMNUMA_RETURN_IF_ERROR(
+      check_range("length of the name", std::ssize(request.vm), 1, kMostNameBytes));
+  if (find(request.vm)) {
+    return failure(ErrorCode::kInvalidArgument, fmt::format("a VM '{}' runs already", request.vm));
+  }
+  ScenarioVm vm;
+  vm.name = request.vm;
+  vm.vcpus = static_cast<std::int32_t>(request.vcpus);
+  vm.memory = kSimPage * (request.memory_mib / page_mib);
+  vm.load = {{.from = 0, .pct = request.load_pct}};
+  (void)host_.start(vm);
+  return fmt::format("VM '{}' starts: {} vCPUs, {} MiB, load {} %", request.vm, request.vcpus,
+                     request.memory_mib, request.load_pct);
 }
 
 Result<std::string> LiveHost::carry_out(const balancer::SimStepRequest& /*request*/) {
