@@ -101,7 +101,6 @@ void Simulation::run_epoch() {
   truth_ = host_.take_truth();
   figures_ = figures_of(truth_);
   take_down();
-  count_node_changes_and_waiting();
   record_homes();
   if (!policy_) {
     oracles_.epoch_ended(epoch_, host_, daemon_);
@@ -303,7 +302,8 @@ void Simulation::record_homes() {
 void Simulation::take_down() {
   Bytes local;
   Bytes resident;
-  for (const VmEpochFigures& vm : figures_.vms) {
+  for (std::size_t i = 0; i < truth_.vms.size(); ++i) {
+    const VmEpochFigures& vm = figures_.vms[i];
     wanted_ += vm.wanted;
     owed_ += vm.owed;
     stalled_ += vm.stalled;
@@ -315,29 +315,23 @@ void Simulation::take_down() {
     life.stalled_us += vm.stalled.value;
     life.entitled_us += vm.entitled.value;
     life.locality = percentage_of(vm.local.value, vm.resident.value).value_or(Percentage{100'000});
-  }
-  imbalance_.add(percentage_of(figures_.imbalance.value, 1000));
-  locality_.add(percentage_of(local.value, resident.value));
-}
-
-void Simulation::count_node_changes_and_waiting() {
-  for (const VmTruth& vm : truth_.vms) {
-    Life& life = *life_of(vm.id);
-    std::vector<std::int32_t> vcpus(truth_.topology.nodes.size());
-    for (const VcpuTruth& vcpu : vm.vcpus) {
+    std::vector<std::int32_t> vcpus_on(truth_.topology.nodes.size());
+    for (const VcpuTruth& vcpu : truth_.vms[i].vcpus) {
       if (vcpu.node != kNoNode) {
-        ++vcpus[vcpu.node];
+        ++vcpus_on[vcpu.node];
       }
       life.ran_us += vcpu.ran.value;
       life.waited_us += vcpu.waited.value;
     }
-    const auto most = std::ranges::max_element(vcpus);
-    const bool stays = life.main_node != kNoNode && vcpus[life.main_node] == *most;
+    const auto most = std::ranges::max_element(vcpus_on);
+    const bool stays = life.main_node != kNoNode && vcpus_on[life.main_node] == *most;
     if (!stays) {
       result_.node_changes += life.main_node == kNoNode ? 0 : 1;
-      life.main_node = static_cast<NodeIndex>(most - vcpus.begin());
+      life.main_node = static_cast<NodeIndex>(most - vcpus_on.begin());
     }
   }
+  imbalance_.add(percentage_of(figures_.imbalance.value, 1000));
+  locality_.add(percentage_of(local.value, resident.value));
 }
 
 Result<balancer::Answer> Simulation::ask(const balancer::Command& command) {

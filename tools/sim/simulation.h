@@ -107,7 +107,6 @@ class Simulation {
   void count_move(const Given& given);
   void record_homes();
   void take_down();
-  void count_node_changes_and_waiting();
   [[nodiscard]] Life* life_of(const VmId& vm);
 
   Scenario scenario_;

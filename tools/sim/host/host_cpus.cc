@@ -79,22 +79,11 @@ std::int64_t pct_of(const std::vector<OtherLoad>& loads, std::int64_t epoch) {
   return pct;
 }
 
-std::vector<NodeIndex> nodes_for(const HostState& host, const SimVm& vm, std::size_t vcpu) {
-  const std::vector<CpuId> pin =
-      pinned_cpus(vm.description.vcpu_pins, static_cast<std::int32_t>(vcpu));
-  std::vector<NodeIndex> online;
-  std::vector<NodeIndex> allowed;
-  for (NodeIndex index = 0; index < host.topology.nodes.size(); ++index) {
-    const Node& node = host.topology.nodes[index];
-    if (!node.cpus.empty()) {
-      online.push_back(index);
-    }
-    if (std::ranges::any_of(pin, [&node](CpuId cpu) { return node.has(cpu); })) {
-      allowed.push_back(index);
-    }
-  }
+std::vector<NodeIndex> nodes_for(const Topology& topology, const SimVm& vm, std::size_t vcpu) {
+  const std::vector<NodeId> nodes =
+      topology.nodes_of(pinned_cpus(vm.description.vcpu_pins, static_cast<std::int32_t>(vcpu)));
   // Without a pin, or if none of its CPUs is online, the kernel lets a thread run anywhere.
-  return allowed.empty() ? online : allowed;
+  return topology.indices_of(nodes.empty() ? topology.nodes_of(topology.cpu_ids()) : nodes);
 }
 
 /// Returns the indices of the node's CPUs on which the vCPU may run; empty: all.
@@ -121,7 +110,7 @@ std::vector<std::size_t> cpus_for(const SimVm& vm, std::size_t vcpu, const Node&
 const std::vector<NodeIndex>& places_of(const HostState& host, SimVm& vm, std::size_t vcpu) {
   if (!vm.places_are_known) {
     for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
-      vm.vcpus[i].places = nodes_for(host, vm, i);
+      vm.vcpus[i].places = nodes_for(host.topology, vm, i);
     }
     vm.places_are_known = true;
   }
@@ -185,6 +174,16 @@ void pay_for_talk(HostState& host, CpuTime length) {
           vcpu.truth.stalled + time / static_cast<std::int64_t>(vcpus.size()), vcpu.truth.served);
     }
   }
+}
+
+void settle_others(SimNode& node, CpuTime length, CpuTime wanted, const NodeShares& shares) {
+  const CpuTime copying = node.moving;
+  node.moving = wanted - shares.others;
+  node.copying_us += std::max(copying - node.moving, CpuTime{}).value;
+  node.moving = std::min(node.moving, length);  // no thread copies more than one CPU can
+  node.others += shares.others;
+  node.roamed += std::min(node.roaming, shares.others);
+  node.busy_us += shares.busy.value;
 }
 
 }  // namespace
@@ -356,17 +355,6 @@ void HostCpus::run_node(HostState& host, NodeIndex node, CpuTime length,
     vcpu.truth.stalled +=
         overhead + stall_of(host, *vm, index, served - overhead, length, crowded[i]);
   }
-}
-
-void HostCpus::settle_others(SimNode& node, CpuTime length, CpuTime wanted,
-                             const NodeShares& shares) {
-  const CpuTime copying = node.moving;
-  node.moving = wanted - shares.others;
-  node.copying_us += std::max(copying - node.moving, CpuTime{}).value;
-  node.moving = std::min(node.moving, length);  // no thread copies more than one CPU can
-  node.others += shares.others;
-  node.roamed += std::min(node.roaming, shares.others);
-  node.busy_us += shares.busy.value;
 }
 
 std::vector<Permille> HostCpus::crowding_on(const Node& node, CpuTime length,

@@ -57,8 +57,6 @@ class HostCpus {
   [[nodiscard]] static std::vector<std::vector<Thread>> threads_by_node(HostState& host);
   void run_node(HostState& host, NodeIndex node, CpuTime length,
                 const std::vector<Thread>& threads);
-  static void settle_others(SimNode& node, CpuTime length, CpuTime wanted,
-                            const NodeShares& shares);
   [[nodiscard]] static std::vector<Permille> crowding_on(const Node& node, CpuTime length,
                                                          const std::vector<Thread>& threads,
                                                          const NodeShares& shares);

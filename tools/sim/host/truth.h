@@ -62,7 +62,7 @@ struct VmEpochFigures {
 };
 
 struct EpochFigures {
-  std::vector<VmEpochFigures> vms;
+  std::vector<VmEpochFigures> vms;  ///< as EpochTruth::vms
   Permille imbalance;  ///< largest difference of owed / capacity between two nodes, at most 1000
 };
 

@@ -132,11 +132,8 @@ bool is_memoryless(const ScenarioNode& node) {
 bool is_cpuless(const ScenarioNode& node) {
   return node.cores == 0;
 }
-bool is_complete(const ScenarioNode& node) {
-  return !is_memoryless(node) && !is_cpuless(node);
-}
 const ScenarioNode& complete_node(const Scenario& scenario) {
-  return *std::ranges::find_if(scenario.host.nodes, is_complete);
+  return *std::ranges::find_if(scenario.host.nodes, can_be_home);
 }
 template <bool (*kIs)(const ScenarioNode&)>
 void make_alike(Scenario& scenario) {
@@ -151,11 +148,11 @@ void make_alike(Scenario& scenario) {
 void even_out_nodes(Scenario& scenario) {
   const ScenarioNode& like = complete_node(scenario);
   const auto differs = [&like](const ScenarioNode& node) {
-    return is_complete(node) && (node.cores != like.cores || node.memory != like.memory ||
+    return can_be_home(node) && (node.cores != like.cores || node.memory != like.memory ||
                                  node.threads_per_core != like.threads_per_core);
   };
   if (std::ranges::any_of(scenario.host.nodes, differs)) {
-    make_alike<is_complete>(scenario);
+    make_alike<can_be_home>(scenario);
   }
 }
 template <auto kMember, std::int32_t kValue>

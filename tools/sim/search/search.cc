@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <semaphore>
 #include <thread>
 #include <utility>
 
@@ -19,30 +18,22 @@ constexpr std::chrono::milliseconds kTold{200};
 std::vector<ClimbResult> run_round(const SearchPlan& plan, std::int64_t first,
                                    const std::function<void(std::int64_t climbs)>& climbed) {
   std::vector<ClimbResult> results(kClimbsPerRound);
-  std::mutex mutex;
-  std::condition_variable one_is_done;
-  std::int64_t done = 0;
+  std::counting_semaphore<kClimbsPerRound> done(0);
   std::atomic<std::int64_t> next = 0;
   const auto work = [&] {
     for (std::int64_t i = next++; i < kClimbsPerRound; i = next++) {
       // Only this thread has this index.
       results[static_cast<std::size_t>(i)] = climb(plan.seed, first + i, plan.against, plan.effort);
-      const std::lock_guard lock(mutex);
-      ++done;
-      one_is_done.notify_one();
+      done.release();
     }
   };
   std::vector<std::jthread> workers;
   for (std::int64_t i = 0; i < std::clamp<std::int64_t>(plan.threads, 1, kClimbsPerRound); ++i) {
     workers.emplace_back(work);
   }
-  std::unique_lock lock(mutex);
-  while (done < kClimbsPerRound) {
-    one_is_done.wait_for(lock, kTold);
-    const std::int64_t so_far = first + done;
-    lock.unlock();
-    climbed(so_far);
-    lock.lock();
+  for (std::int64_t count = 0; count < kClimbsPerRound;) {
+    count += done.try_acquire_for(kTold) ? 1 : 0;
+    climbed(first + count);
   }
   return results;
 }
