@@ -120,21 +120,25 @@ HttpHead head_of(const http::request<http::empty_body>& request) {
 
 class HttpConnection;
 
-/// State shared by all connections.
+/// The server, as seen by its connections.
 struct HttpServing {
-  HttpLimits limits;
-  HttpServer::Handler handler;
+  HttpServing(HttpLimits of, HttpServer::Handler with) : limits(of), handler(std::move(with)) {}
+  virtual ~HttpServing() = default;
   /// Checks credentials and calls back with whether they are right; returns false if too many are
   /// already being checked.
-  std::function<bool(std::shared_ptr<Access>, Credentials, std::function<void(bool)>)> check;
-  std::function<void(HttpConnection&)> over;
+  virtual bool check(std::shared_ptr<Access> access, Credentials credentials,
+                     std::function<void(bool)> done) = 0;
+  /// Closes and forgets the connection.
+  virtual void end(HttpConnection& connection) = 0;
+
+  HttpLimits limits;
+  HttpServer::Handler handler;
 };
 
 /// One client, from its acceptance until its socket is closed.
 class HttpConnection final : public std::enable_shared_from_this<HttpConnection> {
  public:
-  HttpConnection(const HttpServing& serving, std::shared_ptr<Access> access,
-                 HttpStream::Socket socket)
+  HttpConnection(HttpServing& serving, std::shared_ptr<Access> access, HttpStream::Socket socket)
       : serving_(serving),
         access_(std::move(access)),
         stream_(make_http_stream(std::move(socket),
@@ -149,7 +153,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   void start() {
     stream_->set_deadline(Clock::now() + serving_.limits.to_ask);
     stream_->handshake([self = shared_from_this()](const error_code& error, std::size_t) {
-      error ? self->serving_.over(*self) : self->read_more();
+      error ? self->serving_.end(*self) : self->read_more();
     });
   }
 
@@ -163,7 +167,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
     stream_->read_some(received_.prepare(room),
                        [self = shared_from_this()](const error_code& error, std::size_t count) {
                          // On error the client has gone, or its time is over.
-                         error ? self->serving_.over(*self) : self->on_received(count);
+                         error ? self->serving_.end(*self) : self->on_received(count);
                        });
   }
 
@@ -240,13 +244,13 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
     is_answering_ = false;
     body_.reset();
     if (error) {
-      serving_.over(*this);
+      serving_.end(*this);
       return;
     }
     linger_until_ = Clock::now() + serving_.limits.linger_time;
     stream_->set_deadline(linger_until_);
     stream_->end_sending([self = shared_from_this()](const error_code& failed, std::size_t) {
-      failed ? self->serving_.over(*self) : self->read_away();
+      failed ? self->serving_.end(*self) : self->read_away();
     });
   }
 
@@ -254,16 +258,16 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   /// by sending continuously.
   void read_away() {
     if (Clock::now() >= linger_until_) {
-      serving_.over(*this);
+      serving_.end(*this);
       return;
     }
     stream_->read_raw(asio::buffer(discarded_),
                       [self = shared_from_this()](const error_code& error, std::size_t) {
-                        error ? self->serving_.over(*self) : self->read_away();
+                        error ? self->serving_.end(*self) : self->read_away();
                       });
   }
 
-  const HttpServing& serving_;
+  HttpServing& serving_;
   std::shared_ptr<Access> access_;  ///< null: no restrictions
   std::unique_ptr<HttpStream> stream_;
   beast::flat_static_buffer<kLongestHead> received_;
@@ -290,20 +294,14 @@ Result<tcp::endpoint> endpoint_of(const ListenAddress& address) {
 
 }  // namespace
 
-class HttpServer::Listener {
+class HttpListener final : public HttpServer, public HttpServing {
  public:
-  Listener(HttpLimits limits, Handler handler, std::shared_ptr<WebAccess> access)
-      : serving_{limits, std::move(handler),
-                 [this](std::shared_ptr<Access> counts, Credentials credentials,
-                        std::function<void(bool)> done) {
-                   return check(std::move(counts), std::move(credentials), std::move(done));
-                 },
-                 [this](HttpConnection& over) { forget(over); }},
-        access_(std::move(access)) {}
+  HttpListener(HttpLimits of, Handler with, std::shared_ptr<WebAccess> access)
+      : HttpServing(of, std::move(with)), access_(std::move(access)) {}
 
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-  ~Listener() {
+  HttpListener(const HttpListener&) = delete;
+  HttpListener& operator=(const HttpListener&) = delete;
+  ~HttpListener() override {
     if (const auto* acceptor = std::get_if<local::acceptor>(&acceptor_)) {
       error_code error;
       (void)::unlink(acceptor->local_endpoint(error).path().c_str());  // it may be gone by now
@@ -339,7 +337,7 @@ class HttpServer::Listener {
     return opened;
   }
 
-  [[nodiscard]] std::string url() const {
+  [[nodiscard]] std::string url() const override {
     if (const auto* acceptor = std::get_if<local::acceptor>(&acceptor_)) {
       return "unix:" + endpoint_text(acceptor->local_endpoint());
     }
@@ -369,7 +367,7 @@ class HttpServer::Listener {
     return {};
   }
 
-  Result<void> run(int stop_fd) {
+  [[nodiscard]] Result<void> run(int stop_fd) override {
     asio::posix::stream_descriptor stop(io_, stop_fd);
     stop.async_wait(asio::posix::stream_descriptor::wait_read,
                     [this](const error_code&) { io_.stop(); });
@@ -413,18 +411,18 @@ class HttpServer::Listener {
   }
 
   void serve(HttpStream::Socket socket) {
-    if (connections_.size() >= serving_.limits.most_connections) {
+    if (connections_.size() >= limits.most_connections) {
       make_room();
     }
     connections_.push_back(std::make_shared<HttpConnection>(
-        serving_, access_ ? access_->now() : nullptr, std::move(socket)));
+        *this, access_ ? access_->now() : nullptr, std::move(socket)));
     const auto connection = connections_.back();
     connection->start();
   }
 
   bool check(std::shared_ptr<Access> access, Credentials credentials,
-             std::function<void(bool)> done) {
-    if (checks_ >= serving_.limits.most_connections) {
+             std::function<void(bool)> done) override {
+    if (checks_ >= limits.most_connections) {
       return false;
     }
     ++checks_;
@@ -454,12 +452,11 @@ class HttpServer::Listener {
     }
   }
 
-  void forget(HttpConnection& over) {
+  void end(HttpConnection& over) override {
     over.close();
     connections_.remove_if([&over](const auto& connection) { return connection.get() == &over; });
   }
 
-  HttpServing serving_;
   std::shared_ptr<WebAccess> access_;  ///< null: no restrictions, plain HTTP
   asio::io_context io_{1};             ///< outlives everything that runs on it
   std::variant<tcp::acceptor, local::acceptor> acceptor_{tcp::acceptor(io_)};
@@ -495,14 +492,10 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
                              text));
 }
 
-HttpServer::HttpServer(std::unique_ptr<Listener> listener) : listener_(std::move(listener)) {}
-HttpServer::HttpServer(HttpServer&&) noexcept = default;
-HttpServer& HttpServer::operator=(HttpServer&&) noexcept = default;
-HttpServer::~HttpServer() = default;
-
-Result<HttpServer> HttpServer::listen(const ListenAddress& address, HttpLimits limits,
-                                      Handler handler, std::shared_ptr<WebAccess> access) {
-  auto listener = std::make_unique<Listener>(limits, std::move(handler), std::move(access));
+Result<std::unique_ptr<HttpServer>> HttpServer::listen(const ListenAddress& address,
+                                                       HttpLimits limits, Handler handler,
+                                                       std::shared_ptr<WebAccess> access) {
+  auto listener = std::make_unique<HttpListener>(limits, std::move(handler), std::move(access));
   Result<void> opened;
   if (address.path.empty()) {
     opened = endpoint_of(address).and_then(
@@ -516,15 +509,7 @@ Result<HttpServer> HttpServer::listen(const ListenAddress& address, HttpLimits l
   if (!opened) {
     return tl::unexpected(std::move(opened).error());
   }
-  return HttpServer(std::move(listener));
-}
-
-std::string HttpServer::url() const {
-  return listener_->url();
-}
-
-Result<void> HttpServer::run(int stop_fd) {
-  return listener_->run(stop_fd);
+  return listener;
 }
 
 }  // namespace vmnuma::tools

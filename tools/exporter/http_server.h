@@ -60,6 +60,8 @@ struct ListenAddress {
 
 class HttpServer {
  public:
+  virtual ~HttpServer() = default;
+
   /// Must not block. Called on the thread of run().
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
@@ -67,25 +69,16 @@ class HttpServer {
   /// its folder may connect. Without `access` there are no restrictions and no encryption. Errors:
   /// invalid-argument (no such address), busy (another program listens there), permission-denied,
   /// io.
-  [[nodiscard]] static Result<HttpServer> listen(const ListenAddress& address, HttpLimits limits,
-                                                 Handler handler,
-                                                 std::shared_ptr<WebAccess> access = nullptr);
-  HttpServer(HttpServer&&) noexcept;
-  HttpServer& operator=(HttpServer&&) noexcept;
-  ~HttpServer();
+  [[nodiscard]] static Result<std::unique_ptr<HttpServer>> listen(
+      const ListenAddress& address, HttpLimits limits, Handler handler,
+      std::shared_ptr<WebAccess> access = nullptr);
 
   /// Returns the address to enter in a browser: "http://127.0.0.1:9721/", https:// with TLS, or
   /// "unix:/run/web.sock".
-  [[nodiscard]] std::string url() const;
+  [[nodiscard]] virtual std::string url() const = 0;
 
   /// Serves until `stop_fd`, which the caller owns, becomes readable. Error: io.
-  [[nodiscard]] Result<void> run(int stop_fd);
-
- private:
-  class Listener;
-  explicit HttpServer(std::unique_ptr<Listener> listener);
-
-  std::unique_ptr<Listener> listener_;
+  [[nodiscard]] virtual Result<void> run(int stop_fd) = 0;
 };
 
 }  // namespace vmnuma::tools

@@ -62,8 +62,8 @@ int run(const ExporterArguments& arguments) {
     });
   };
   const DaemonWatch watch({read, [&pages](const Reading& reading) { pages.show(reading); }, say});
-  std::cout << "vmnuma-exporter " VMNUMA_VERSION " serves " << server->url() << std::endl;
-  if (const auto served = server->run(stop.get()); !served) {
+  std::cout << "vmnuma-exporter " VMNUMA_VERSION " serves " << (*server)->url() << std::endl;
+  if (const auto served = (*server)->run(stop.get()); !served) {
     say(served.error().message);
     return kExporterFailed;
   }

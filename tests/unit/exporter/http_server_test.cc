@@ -48,11 +48,11 @@ class Served {
                                     : HttpResponse::of(200, "path " + request.path);
     });
     VMNUMA_CHECK(server.has_value());
-    const std::string url = server->url();  // "http://127.0.0.1:PORT/"
+    const std::string url = (*server)->url();  // "http://127.0.0.1:PORT/"
     const auto colon = url.rfind(':');
     std::from_chars(url.data() + colon + 1, url.data() + url.size() - 1, port_);
-    thread_ = std::thread([this, server = std::move(*server)]() mutable {
-      const auto ran = server.run(stop_.get());
+    thread_ = std::thread([this, server = std::move(*server)] {
+      const auto ran = server->run(stop_.get());
       EXPECT_TRUE(ran);
     });
   }
