@@ -52,7 +52,7 @@ struct ExecutorStep {
   std::vector<ActionEvent> events;
   /// When to call step() again: at once if not later than now; later for pacing or back-off.
   /// Includes the duration of the call, so that simulated time passes correctly. Empty: only after
-  /// submit, cancel, resume or recover.
+  /// submit, cancel, set_paused or recover.
   std::optional<Microseconds> next_at;
 };
 
@@ -69,9 +69,8 @@ class Executor {
   /// and stops page moves where they are. In an exchange that is already moving memory, only this
   /// VM's part stops.
   void cancel(const VmId& vm);
-  /// Stops beginning orders and moving pages until resume(). Settling orders are completed.
-  void pause() { paused_ = true; }
-  void resume() { paused_ = false; }
+  /// While it is paused, no orders begin and no pages move. Settling orders are completed.
+  void set_paused(bool paused) { paused_ = paused; }
   /// Takes up the result of Journal::open_actions at the start, before the first submit. `now` is
   /// monotonic.
   void recover(const std::vector<OpenAction>& open, Microseconds now);

@@ -111,11 +111,7 @@ void ExecutorWorker::set_memory_pressure(bool high) {
 
 void ExecutorWorker::pause(bool paused) {
   (void)worker_.post(kDoing, [this, paused] {
-    if (paused) {
-      executor_.pause();
-    } else {
-      executor_.resume();
-    }
+    executor_.set_paused(paused);
     pump();
   });
 }
@@ -144,7 +140,7 @@ bool ExecutorWorker::stop(std::chrono::milliseconds patience) {
     for (const migration::TransferProgress& transfer : executor_.transfers()) {
       executor_.cancel(transfer.vm);
     }
-    executor_.pause();
+    executor_.set_paused(true);
     while (!executor_.idle() && std::chrono::steady_clock::now() < deadline) {
       migration::ExecutorStep step = executor_.step(time_.now());
       report(std::move(step.events));

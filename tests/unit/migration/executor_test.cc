@@ -586,17 +586,17 @@ TEST_F(ExecutorTest, TheMostUsefulTransfersGoFirstAndTheOtherDoesNotStarve) {
 
 TEST_F(ExecutorTest, WhilePausedNothingBeginsAndNoPageMoves) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
-  world_.executor().pause();
+  world_.executor().set_paused(true);
   world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
   EXPECT_THAT(world_.run(), IsEmpty());
   EXPECT_EQ(world_.faults.calls(), 0);
-  world_.executor().resume();
+  world_.executor().set_paused(false);
   run_until_moved(vm, 1, kMiB * 4);
-  world_.executor().pause();
+  world_.executor().set_paused(true);
   const Bytes moved = world_.memory_on(vm, 1);
   world_.run();
   EXPECT_EQ(world_.memory_on(vm, 1), moved);
-  world_.executor().resume();
+  world_.executor().set_paused(false);
   world_.run();
   EXPECT_EQ(world_.memory_on(vm, 1), kMiB * 64);
   expect_all_closed();
@@ -606,7 +606,7 @@ TEST_F(ExecutorTest, APauseWhilePinningLeavesNoVmHalfMoved) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
   world_.run([&] { return world_.domains.changes().size() == 2; });
-  world_.executor().pause();
+  world_.executor().set_paused(true);
   world_.run();
   EXPECT_EQ(world_.home(vm), 1);
   EXPECT_EQ(world_.memory_on(vm, 1), Bytes{});
@@ -650,7 +650,7 @@ TEST_F(ExecutorTest, CancellingWhilePausedStillEndsTheAction) {
   const TestVm vm = world_.start_vm("web1", 0, kMiB * 64, true);
   world_.executor().submit(World::order(7, {world_.change(vm, 0, 1)}));
   run_until_moved(vm, 1, kMiB * 4);
-  world_.executor().pause();
+  world_.executor().set_paused(true);
   world_.run();
   world_.executor().cancel(vm.id);
   EXPECT_EQ(finished(world_.run(), 7).state, ActionState::kDone);

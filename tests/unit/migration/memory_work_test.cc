@@ -256,7 +256,7 @@ TEST_F(ReleaseWorkTest, ItGoesOnAfterTheProgramWasStopped) {
   bring_home();
   (void)fail_for({10'000'000}, ErrorCode::kUnavailable);
   world_.executor().cancel(vm_.id);
-  world_.executor().pause();
+  world_.executor().set_paused(true);
   EXPECT_THAT(world_.run(), testing::IsEmpty());
   EXPECT_EQ(world_.journal.open_actions()->size(), 1U);
   world_.domains.fail_with(std::nullopt);

@@ -159,11 +159,7 @@ std::vector<balancer::Reply> SimDaemon::feed(const balancer::Event& event) {
     wake_executor();
   }
   if (effects.pause_transfers) {
-    if (*effects.pause_transfers) {
-      running_->executor.pause();
-    } else {
-      running_->executor.resume();
-    }
+    running_->executor.set_paused(*effects.pause_transfers);
     wake_executor();
   }
   if (effects.options) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/sorted.h"
 #include "placement/model/topology.h"
 #include "tools/sim/search/choices.h"
 
@@ -279,14 +280,10 @@ void draw_rule(ScenarioVm& vm, const ScenarioHost& host, Random& random) {
   VmPolicy& policy = vm.policy;
   switch (random.below(11)) {
     case 0:
-    case 1: {
-      const NodeId one = random_node(host, random);
-      const NodeId other = random_node(host, random);
-      policy.nodes = one < other   ? std::vector{one, other}
-                     : other < one ? std::vector{other, one}
-                                   : std::vector{one};
+    case 1:
+      policy.nodes =
+          sorted_unique(std::vector{random_node(host, random), random_node(host, random)});
       break;
-    }
     case 2:
       policy.do_not_move = true;
       break;
