@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "placement/base/sorted.h"
 #include "stats/files/read_parsed.h"
 #include "stats/formats/memory_formats.h"
 #include "stats/formats/node_formats.h"
@@ -172,10 +173,7 @@ void Sampler::read_cpus(Sample& sample) {
   }
   for (const Node& node : topology_.nodes) {
     for (const Cpu& cpu : node.cpus) {
-      const auto found =
-          std::lower_bound(cpus->begin(), cpus->end(), cpu.id,
-                           [](const CpuIdleTime& time, CpuId id) { return time.id < id; });
-      if (found != cpus->end() && found->id == cpu.id) {
+      if (const CpuIdleTime* found = find_sorted(*cpus, cpu.id, &CpuIdleTime::id)) {
         sample.cpus.push_back({cpu.id, busy_time(*found, sample.taken_at)});
       } else {
         missing("there is no line of CPU " + std::to_string(cpu.id.value));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/vcpu_watch.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "placement/base/sorted.h"
 
 namespace vmnuma::balancer {
 
@@ -11,10 +12,8 @@ std::vector<VmId> VcpuWatch::changed(const std::vector<VmDescription>& running,
   std::map<VmId, std::vector<std::int32_t>> differing;
   std::vector<VmId> changed;
   for (const VmDescription& vm : running) {
-    const auto reading =
-        std::lower_bound(sample.vms.begin(), sample.vms.end(), vm.id,
-                         [](const VmSample& one, const VmId& id) { return one.id < id; });
-    if (reading == sample.vms.end() || reading->id != vm.id) {
+    const VmSample* reading = find_sorted(sample.vms, vm.id, &VmSample::id);
+    if (reading == nullptr) {
       continue;
     }
     std::vector<std::int32_t> there;

@@ -4,16 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "placement/base/sorted.h"
+
 namespace vmnuma::stats {
 
 namespace {
-
-const VmSample* find_vm(const Sample& sample, const VmId& id) {
-  const auto found =
-      std::lower_bound(sample.vms.begin(), sample.vms.end(), id,
-                       [](const VmSample& vm, const VmId& key) { return vm.id < key; });
-  return found != sample.vms.end() && found->id == id ? &*found : nullptr;
-}
 
 std::size_t threads_of(const VmSample& vm) {
   return std::min(vm.vcpus.size(), kMostThreads);
@@ -51,7 +46,7 @@ void ReadTurns::take_turns(Sample& sample) {
     return;
   }
   std::erase_if(counted_, [&sample](const auto& entry) {
-    const VmSample* vm = find_vm(sample, entry.first);
+    const VmSample* vm = find_sorted(sample.vms, entry.first, &VmSample::id);
     return vm == nullptr || vm->process != entry.second.process;
   });
   if (!counted_.empty() && sample.taken_at - turn_began_ >= kTurn) {
