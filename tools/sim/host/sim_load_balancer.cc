@@ -17,13 +17,14 @@ constexpr int kMostMoves = 32;             // SCHED_NR_MIGRATE_BREAK
 // kernel/sched/topology.c, build_sched_domains: imb_numa_nr with one last-level cache per node
 constexpr std::int64_t kLightPart = 8;
 
+constexpr std::int64_t kMs = 1000;
+
 bool may_run_on(const FloatingThread& thread, NodeIndex node) {
   return std::ranges::find(thread.nodes, node) != thread.nodes.end();
 }
 
-}  // namespace
-
-struct SimLoadBalancer::Host {
+/// The host in one while; each function is one of the kernel's ways to move threads.
+struct While {
   CpuTime length;
   const Topology& topology;
   std::vector<CpuTime> busy;
@@ -59,131 +60,127 @@ struct SimLoadBalancer::Host {
     thread.node = to;
     thread.waited = CpuTime{};
   }
+
+  void start() {
+    for (FloatingThread& thread : threads) {
+      if (thread.node == kNoNode) {
+        move(thread, *std::ranges::min_element(thread.nodes, {}, [&](NodeIndex node) {
+               return load(node, need(thread));
+             }));
+        // A new thread counts with its expected demand, so that threads that start together spread.
+        busy[thread.node] += need(thread) - thread.wants;
+      }
+    }
+  }
+
+  void prefer() {
+    for (FloatingThread& thread : threads) {
+      const NodeIndex to = thread.prefers;
+      if (to == kNoNode || to == thread.node || !may_run_on(thread, to)) {
+        continue;
+      }
+      if (idle(to) >= need(thread)) {
+        move(thread, to);
+        continue;
+      }
+      const auto other = std::ranges::find_if(threads, [&](const FloatingThread& candidate) {
+        return candidate.node == to && candidate.prefers != to &&
+               may_run_on(candidate, thread.node) &&
+               (candidate.prefers == thread.node || idle(to) + candidate.wants >= thread.wants);
+      });
+      if (other != threads.end()) {
+        move(*other, thread.node);
+        move(thread, to);
+      }
+    }
+  }
+
+  void pull(Random& random) {
+    std::vector<bool> pulled_from(busy.size());
+    for (FloatingThread& thread : threads) {
+      const NodeIndex from = thread.node;
+      const bool too_many = idle(from) < CpuTime{};
+      if (!too_many && pulled_from[from]) {
+        continue;
+      }
+      const std::int64_t looks = thread.prefers == from ? kLooksFromPreferred : 1;
+      std::vector<NodeIndex> nearest;
+      for (const NodeIndex to : thread.nodes) {
+        if (to == from || idle(to) < need(thread) ||
+            thread.waited.value < domain_weight(from, to) * looks * kMs) {
+          continue;
+        }
+        const std::int32_t nearer = nearest.empty() ? 0
+                                                    : topology.distance(from, to) -
+                                                          topology.distance(from, nearest.front());
+        if (nearer < 0) {
+          nearest.clear();
+        }
+        if (nearer <= 0) {
+          nearest.push_back(to);
+        }
+      }
+      if (!nearest.empty()) {
+        move(thread, nearest[random.index(nearest.size())]);
+        pulled_from[from] = true;
+      }
+    }
+  }
+
+  void even_out_idle() {
+    int moves = 0;
+    for (FloatingThread& thread : threads) {
+      const NodeIndex from = thread.node;
+      if (thread.wants <= CpuTime{} || thread.prefers == from || moves == kMostMoves) {
+        continue;
+      }
+      const NodeIndex to =
+          *std::ranges::max_element(thread.nodes, {}, [&](NodeIndex node) { return idle(node); });
+      const std::int64_t cpus = topology.nodes[to].cpu_count();
+      const CpuTime half = (idle(to) - std::max(idle(from), CpuTime{})) / 2;
+      const bool is_light =
+          (busy[to] + thread.wants) / std::max<std::int64_t>(cpus / kLightPart, 1) <= length;
+      if (to != from && half >= length * (is_light ? kImbalanceMin + 1 : 1)) {
+        move(thread, to);
+        ++moves;
+      }
+    }
+  }
+
+  void even_out_busy() {
+    int moves = 0;
+    for (FloatingThread& thread : threads) {
+      const NodeIndex from = thread.node;
+      if (thread.wants <= CpuTime{} || idle(from) >= CpuTime{} || moves == kMostMoves) {
+        continue;
+      }
+      const NodeIndex to = *std::ranges::min_element(
+          thread.nodes, {}, [&](NodeIndex node) { return load(node, thread.wants); });
+      if (to != from && load(from, CpuTime{}) * 100 > load(to, thread.wants) * kBusiestPct) {
+        move(thread, to);
+        ++moves;
+      }
+    }
+  }
 };
+
+}  // namespace
 
 void SimLoadBalancer::pass(CpuTime length, const Topology& topology, std::vector<CpuTime> busy,
                            std::vector<FloatingThread>& threads) {
-  Host host{length, topology, std::move(busy), threads};
-  start(host);
-  prefer(host);
-  pull(host);
-  even_out_idle(host);
-  even_out_busy(host);
-}
-
-void SimLoadBalancer::start(Host& host) {
-  for (FloatingThread& thread : host.threads) {
-    if (thread.node == kNoNode) {
-      host.move(thread, *std::ranges::min_element(thread.nodes, {}, [&](NodeIndex node) {
-                  return host.load(node, host.need(thread));
-                }));
-      // A new thread counts with its expected demand, so that threads that start together spread.
-      host.busy[thread.node] += host.need(thread) - thread.wants;
-    }
-  }
-}
-
-void SimLoadBalancer::prefer(Host& host) {
-  for (FloatingThread& thread : host.threads) {
-    const NodeIndex to = thread.prefers;
-    if (to == kNoNode || to == thread.node || !may_run_on(thread, to)) {
-      continue;
-    }
-    if (host.idle(to) >= host.need(thread)) {
-      host.move(thread, to);
-      continue;
-    }
-    const auto other = std::ranges::find_if(host.threads, [&](const FloatingThread& candidate) {
-      return candidate.node == to && candidate.prefers != to &&
-             may_run_on(candidate, thread.node) &&
-             (candidate.prefers == thread.node || host.idle(to) + candidate.wants >= thread.wants);
-    });
-    if (other != host.threads.end()) {
-      host.move(*other, thread.node);
-      host.move(thread, to);
-    }
-  }
-}
-
-void SimLoadBalancer::pull(Host& host) {
-  constexpr std::int64_t kMs = 1000;
-  std::vector<bool> pulled_from(host.busy.size());
-  for (FloatingThread& thread : host.threads) {
-    const NodeIndex from = thread.node;
-    const bool too_many = host.idle(from) < CpuTime{};
-    if (!too_many && pulled_from[from]) {
-      continue;
-    }
-    const std::int64_t looks = thread.prefers == from ? kLooksFromPreferred : 1;
-    std::vector<NodeIndex> nearest;
-    for (const NodeIndex to : thread.nodes) {
-      if (to == from || host.idle(to) < host.need(thread) ||
-          thread.waited.value < host.domain_weight(from, to) * looks * kMs) {
-        continue;
-      }
-      const std::int32_t nearer =
-          nearest.empty()
-              ? 0
-              : host.topology.distance(from, to) - host.topology.distance(from, nearest.front());
-      if (nearer < 0) {
-        nearest.clear();
-      }
-      if (nearer <= 0) {
-        nearest.push_back(to);
-      }
-    }
-    if (!nearest.empty()) {
-      host.move(thread, nearest[random_.index(nearest.size())]);
-      pulled_from[from] = true;
-    }
-  }
-}
-
-void SimLoadBalancer::even_out_idle(Host& host) {
-  int moves = 0;
-  for (FloatingThread& thread : host.threads) {
-    const NodeIndex from = thread.node;
-    if (thread.wants <= CpuTime{} || thread.prefers == from || moves == kMostMoves) {
-      continue;
-    }
-    const NodeIndex to = *std::ranges::max_element(thread.nodes, {},
-                                                   [&](NodeIndex node) { return host.idle(node); });
-    const std::int64_t cpus = host.topology.nodes[to].cpu_count();
-    const CpuTime half = (host.idle(to) - std::max(host.idle(from), CpuTime{})) / 2;
-    const bool is_light =
-        (host.busy[to] + thread.wants) / std::max<std::int64_t>(cpus / kLightPart, 1) <=
-        host.length;
-    if (to != from && half >= host.length * (is_light ? kImbalanceMin + 1 : 1)) {
-      host.move(thread, to);
-      ++moves;
-    }
-  }
-}
-
-void SimLoadBalancer::even_out_busy(Host& host) {
+  While host{length, topology, std::move(busy), threads};
+  host.start();
+  host.prefer();
+  host.pull(random_);
+  host.even_out_idle();
   std::int64_t cpus = 0;
-  for (const Node& node : host.topology.nodes) {
+  for (const Node& node : topology.nodes) {
     cpus += node.cpu_count();
   }
-  constexpr std::int64_t kMs = 1000;
-  since_busy_look_us_ += host.length.value;
-  if (since_busy_look_us_ < cpus * kBusyFactor * kMs) {
-    return;
-  }
-  since_busy_look_us_ = 0;
-  int moves = 0;
-  for (FloatingThread& thread : host.threads) {
-    const NodeIndex from = thread.node;
-    if (thread.wants <= CpuTime{} || host.idle(from) >= CpuTime{} || moves == kMostMoves) {
-      continue;
-    }
-    const NodeIndex to = *std::ranges::min_element(
-        thread.nodes, {}, [&](NodeIndex node) { return host.load(node, thread.wants); });
-    if (to != from &&
-        host.load(from, CpuTime{}) * 100 > host.load(to, thread.wants) * kBusiestPct) {
-      host.move(thread, to);
-      ++moves;
-    }
+  since_busy_look_us_ += length.value;
+  if (since_busy_look_us_ >= cpus * kBusyFactor * kMs) {
+    since_busy_look_us_ = 0;
+    host.even_out_busy();
   }
 }
 

@@ -53,13 +53,6 @@ class SimLoadBalancer {
             std::vector<FloatingThread>& threads);
 
  private:
-  struct Host;
-  void start(Host& host);
-  void prefer(Host& host);
-  void pull(Host& host);
-  void even_out_idle(Host& host);
-  void even_out_busy(Host& host);
-
   Random random_;
   std::int64_t since_busy_look_us_ = 0;
 };
