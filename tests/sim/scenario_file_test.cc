@@ -261,6 +261,22 @@ TEST(ScenarioFileTest, AnUnknownKeyIsNamedWithItsLineAndTheNearestThatExists) {
             "dir/some.toml:8: there is no key 'vcpu' in [[vm]]; did you mean 'vcpus'?");
 }
 
+TEST(ScenarioFileTest, APolicyIsReadAsInTheConfigurationFile) {
+  const std::string vm = "[[vm]]\nname = 'a'\nvcpus = 2\nmemory = '1GiB'\n";
+  EXPECT_THAT(problem(vm + "memory_mode = 'harsh'\n"),
+              HasSubstr("some.toml:10: 'memory_mode' is 'harsh', but must be "));
+  EXPECT_THAT(problem(vm + "do_not_move = 1\n"),
+              HasSubstr("'do_not_move' is an integer, but must be true or false"));
+  EXPECT_THAT(problem(vm + "reservation = 101\n"), HasSubstr("some.toml:10: 'reservation' is "));
+}
+
+TEST(ScenarioFileTest, AFaultOfAnUnknownKindDoesNotHideOtherProblems) {
+  const std::string problems = problem("[[fault]]\nepoch = 1\nkind = 'x'\nnode = 7\ncore = 1\n");
+  EXPECT_THAT(problems, HasSubstr("'kind' = 'x' must be one of"));
+  EXPECT_THAT(problems, HasSubstr("there is no node 7"));
+  EXPECT_THAT(problems, HasSubstr("there is no key 'core' in [[fault]]; did you mean 'cores'?"));
+}
+
 TEST(ScenarioFileTest, AllProblemsAreToldAtOnceByLine) {
   const std::string problems =
       problem("[[vm]]\nname = 'a'\nvcpus = 0\nmemory = '1GB'\nload = [{ from = 0, pct = 101 }]\n");
@@ -291,6 +307,8 @@ TEST(ScenarioFileTest, RefusesWhatContradictsItself) {
   EXPECT_THAT(problem(vm + "load = [{ from = 9, pct = 1 }, { from = 9, pct = 2 }]\n"),
               HasSubstr("'from' = 9 is out of range"));
   EXPECT_THAT(problem(vm + "anti_affinity = 'hard'\n"), HasSubstr("needs a 'group'"));
+  EXPECT_THAT(problem("[options]\n'Numa.MigThreshold' = 1\nNuma.MigThreshold = 2\n"),
+              HasSubstr("'Numa.MigThreshold' is given twice"));
   EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'no-memory'\n"),
               HasSubstr("a fault 'no-memory' needs a 'node'"));
   EXPECT_THAT(problem(vm + "[[fault]]\nepoch = 1\nkind = 'pages-busy'\n"),

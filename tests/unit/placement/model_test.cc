@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "placement/base/sorted.h"
 #include "placement/model/amounts.h"
 #include "placement/model/domain.h"
 #include "placement/model/memory_state.h"
@@ -33,6 +35,21 @@ TEST(TopologyTest, CountsCoresOnce) {
   EXPECT_EQ(topology.nodes[1].core_count(), 4);
   EXPECT_EQ(topology.nodes[1].cpu_count(), 8);
   EXPECT_EQ(Node{}.core_count(), 0);
+}
+
+TEST(TopologyTest, ListsItsCpusInOrderWhateverTheirNodes) {
+  Topology topology = tests::equal_nodes(2, 2, 1, 16);
+  topology.nodes[0].cpus = {{CpuId{0}, 0, 0}, {CpuId{2}, 1, 0}};
+  topology.nodes[1].cpus = {{CpuId{1}, 2, 1}, {CpuId{3}, 3, 1}};
+  EXPECT_EQ(topology.cpu_ids(), (std::vector{CpuId{0}, CpuId{1}, CpuId{2}, CpuId{3}}));
+  EXPECT_TRUE(Topology{}.cpu_ids().empty());
+}
+
+TEST(SortedTest, EachValueIsThereOnceAndIsFound) {
+  const std::vector<std::int32_t> sorted = sorted_unique<std::int32_t>({3, 1, 3, 2, 1});
+  EXPECT_EQ(sorted, (std::vector<std::int32_t>{1, 2, 3}));
+  EXPECT_EQ(find_sorted(sorted, 2, std::identity{}), &sorted[1]);
+  EXPECT_EQ(find_sorted(sorted, 4, std::identity{}), nullptr);
 }
 
 TEST(TopologyTest, FindsNodesByTheirKernelNumber) {
