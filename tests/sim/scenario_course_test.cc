@@ -16,7 +16,7 @@ std::vector<std::int32_t> cores_with(const std::vector<Fault>& faults, std::int6
   Scenario scenario;
   scenario.host = small_host(2);
   scenario.faults = faults;
-  SimClock clock;
+  Microseconds clock;
   SimHost host(scenario.host, scenario.seed, /*prefer_ht=*/false, clock);
   ScenarioCourse course(scenario, host);
   std::vector<std::int32_t> cores;
@@ -51,7 +51,7 @@ TEST(ScenarioCourseTest, LibvirtIsGoneUntilTheLastFaultEnds) {
   scenario.host = small_host(1);
   scenario.faults = {{.epoch = 0, .kind = FaultKind::kLibvirtGone, .epochs = 2},
                      {.epoch = 1, .kind = FaultKind::kLibvirtGone, .epochs = 2}};
-  SimClock clock;
+  Microseconds clock;
   SimHost host(scenario.host, scenario.seed, /*prefer_ht=*/false, clock);
   ScenarioCourse course(scenario, host);
   std::vector<bool> told;

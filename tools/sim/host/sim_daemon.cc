@@ -50,7 +50,7 @@ void SimDaemon::start(Microseconds now) {
   }
   // The simulated journal can always be read.
   if (const auto open = journal_.open_actions(); open && !open->empty()) {
-    running_->executor.recover(*open, clock_.now);
+    running_->executor.recover(*open, clock_);
     wake_executor();
   }
   (void)feed(balancer::LoadsForecast{loads_.forecasts(wall_now() / kMinuteS - 1)});

@@ -25,10 +25,6 @@ const ScenarioNode* find_node(const ScenarioHost& host, NodeId id) {
   return find_sorted(host.nodes, id, &ScenarioNode::id);
 }
 
-bool can_be_home(const ScenarioNode& node) {
-  return node.cores > 0 && node.memory > Bytes{};
-}
-
 bool has_huge_pages(const ScenarioHost& host) {
   return std::ranges::any_of(host.nodes,
                              [](const ScenarioNode& node) { return node.huge_pages > Bytes{}; });

@@ -65,9 +65,6 @@ inline constexpr std::int32_t kRemoteDistance = 21;
 /// Returns the node, or null if the host has none of that number.
 [[nodiscard]] const ScenarioNode* find_node(const ScenarioHost& host, NodeId id);
 
-/// Returns whether the node has CPUs and memory.
-[[nodiscard]] bool can_be_home(const ScenarioNode& node);
-
 /// Returns whether memory is reserved for huge pages on any node.
 [[nodiscard]] bool has_huge_pages(const ScenarioHost& host);
 
