@@ -46,7 +46,7 @@ bool TableReader::has(std::string_view key) const {
 }
 
 void TableReader::complain(std::string_view key, std::string message) const {
-  const auto source = has(key) ? table_.find(key)->first.source() : table_.source();
+  const auto& source = has(key) ? table_.find(key)->first.source() : table_.source();
   problems_.add(source.begin.line, std::move(message));
 }
 
