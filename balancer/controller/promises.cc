@@ -108,10 +108,7 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
     }
     NewVm added;
     added.description.id = id_of_reservation(number++);
-    for (std::int32_t vcpu = 0; vcpu < reservation.vcpus; ++vcpu) {
-      added.description.vcpus.push_back(vcpu);
-    }
-    added.description.max_vcpus = reservation.vcpus;
+    set_size(added.description, reservation.vcpus, Bytes{});
     added.load = now.ledger.start_load(added.description.id);
     add_vm(snapshot, added, now.settings.options);
     settle_vm(snapshot, added.description.id, homes);

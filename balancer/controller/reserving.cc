@@ -112,11 +112,7 @@ VmDescription reserved_vm(const ReserveRequest& request) {
   VmDescription vm;
   vm.id.uuid.fill(0xfd);  // no UUID generator produces this
   vm.name = request.name;
-  for (std::int32_t vcpu = 0; vcpu < request.vcpus; ++vcpu) {
-    vm.vcpus.push_back(vcpu);
-  }
-  vm.max_vcpus = request.vcpus;
-  vm.memory = vm.max_memory = kMiB * whole_mib(Bytes{request.memory_bytes});
+  set_size(vm, request.vcpus, kMiB * whole_mib(Bytes{request.memory_bytes}));
   vm.huge_page_size = Bytes{request.huge_page_bytes.value_or(0)};
   vm.policy.nodes = sorted_unique(request.nodes);
   vm.policy.topology_policy = TopologyPolicy::kRestricted;

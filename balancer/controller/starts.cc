@@ -72,11 +72,7 @@ VmDescription announced_vm(const AnnounceRequest& request, const VmId& id) {
   VmDescription vm;
   vm.id = id;
   vm.name = request.vm;
-  for (std::int32_t vcpu = 0; vcpu < request.vcpus; ++vcpu) {
-    vm.vcpus.push_back(vcpu);
-  }
-  vm.max_vcpus = request.vcpus;
-  vm.memory = vm.max_memory = kMiB * request.memory_mib;
+  set_size(vm, request.vcpus, kMiB * request.memory_mib);
   for (const RequestedSetting& setting : request.policy) {
     vm.own_policy.push_back({setting.key, setting.value.value_or("")});
   }

@@ -70,11 +70,7 @@ Result<NewVm> new_vm(const WhatIfRequest::NewVm& asked, std::size_t number, cons
   NewVm vm;
   vm.description.id = id;
   vm.description.name = name;
-  for (std::int32_t vcpu = 0; vcpu < asked.vcpus; ++vcpu) {
-    vm.description.vcpus.push_back(vcpu);
-  }
-  vm.description.max_vcpus = asked.vcpus;
-  vm.description.memory = vm.description.max_memory = Bytes{asked.memory_bytes};
+  set_size(vm.description, asked.vcpus, Bytes{asked.memory_bytes});
   vm.weight = static_cast<std::int32_t>(asked.weight);
   vm.load = Permille{load * 10};
   return vm;

@@ -63,11 +63,7 @@ StartingVm& StartingVms::asking(std::int32_t vcpus, Bytes memory, std::int64_t e
   }
   StartingVm unnamed;
   unnamed.description.id = unnamed_id(unnamed_++);
-  for (std::int32_t vcpu = 0; vcpu < vcpus; ++vcpu) {
-    unnamed.description.vcpus.push_back(vcpu);
-  }
-  unnamed.description.max_vcpus = vcpus;
-  unnamed.description.memory = unnamed.description.max_memory = memory;
+  set_size(unnamed.description, vcpus, memory);
   unnamed.asks = false;
   unnamed.since_epoch = epoch;
   add(std::move(unnamed));

@@ -13,6 +13,15 @@ std::vector<CpuId> pinned_cpus(const std::vector<Pin>& pins, std::int32_t number
   return found == pins.end() ? std::vector<CpuId>{} : found->cpus;
 }
 
+void set_size(VmDescription& vm, std::int32_t vcpus, Bytes memory) {
+  vm.vcpus.clear();
+  for (std::int32_t vcpu = 0; vcpu < vcpus; ++vcpu) {
+    vm.vcpus.push_back(vcpu);
+  }
+  vm.max_vcpus = vcpus;
+  vm.memory = vm.max_memory = memory;
+}
+
 std::string owner_of(const VmDescription& vm) {
   if (!vm.policy.owner.empty()) {
     return vm.policy.owner;

@@ -263,6 +263,9 @@ struct VmDescription {
   bool operator==(const VmDescription&) const = default;
 };
 
+/// Makes it a VM of this size, with vCPUs from 0 on.
+void set_size(VmDescription& vm, std::int32_t vcpus, Bytes memory);
+
 /// Returns the name of the VM's owner: the owner in its policy, or else its project in Nova, by
 /// UUID if the project has no name; empty if neither is set.
 [[nodiscard]] std::string owner_of(const VmDescription& vm);

@@ -47,11 +47,7 @@ Result<std::vector<NodeId>> choose_locally(const files::Directory& root, std::in
   Snapshot& snapshot = host;
   balancer::NewVm vm;
   vm.load = Permille{options.cold_start_pct * 10};
-  for (std::int32_t vcpu = 0; vcpu < vcpus; ++vcpu) {
-    vm.description.vcpus.push_back(vcpu);
-  }
-  vm.description.max_vcpus = vcpus;
-  vm.description.memory = vm.description.max_memory = kMiB * memory_mib;
+  set_size(vm.description, vcpus, kMiB * memory_mib);
   balancer::add_vm(snapshot, vm, options);
   balancer::share_out(snapshot, options);
   NodeIndex last_placed_on = turn % snapshot.nodes.size();
