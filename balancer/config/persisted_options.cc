@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/config/persisted_options.h"
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,8 +14,6 @@ namespace vmnuma::balancer {
 namespace {
 
 constexpr std::size_t kMostPersistedBytes = 64 * 1024;
-/// More than ever accumulate; beyond this, an administrator must clean up.
-constexpr int kMostSetAside = 1000;
 
 std::string path_in(const std::string& state_dir) {
   return state_dir + "/options.toml";
@@ -44,30 +40,12 @@ Result<void> write_persisted(const std::string& path, const OptionValues& values
   return files::replace_file(path, text);
 }
 
-/// Renames the file; returns the new name.
-Result<std::string> set_aside(const std::string& path) {
-  for (int number = 1; number <= kMostSetAside; ++number) {
-    const std::string target = fmt::format("{}.damaged-{}", path, number);
-    std::error_code error;
-    if (std::filesystem::exists(std::filesystem::symlink_status(target, error))) {
-      continue;
-    }
-    std::filesystem::rename(path, target, error);
-    if (error) {
-      return failure(ErrorCode::kIo, "it could not be set aside: " + error.message(),
-                     error.value());
-    }
-    return target;
-  }
-  return failure(ErrorCode::kNoSpace, "it could not be set aside: too many are already");
-}
-
 /// Deals with the file and returns what was done, as text for people.
 std::string deal_with(const std::string& path, const ParsedOptions& parsed) {
   if (parsed.problem->code != ErrorCode::kInvalidArgument) {
     return "it is left as it is";  // it may be valid, but unreadable now
   }
-  const Result<std::string> target = set_aside(path);
+  const Result<std::string> target = files::set_aside(path);
   if (!target) {
     return target.error().message;
   }

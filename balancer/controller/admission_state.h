@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The state that decides on starts while the daemon is not running, as text for a small file.
+/// The state that decides on starts while the daemon is not running, as JSON for a small file.
 ///
 /// Problem: libvirt may start VMs while the daemon is stopped or restarting, and their policies
 /// still hold; but only the daemon knows whether starts are refused at all, what other VMs were
 /// promised and which cores are taken. Approach: the daemon writes this down whenever it changes.
 /// The hook uses the file while it is fresh, and a starting daemon reads from it what was promised
-/// to VMs that are about to start. Format: lines of words, "vmnuma-admission 1" first; lines with
-/// an unknown first word are ignored, so that a newer daemon may add some.
-///
-///     vmnuma-admission 1
-///     written 1763900000 9d5f3c1a-...           when, and in which boot of the host
-///     admission enforce
-///     node 0 CPUS FREE_CORES CORES RESERVE PROMISED
-///     pool 0 PAGE_SIZE PROMISED
-///     expected UUID VCPUS MEMORY PAGE_SIZE guaranteed|plain HOMES NODES
-///     promised UUID NODE PAGE_SIZE MEMORY
-///     reservation UUID                          of the VM that it is for, or "-"
-///     for-vm NAME                               to the end of the line, as in the next two
-///     for-group NAME
-///     for-owner NAME
-///     reserved NODE PAGE_SIZE MEMORY            included in RESERVE or in the pool's PROMISED
-///
-/// Amounts are in bytes; HOMES are in the order of the clients, NODES ascending, both as "0,2,1".
+/// to VMs that are about to start. kept_fields.h lists the fields. Unknown ones are ignored, so
+/// that a newer daemon may add some.
 ///
 /// Properties:
-///  - what is written is read back the same;
+///  - what is written is read back the same; of the description of a VM that is about to start, its
+///    UUID, size, page size and memory class;
 ///  - a file that is damaged, of another version or too large is an error, and none of it is used.
 #pragma once
 
@@ -43,8 +29,8 @@ namespace vmnuma::balancer {
 
 /// The file's name in the state directory.
 inline constexpr std::string_view kAdmissionFile = "admission";
-/// Twice the size needed for the largest number of VMs that may be starting.
-inline constexpr std::size_t kMostAdmissionBytes = std::size_t{256} * 1024;
+/// Several times the size needed for the largest number of VMs that may be starting.
+inline constexpr std::size_t kMostAdmissionBytes = std::size_t{4} << 20U;
 /// The file is written at least this often, and counts as fresh for this long.
 inline constexpr std::int64_t kAdmissionWrittenEvery_s = 60;
 inline constexpr std::int64_t kAdmissionFreshFor_s = 180;
@@ -68,8 +54,7 @@ struct AdmissionState {
   bool enforces = false;  ///< the mode is active and admission enforce
   std::vector<Node> nodes;
   std::vector<StartingVm> expected;  ///< VMs that were told where to start, oldest first
-  /// What `reserve` and Pool::promised include for VMs that do not exist yet: whom each amount is
-  /// for, and how much it is.
+  /// What `reserve` and Pool::promised include for VMs that do not exist yet.
   std::vector<Reservation> reservations;
   bool operator==(const AdmissionState&) const = default;
 };
@@ -90,7 +75,7 @@ struct StampedAdmission {
 };
 
 [[nodiscard]] std::string to_text(const AdmissionState& state, const AdmissionStamp& stamp);
-/// Parses what was written. Error: corrupt, naming the line.
+/// Parses what was written. Error: corrupt, naming the field.
 [[nodiscard]] Result<StampedAdmission> parse_admission(std::string_view text);
 
 }  // namespace vmnuma::balancer

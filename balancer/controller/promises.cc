@@ -214,14 +214,7 @@ AdmissionState Starts::admission_state(const HostNow& now) const {
       }
     }
   }
-  for (const Reservation& reservation : now.reservations.all()) {
-    Reservation& told = state.reservations.emplace_back();
-    told.vm = reservation.vm;
-    told.vm_id = reservation.vm_id;
-    told.group = reservation.group;
-    told.owner = reservation.owner;
-    told.memory = reservation.memory;
-  }
+  state.reservations = now.reservations.all();
   for (AdmissionState::Node& row : state.nodes) {
     row.promised = in_steps(row.promised);
     const auto node = snapshot.topology.index_of(row.id);

@@ -126,22 +126,6 @@ std::vector<ReservedMemoryView> reserved_memory_view(const std::vector<PromisedM
   });
 }
 
-std::vector<PromisedMemory> memory_in(const std::vector<ReservedMemoryView>& rows) {
-  std::vector<PromisedMemory> memory;
-  for (const ReservedMemoryView& part : rows) {
-    const bool can_be = part.page_bytes >= 0 && part.memory_bytes > 0 &&
-                        part.memory_bytes <= (kMostMemoryMib << 20U);
-    if (can_be) {
-      memory.push_back({part.node, Bytes{part.page_bytes}, Bytes{part.memory_bytes}});
-    }
-  }
-  return memory;
-}
-
-std::int32_t vcpus_in(std::int64_t vcpus) {
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(vcpus, 0, kMostVcpus));
-}
-
 }  // namespace
 
 void report_reservations(ControllerState& state, ReservationChanged change, Effects& effects) {
@@ -324,7 +308,7 @@ std::vector<NodeId> take_up_reservations(ControllerState& state, const VmDescrip
   return nodes;
 }
 
-// ---- shown and kept ----
+// ---- shown ----
 
 ReservationsView reservations_view(const std::vector<Reservation>& reservations) {
   ReservationsView view;
@@ -350,41 +334,6 @@ ReservationsView reservations_view(const std::vector<Reservation>& reservations)
     }
   }
   return view;
-}
-
-std::vector<Reservation> reservations_in(const ReservationsView& view) {
-  std::vector<Reservation> reservations;
-  for (const ReservationView& row : view.reservations) {
-    Reservation reservation;
-    reservation.name = row.name;
-    reservation.vm = row.vm;
-    if (const Result<VmId> id = parse_vm_id(row.vm_uuid)) {
-      reservation.vm_id = *id;
-    }
-    reservation.group = row.group;
-    reservation.vcpus = vcpus_in(row.vcpus);
-    reservation.homes = row.homes;
-    reservation.memory = memory_in(row.memory);
-    reservation.until_unix_s = row.until_unix_s;
-    for (const std::string& text : row.served) {
-      if (const Result<VmId> id = parse_vm_id(text)) {
-        reservation.served.push_back(*id);
-      }
-    }
-    reservation.owner = row.owner;
-    reservation.shared = row.shared;
-    reservation.lasting = row.lasting;
-    for (const SharedPartView& part : row.taken) {
-      if (const Result<VmId> id = parse_vm_id(part.vm_uuid); id && row.shared) {
-        reservation.taken.push_back({*id, part.vm, vcpus_in(part.vcpus), memory_in(part.memory)});
-      }
-    }
-    const bool is_something = !reservation.memory.empty() || !reservation.taken.empty();
-    if (!reservation.name.empty() && is_something && reservations.size() < Reservations::kMost) {
-      reservations.push_back(std::move(reservation));
-    }
-  }
-  return reservations;
 }
 
 }  // namespace vmnuma::balancer

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Reservations (core/reservations.h) in the controller: what begins, takes up and ends them, and
-/// how they are displayed and stored.
+/// how they are displayed.
 ///
 /// Properties:
 ///  1. A reservation that does not fit now is refused; the error states what each node has and
 ///     whether moves could help.
 ///  2. When a reservation begins, is taken up, comes back or ends, that is logged, written to the
 ///     history, and stored for the next start.
-///  3. The view can be read back as the same reservations.
-///  4. A duration follows the monotonic clock; a time of day follows the wall clock.
+///  3. A duration follows the monotonic clock; a time of day follows the wall clock.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +39,5 @@ std::vector<NodeId> take_up_reservations(ControllerState& state, const VmDescrip
                                          const std::vector<NodeId>& told, Effects& effects);
 
 [[nodiscard]] ReservationsView reservations_view(const std::vector<Reservation>& reservations);
-/// The valid reservations of a view; others are left out.
-[[nodiscard]] std::vector<Reservation> reservations_in(const ReservationsView& view);
 
 }  // namespace vmnuma::balancer

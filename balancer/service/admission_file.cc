@@ -25,9 +25,18 @@ AdmissionStamp admission_stamp(const std::string& root, std::int64_t now_unix_s)
   return stamp;
 }
 
-std::vector<StartingVm> read_expected_vms(const std::string& state_dir, const AdmissionStamp& now) {
+std::vector<StartingVm> read_expected_vms(const std::string& state_dir, const AdmissionStamp& now,
+                                          EventLog& log) {
+  const std::string path = path_in(state_dir);
   Result<StampedAdmission> read =
-      files::read_file(path_in(state_dir), kMostAdmissionBytes).and_then(parse_admission);
+      files::read_file(path, kMostAdmissionBytes).and_then(parse_admission);
+  if (!read && read.error().code == ErrorCode::kCorrupt) {
+    const Result<std::string> aside = files::set_aside(path);
+    log.say(Severity::kWarning,
+            fmt::format("which VMs are about to start is not known: {}; {}", read.error().message,
+                        aside ? fmt::format("'{}' was set aside as '{}'", path, *aside)
+                              : aside.error().message));
+  }
   if (!read || !read->is_fresh(now)) {
     return {};
   }

@@ -2,7 +2,8 @@
 /// The admission state (balancer/controller/admission_state.h) as a file in the state directory.
 ///
 /// Properties: after a crash there is either the old file or the new one; an unreadable file counts
-/// as empty; VMs in an old file, or in one from an earlier boot of the host, are ignored.
+/// as empty, and one that is not understood is set aside, which is logged; VMs in an old file, or
+/// in one from an earlier boot of the host, are ignored.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "balancer/controller/admission_state.h"
+#include "balancer/service/event_log.h"
 #include "placement/base/result.h"
 
 namespace vmnuma::balancer {
@@ -20,7 +22,7 @@ namespace vmnuma::balancer {
 
 /// Reads the VMs that were told where to start before the daemon started, if still valid. Disk I/O.
 [[nodiscard]] std::vector<StartingVm> read_expected_vms(const std::string& state_dir,
-                                                        const AdmissionStamp& now);
+                                                        const AdmissionStamp& now, EventLog& log);
 
 /// Writes the file. Disk I/O: syncs the file. Errors: permission-denied, no-space, io.
 [[nodiscard]] Result<void> write_admission(const std::string& state_dir,

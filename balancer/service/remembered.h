@@ -2,8 +2,8 @@
 /// The location of the history, and what the controller needs to know from it about the time before
 /// the daemon's start.
 ///
-/// Properties: what cannot be read counts as absent, and the daemon starts all the same; orders
-/// that were not carried out are ignored.
+/// Properties: what cannot be read counts as absent and is set aside, which is logged, and the
+/// daemon starts all the same; orders that were not carried out are ignored.
 #pragma once
 
 #include <map>
@@ -16,6 +16,7 @@
 #include "balancer/controller/memory_steering.h"
 #include "balancer/controller/originals.h"
 #include "balancer/core/reservations.h"
+#include "balancer/service/event_log.h"
 #include "placement/base/result.h"
 #include "placement/model/ids.h"
 #include "placement/model/sample.h"
@@ -29,7 +30,7 @@ using Released = std::map<VmId, VmProcess>;
 [[nodiscard]] stats::HistoryOptions history_options(const Config& config);
 
 /// Reads what is needed. Disk I/O; to be called before any other use of the history.
-[[nodiscard]] Remembered remember(stats::History& history);
+[[nodiscard]] Remembered remember(stats::History& history, EventLog& log);
 
 /// Stores how VMs were found for the next start. The orders that show it are kept for a limited
 /// time only (HistoryOptions), and VMs may run for longer. Errors: those of History::set_meta.

@@ -52,7 +52,7 @@ Service::Service(ServiceSetup setup)
       time_(host_.time()),
       topology_(host_.topology()),
       log_(setup_.config.log_level, time_),
-      controller_(controller_setup(setup_)),
+      controller_(controller_setup(setup_, log_)),
       journal_(setup_.history.get(), time_),
       ending_(setup_.board, setup_.signals, log_),
       epoch_timer_(context_),

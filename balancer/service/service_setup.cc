@@ -53,7 +53,7 @@ Config without_restart(Config read, const Config& running) {
   return read;
 }
 
-ControllerSetup controller_setup(const ServiceSetup& setup) {
+ControllerSetup controller_setup(const ServiceSetup& setup, EventLog& log) {
   ControllerSetup controller{settings_of(setup.config)};
   controller.version = VMNUMA_VERSION;
   controller.uri = hypervisor_text(setup.config);
@@ -61,7 +61,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
   controller.topology = setup.host->topology();
   controller.expected =
       read_expected_vms(setup.config.state_dir,
-                        admission_stamp(setup.host->root(), setup.host->time().wall_unix_s()));
+                        admission_stamp(setup.host->root(), setup.host->time().wall_unix_s()), log);
   if (setup.history == nullptr) {
     controller.originals_known = false;
     return controller;
@@ -74,7 +74,7 @@ ControllerSetup controller_setup(const ServiceSetup& setup) {
     remembered = *setup.resumed;
     controller.last_action = std::max(setup.last_action, setup.resumed->last_action);
   } else {
-    remembered = remember(*setup.history);
+    remembered = remember(*setup.history, log);
   }
   return controller;
 }

@@ -10,6 +10,7 @@
 
 #include "balancer/config/config.h"
 #include "balancer/controller/controller.h"
+#include "balancer/service/event_log.h"
 #include "balancer/service/host.h"
 #include "balancer/service/signals.h"
 #include "balancer/service/task_board.h"
@@ -42,6 +43,6 @@ struct ServiceSetup {
 
 /// Returns the controller's setup, including what an earlier run left in the history and in the
 /// state directory, or what the previous service knew. Blocks.
-[[nodiscard]] ControllerSetup controller_setup(const ServiceSetup& setup);
+[[nodiscard]] ControllerSetup controller_setup(const ServiceSetup& setup, EventLog& log);
 
 }  // namespace vmnuma::balancer

@@ -3,6 +3,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,6 +14,9 @@
 namespace vmnuma::files {
 
 namespace {
+
+/// More than ever accumulate; beyond this, an administrator must clean up.
+constexpr int kMostSetAside = 1000;
 
 tl::unexpected<Error> system_failure(const char* what, const std::string& path) {
   return tl::unexpected(system_error(errno, std::string("cannot ") + what + " '" + path + "'"));
@@ -60,6 +65,23 @@ Result<void> replace_file(const std::string& path, std::string_view text, unsign
     return system_failure("keep", path);
   }
   return {};
+}
+
+Result<std::string> set_aside(const std::string& path) {
+  for (int number = 1; number <= kMostSetAside; ++number) {
+    std::string target = path + ".damaged-" + std::to_string(number);
+    std::error_code error;
+    if (std::filesystem::exists(std::filesystem::symlink_status(target, error))) {
+      continue;
+    }
+    std::filesystem::rename(path, target, error);
+    if (error) {
+      return failure(ErrorCode::kIo, "it could not be set aside: " + error.message(),
+                     error.value());
+    }
+    return target;
+  }
+  return failure(ErrorCode::kNoSpace, "it could not be set aside: too many are already");
 }
 
 }  // namespace vmnuma::files

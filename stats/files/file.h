@@ -24,4 +24,8 @@ namespace vmnuma::files {
 [[nodiscard]] Result<void> replace_file(const std::string& path, std::string_view text,
                                         unsigned int mode = 0644);
 
+/// Renames the file to "PATH.damaged-N", with the lowest number that is free. Returns the new name.
+/// Errors: no-space (there are too many already), io; the file is then where it was.
+[[nodiscard]] Result<std::string> set_aside(const std::string& path);
+
 }  // namespace vmnuma::files

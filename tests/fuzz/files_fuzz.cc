@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any text in each JSON file and row that our programs keep and read again: orders of the journal,
-/// the forecast model, kept latencies. What is read, written and read again is the same.
+/// the forecast model, kept latencies, the admission state. What is read, written and read again is
+/// the same.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "balancer/controller/admission_state.h"
 #include "migration/order_text.h"
 #include "placement/forecast/tree_model.h"
 #include "stats/forecast/model_file.h"
@@ -56,6 +58,15 @@ void check_latencies(const std::string& text) {
   }
 }
 
+void check_admission(const std::string& text) {
+  const auto read = vmnuma::balancer::parse_admission(text);
+  if (read) {
+    const std::string written = to_text(read->state, read->stamp);
+    const auto again = vmnuma::balancer::parse_admission(written);
+    VMNUMA_CHECK(again && to_text(again->state, again->stamp) == written);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -63,6 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_order(text);
   check_model(text);
   check_latencies(text);
+  check_admission(text);
   return 0;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/service/admission_file.h"
 
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +12,7 @@
 namespace vmnuma::balancer {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -30,12 +33,17 @@ class AdmissionFileTest : public testing::Test {
     return write_admission(host_.path(), state, at(1000));
   }
 
+  [[nodiscard]] std::vector<StartingVm> expected_at(std::int64_t second) {
+    return read_expected_vms(host_.path(), at(second), log_);
+  }
+
   tests::FakeHost host_;
+  EventLog log_{LogLevel::kError, HostTime()};
 };
 
 TEST_F(AdmissionFileTest, AVmThatWasExpectedIsExpectedByTheNextDaemon) {
   ASSERT_TRUE(keep());
-  const auto expected = read_expected_vms(host_.path(), at(1010));
+  const auto expected = expected_at(1010);
   ASSERT_THAT(expected, SizeIs(1));
   EXPECT_EQ(expected.front().homes.front().value, 1);
   EXPECT_FALSE(expected.front().asks);
@@ -43,17 +51,25 @@ TEST_F(AdmissionFileTest, AVmThatWasExpectedIsExpectedByTheNextDaemon) {
 
 TEST_F(AdmissionFileTest, AFileThatIsOldOrOfAnotherBootBringsNoVmBack) {
   ASSERT_TRUE(keep());
-  EXPECT_THAT(read_expected_vms(host_.path(), at(1001 + kAdmissionFreshFor_s)), IsEmpty());
+  EXPECT_THAT(expected_at(1001 + kAdmissionFreshFor_s), IsEmpty());
   host_.write("proc/sys/kernel/random/boot_id", "00000000\n");
-  EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());
+  EXPECT_THAT(expected_at(1010), IsEmpty());
   host_.remove("proc/sys/kernel/random/boot_id");
-  EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());
+  EXPECT_THAT(expected_at(1010), IsEmpty());
 }
 
 TEST_F(AdmissionFileTest, WithoutAFileOrWithADamagedOneNoVmIsExpected) {
-  EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());
-  host_.write("admission", "noise");
-  EXPECT_THAT(read_expected_vms(host_.path(), at(1010)), IsEmpty());
+  EXPECT_THAT(expected_at(1010), IsEmpty());
+  EXPECT_THAT(log_.recent().answer({}).events, IsEmpty());
+  for (const char* damaged : {"noise", "vmnuma-admission 1\nadmission advise\n", "{}"}) {
+    host_.write("admission", damaged);
+    EXPECT_THAT(expected_at(1010), IsEmpty());
+  }
+  EXPECT_FALSE(std::filesystem::exists(host_.path() + "/admission"));
+  EXPECT_TRUE(std::filesystem::exists(host_.path() + "/admission.damaged-3"));
+  EXPECT_THAT(log_.recent().answer({}).events, SizeIs(3));
+  EXPECT_THAT(log_.recent().answer({}).events.front().message,
+              HasSubstr("admission' was set aside as '" + host_.path() + "/admission.damaged-1'"));
   EXPECT_FALSE(write_admission(host_.path() + "/nowhere", {}, at(1)));
 }
 

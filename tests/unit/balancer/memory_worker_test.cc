@@ -29,7 +29,8 @@ class FakeUnits final : public balancer::UnitControl {
                                         const MemoryLimits& limits) override {
     calls.emplace_back(unit, limits);
     if (history_ != nullptr) {
-      kept_before = balancer::remember(*history_).memory_originals;
+      balancer::EventLog log(balancer::LogLevel::kError, balancer::HostTime());
+      kept_before = balancer::remember(*history_, log).memory_originals;
     }
     if (problem) {
       return failure(*problem, "it does not answer");

@@ -12,7 +12,6 @@ namespace vmnuma::tests {
 namespace {
 
 using balancer::keep_released;
-using balancer::remember;
 using balancer::Remembered;
 using migration::ActionState;
 using migration::PinChange;
@@ -64,8 +63,11 @@ class RememberedTest : public testing::Test {
     ASSERT_TRUE(journal.close(number, state, "as ordered"));
   }
 
+  [[nodiscard]] Remembered remembered() { return balancer::remember(*history_, log_); }
+
   TempDirectory directory_;
   std::unique_ptr<stats::History> history_;
+  balancer::EventLog log_{balancer::LogLevel::kError, balancer::HostTime()};
   VmId vm_;
 };
 
@@ -74,10 +76,10 @@ TEST_F(RememberedTest, WhatWasFoundIsToldByTheFirstOrder) {
   carried_out(1, {CpuId{9}}, {CpuId{0}}, ActionState::kUndone);
   carried_out(2, {CpuId{5}}, {CpuId{0}});
   carried_out(3, {CpuId{0}}, {CpuId{1}});
-  const Remembered remembered = remember(*history_);
-  EXPECT_EQ(remembered.remembered_homes.at({vm_, 0}), NodeId{1});
-  EXPECT_TRUE(remembered.originals_known);
-  const balancer::Original& original = remembered.originals.at(vm_);
+  const Remembered known = remembered();
+  EXPECT_EQ(known.remembered_homes.at({vm_, 0}), NodeId{1});
+  EXPECT_TRUE(known.originals_known);
+  const balancer::Original& original = known.originals.at(vm_);
   EXPECT_EQ(original.process, kProcess);
   EXPECT_EQ(original.threads.at({PinChange::Thread::kVcpu, 0}).found, std::vector{CpuId{5}});
   EXPECT_EQ(original.threads.at({PinChange::Thread::kVcpu, 0}).ours.size(), 2U);
@@ -85,18 +87,16 @@ TEST_F(RememberedTest, WhatWasFoundIsToldByTheFirstOrder) {
 
 TEST_F(RememberedTest, AVmWithoutAHomeIsKnownByItsOrders) {
   carried_out(1, {CpuId{5}}, {CpuId{0}});
-  EXPECT_EQ(remember(*history_).originals.at(vm_).process, kProcess);
+  EXPECT_EQ(remembered().originals.at(vm_).process, kProcess);
 }
 
 TEST_F(RememberedTest, AVmThatWasReleasedIsFoundAnew) {
   carried_out(1, {CpuId{5}}, {CpuId{0}});
   carried_out(2, {CpuId{0}}, {CpuId{5}}, ActionState::kDone, NodeId{});
   const PinChange::Thread kind = PinChange::Thread::kVcpu;
-  EXPECT_EQ(remember(*history_).originals.at(vm_).threads.at({kind, 0}).found,
-            std::vector{CpuId{5}});
+  EXPECT_EQ(remembered().originals.at(vm_).threads.at({kind, 0}).found, std::vector{CpuId{5}});
   carried_out(3, {CpuId{7}}, {CpuId{1}});
-  EXPECT_EQ(remember(*history_).originals.at(vm_).threads.at({kind, 0}).found,
-            std::vector{CpuId{7}});
+  EXPECT_EQ(remembered().originals.at(vm_).threads.at({kind, 0}).found, std::vector{CpuId{7}});
 }
 
 TEST_F(RememberedTest, WhatWasFoundIsKnownWithoutTheOrdersThatToldIt) {
@@ -111,35 +111,35 @@ TEST_F(RememberedTest, WhatWasFoundIsKnownWithoutTheOrdersThatToldIt) {
   originals[masked].process = {78, 1};
   originals[masked].memory_nodes = std::vector{NodeId{0}, NodeId{1}};
   ASSERT_TRUE(balancer::keep_originals(*history_, originals));
-  const Remembered remembered = remember(*history_);
-  EXPECT_EQ(remembered.originals, originals);
-  EXPECT_TRUE(remembered.originals_known);
+  const Remembered known = remembered();
+  EXPECT_EQ(known.originals, originals);
+  EXPECT_TRUE(known.originals_known);
 }
 
 TEST_F(RememberedTest, OrdersThatAreKeptAsWellChangeNothing) {
   carried_out(1, {CpuId{5}}, {CpuId{0}});
   carried_out(2, {CpuId{0}}, {CpuId{1}});
   carried_out(3, {CpuId{7}}, {CpuId{0}});  // it was pinned externally before
-  const balancer::Originals before = remember(*history_).originals;
+  const balancer::Originals before = remembered().originals;
   ASSERT_TRUE(balancer::keep_originals(*history_, before));
-  EXPECT_EQ(remember(*history_).originals, before);
+  EXPECT_EQ(remembered().originals, before);
   carried_out(4, {CpuId{0}}, {CpuId{1}});
-  EXPECT_EQ(remember(*history_).originals.at(vm_).threads.at({PinChange::Thread::kVcpu, 0}),
+  EXPECT_EQ(remembered().originals.at(vm_).threads.at({PinChange::Thread::kVcpu, 0}),
             (balancer::Original::Pins{{CpuId{7}}, {{CpuId{0}}, {CpuId{1}}}}));
 }
 
 TEST_F(RememberedTest, AnEmptyHistoryKnowsThatNothingWasDone) {
-  const Remembered remembered = remember(*history_);
-  EXPECT_THAT(remembered.remembered_homes, IsEmpty());
-  EXPECT_THAT(remembered.released, IsEmpty());
-  EXPECT_TRUE(remembered.originals_known);
+  const Remembered known = remembered();
+  EXPECT_THAT(known.remembered_homes, IsEmpty());
+  EXPECT_THAT(known.released, IsEmpty());
+  EXPECT_TRUE(known.originals_known);
 }
 
 TEST_F(RememberedTest, ReleasedVmsAreKept) {
   ASSERT_TRUE(keep_released(*history_, {{vm_, kProcess}}));
-  EXPECT_EQ(remember(*history_).released, (balancer::Released{{vm_, kProcess}}));
+  EXPECT_EQ(remembered().released, (balancer::Released{{vm_, kProcess}}));
   ASSERT_TRUE(keep_released(*history_, {}));
-  EXPECT_THAT(remember(*history_).released, IsEmpty());
+  EXPECT_THAT(remembered().released, IsEmpty());
 }
 
 TEST_F(RememberedTest, ReservationsAreKeptWhateverTheirNames) {
@@ -162,9 +162,7 @@ TEST_F(RememberedTest, ReservationsAreKeptWhateverTheirNames) {
   other.until_unix_s.reset();
   other.lasting = true;
   ASSERT_TRUE(balancer::keep_reservations(*history_, {reservation, other}));
-  EXPECT_THAT(remember(*history_).reservations, testing::ElementsAre(reservation, other));
-  ASSERT_TRUE(history_->set_meta("reservations", "of no use"));
-  EXPECT_THAT(remember(*history_).reservations, IsEmpty());
+  EXPECT_THAT(remembered().reservations, testing::ElementsAre(reservation, other));
 }
 
 TEST_F(RememberedTest, WhatAControllerKnewIsKeptInANewHistory) {
@@ -178,7 +176,7 @@ TEST_F(RememberedTest, WhatAControllerKnewIsKeptInANewHistory) {
   known.touched_units = {{"machine.slice", false}, {"a.scope", true}};
   known.originals[vm_].process = kProcess;
   ASSERT_TRUE(balancer::keep_known(*history_, known));
-  const Remembered kept = remember(*history_);
+  const Remembered kept = remembered();
   EXPECT_EQ(kept.remembered_homes, known.remembered_homes);
   EXPECT_EQ(kept.released, known.released);
   EXPECT_EQ(kept.reservations, known.reservations);
@@ -187,9 +185,27 @@ TEST_F(RememberedTest, WhatAControllerKnewIsKeptInANewHistory) {
   EXPECT_EQ(kept.originals, known.originals);
 }
 
-TEST_F(RememberedTest, WhatIsNoListIsNone) {
-  ASSERT_TRUE(history_->set_meta("released", "\n x\nc7a5fdbd 1 2\nnone 1\n"));
-  EXPECT_THAT(remember(*history_).released, IsEmpty());
+TEST_F(RememberedTest, WhatIsNotUnderstoodIsSetAsideAndLoggedOnce) {
+  const std::vector<std::string> keys{"originals", "released", "reservations", "memory_originals",
+                                      "memory_settings"};
+  for (const char* text : {"c7a5fdbd 1 2\n", "{}", R"({"originals":[1]})", R"({"released":[1]})"}) {
+    for (const std::string& key : keys) {
+      ASSERT_TRUE(history_->set_meta(key, text));
+    }
+    const std::size_t logged = log_.recent().answer({}).events.size();
+    const Remembered known = remembered();
+    EXPECT_THAT(known.released, IsEmpty());
+    EXPECT_FALSE(known.originals_known);
+    EXPECT_EQ(log_.recent().answer({}).events.size(), logged + keys.size());
+    for (const std::string& key : keys) {
+      EXPECT_EQ(history_->meta(key + ".damaged")->value(), text);
+    }
+    EXPECT_TRUE(remembered().originals_known);
+    EXPECT_TRUE(balancer::remember_touched_units(*history_));
+    EXPECT_EQ(log_.recent().answer({}).events.size(), logged + keys.size());
+  }
+  EXPECT_THAT(log_.recent().answer({}).events.front().message,
+              testing::HasSubstr("what was kept as 'originals' cannot be read"));
 }
 
 TEST_F(RememberedTest, WhatCgroupsWereLikeComesThroughUnchanged) {
@@ -202,22 +218,9 @@ TEST_F(RememberedTest, WhatCgroupsWereLikeComesThroughUnchanged) {
   originals["machine.slice/machine-qemu\\x2d1\\x2da.scope"] = scope;
   originals["machine.slice"] = {};
   ASSERT_TRUE(balancer::keep_memory_originals(*history_, originals));
-  EXPECT_EQ(remember(*history_).memory_originals, originals);
+  EXPECT_EQ(remembered().memory_originals, originals);
   ASSERT_TRUE(balancer::keep_memory_originals(*history_, {}));
-  EXPECT_THAT(remember(*history_).memory_originals, IsEmpty());
-}
-
-TEST_F(RememberedTest, LinesThatAreDamagedAreLeftOut) {
-  ASSERT_TRUE(history_->set_meta(
-      "memory_originals",
-      "a.scope 00000000-0000-0000-0000-000000000001 7 8 1 2 max max 0 1 2 3 4 5 1 2 3 4 5\n"
-      "b.scope 00000000-0000-0000-0000-000000000001 7 8 1 2 max max 0\n"
-      "c.scope nobody 7 8 1 2 max max 0 1 2 3 4 5 1 2 3 4 5\n"
-      "d.scope 00000000-0000-0000-0000-000000000001 7 8 1 2 max max 0 1 2 3 4 5 1 2 3 4 5 6\n"
-      "\n"));
-  const Remembered remembered = remember(*history_);
-  ASSERT_EQ(remembered.memory_originals.size(), 1U);
-  EXPECT_EQ(remembered.memory_originals.at("a.scope").found.swap_max, Bytes{0});
+  EXPECT_THAT(remembered().memory_originals, IsEmpty());
 }
 
 }  // namespace

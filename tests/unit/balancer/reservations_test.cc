@@ -101,7 +101,7 @@ TEST_F(ReservingTest, WhatIsReservedIsShownAndKeptForTheNextStart) {
   ASSERT_TRUE(last_.reservations);
   const std::vector<balancer::Reservation> kept = *last_.reservations;
   const ReservationsView view = reservations();
-  EXPECT_EQ(balancer::reservations_in(view), kept);
+  EXPECT_EQ(balancer::reservations_view(kept), view);
   ASSERT_THAT(view.reservations, SizeIs(1));
   EXPECT_EQ(view.reservations[0].vm, "db");
   EXPECT_EQ(view.reservations[0].vcpus, 2);
@@ -144,7 +144,7 @@ TEST_F(ReservingTest, TheVmsOfAnOwnerFindWhatIsReservedForIt) {
   of_owner.owner = "shop";
   EXPECT_THAT(done(of_owner), HasSubstr("on node 1 for owner 'shop'"));
   const std::vector<balancer::Reservation> kept = last_.reservations.value();
-  EXPECT_EQ(balancer::reservations_in(reservations()), kept);
+  EXPECT_EQ(balancer::reservations_view(kept), reservations());
   (void)done(request("rest", 400, {NodeId{0}}));
   EXPECT_THAT(refusal(for_one_node(5, 300)), HasSubstr("single-numa-node"));
   AnnounceRequest of_policy = for_one_node(5, 100);
@@ -292,8 +292,7 @@ TEST_F(ReservingTest, OutlivesTheDaemonAndAVmThatHadItsPartTakesNoMore) {
   EXPECT_EQ(effects.reservations->front().memory_left(), kMiB * (300 - kArrivingMib));
 
   HostStory next(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
-    setup.reservations =
-        balancer::reservations_in(balancer::reservations_view(*effects.reservations));
+    setup.reservations = *effects.reservations;
   });
   next.start(vm, 1, 50);
   EXPECT_FALSE(next.report_domains().reservations);
@@ -368,12 +367,9 @@ TEST_F(ReservingTest, OfASharedOneEachVmFindsItsRoomAgainAlsoAfterARestart) {
               ElementsAre(balancer::SharedPartView{
                   "vm5", to_text(vm_id(5)), 2, {{{1}, 0, (kMiB * kArrivingMib).value}}}));
   ASSERT_TRUE(effects.reservations);
-  EXPECT_EQ(balancer::reservations_in(balancer::reservations_view(*effects.reservations)),
-            *effects.reservations);
 
   HostStory next(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
-    setup.reservations =
-        balancer::reservations_in(balancer::reservations_view(*effects.reservations));
+    setup.reservations = *effects.reservations;
   });
   next.start(vm, 1, 50);
   EXPECT_FALSE(next.report_domains().reservations);
@@ -406,8 +402,7 @@ TEST_F(ReservingTest, WhatAVmHadOfASharedOneComesBackAlsoIfItStoppedWhileNoDaemo
   ASSERT_TRUE(effects.reservations);
   EXPECT_EQ(effects.reservations->at(0).memory_left(), Bytes{});
   HostStory next(2, Mode::kActive, [&](balancer::ControllerSetup& setup) {
-    setup.reservations =
-        balancer::reservations_in(balancer::reservations_view(*effects.reservations));
+    setup.reservations = *effects.reservations;
   });
   EXPECT_EQ(next.report_domains().reservations.value().at(0).memory_left(), kMiB * kArrivingMib);
 }

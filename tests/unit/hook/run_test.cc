@@ -234,7 +234,7 @@ TEST_F(HookRunTest, WithoutTheDaemonNoVmIsRefusedUnlessTheDaemonWasToRefuse) {
   starts();  // it never ran
   known({});
   starts();  // in mode dry-run
-  host_.write("var/lib/vmnuma/admission", "vmnuma-admission 1\nadmission often\n");
+  host_.write("var/lib/vmnuma/admission", "of no use");
   starts();
   // That it was to refuse is believed for ever, also after the host was booted.
   balancer::AdmissionState state;
