@@ -76,9 +76,7 @@ void apply_persisted_options(Config& config, Damaged damaged) {
 Result<void> persist_option(const std::string& state_dir, std::string_view name,
                             std::int64_t value) {
   Options scratch;
-  if (auto valid = set_option(scratch, name, value); !valid) {
-    return valid;
-  }
+  VMNUMA_RETURN_IF_ERROR(set_option(scratch, name, value));
   ParsedOptions persisted = read_persisted(path_in(state_dir));
   if (persisted.problem) {
     return failure(std::move(*persisted.problem), "while reading the persisted options");

@@ -334,9 +334,7 @@ Result<DoneView> carry_out(ControllerState& state, const ResumeRequest& /*reques
 Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& request,
                            Effects& effects) {
   Options options = state.setup.options;
-  if (Result<void> set = set_option(options, request.name, request.value); !set) {
-    return tl::unexpected(std::move(set).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(set_option(options, request.name, request.value));
   state.setup.options = options;
   state.setup.origins[request.name] = request.persist ? Origin::kPersisted : Origin::kRuntime;
   const ClientGroups before = client_groups(state.ledger);

@@ -197,9 +197,7 @@ ControllerSetup Controller::to_resume() const {
 }
 
 Result<Outlook> Controller::outlook() const {
-  if (!state_.is_epoch_measured()) {
-    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
-  }
+  VMNUMA_RETURN_IF_ERROR(check_is_measured(state_.last.snapshot));
   HostNow now = state_.host_now();
   FreeForVm free = state_.starts.free_for_any(now);
   return Outlook{std::move(now.snapshot), state_.setup.options, state_.circumstances(),

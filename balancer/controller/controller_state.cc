@@ -2,7 +2,6 @@
 #include "balancer/controller/controller_state.h"
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -36,7 +35,7 @@ void take_up(const ClientRecord& record, const Topology& topology, ClientState& 
 
 /// True if the VM's clients are still those of the snapshot; they may have been regrouped since.
 bool has_clients_of(const Snapshot& snapshot, const VmState& state, const VmRecord& vm) {
-  const auto clients = std::span(snapshot.clients).subspan(state.first_client, state.client_count);
+  const auto clients = clients_of(snapshot, state);
   return std::equal(clients.begin(), clients.end(), vm.clients.begin(), vm.clients.end(),
                     [](const ClientState& client, const ClientRecord& record) {
                       return client.vcpus == record.shape.vcpus;
@@ -92,8 +91,8 @@ Snapshot ControllerState::since_the_plan() const {
       continue;
     }
     state.transferring = vm->transferring;
-    for (std::size_t i = 0; i < state.client_count; ++i) {
-      take_up(vm->clients[i], snapshot.topology, snapshot.clients[state.first_client + i]);
+    for (ClientState& client : clients_of(snapshot, state)) {
+      take_up(vm->clients[static_cast<std::size_t>(client.id.index)], snapshot.topology, client);
     }
   }
   return snapshot;

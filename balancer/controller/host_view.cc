@@ -147,9 +147,8 @@ HostView host_view(const Snapshot& snapshot, const Ledger& ledger, const Totals&
       row.pci_devices.push_back(record->description.pci_devices[i].address);
     }
     row.figures = vm.figures;
-    for (std::size_t i = 0; i < vm.client_count; ++i) {
-      row.clients.push_back(
-          client_view(snapshot, snapshot.clients[vm.first_client + i], record, totals));
+    for (const ClientState& client : clients_of(snapshot, vm)) {
+      row.clients.push_back(client_view(snapshot, client, record, totals));
     }
     view.vms.push_back(std::move(row));
   }

@@ -20,9 +20,8 @@ namespace {
 std::vector<NodeIndex> homes_after(const Snapshot& snapshot, const VmState& vm,
                                    const std::vector<Relocation>& relocations) {
   std::vector<NodeIndex> homes;
-  homes.reserve(vm.client_count);
-  for (std::size_t i = 0; i < vm.client_count; ++i) {
-    homes.push_back(snapshot.clients[vm.first_client + i].home);
+  for (const ClientState& client : clients_of(snapshot, vm)) {
+    homes.push_back(client.home);
   }
   for (const Relocation& relocation : relocations) {
     homes[static_cast<std::size_t>(relocation.client.index)] = relocation.to;
@@ -104,9 +103,8 @@ void add_memory(const Snapshot& snapshot, const VmState& state, const VmRecord& 
     return;
   }
   std::map<NodeId, Bytes> quotas;
-  for (std::size_t i = 0; i < state.client_count; ++i) {
-    const ClientState& client = snapshot.clients[state.first_client + i];
-    const NodeIndex home = homes[i];
+  for (const ClientState& client : clients_of(snapshot, state)) {
+    const NodeIndex home = homes[static_cast<std::size_t>(client.id.index)];
     if (home == kNoNode || !client.memory_known) {
       return;
     }

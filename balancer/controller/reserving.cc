@@ -147,12 +147,8 @@ Result<ReservationsView> reply_to(const ControllerState& state,
 }
 
 Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, Effects& effects) {
-  if (!state.is_epoch_measured()) {
-    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
-  }
-  if (Result<void> good = check(asked, state); !good) {
-    return tl::unexpected(std::move(good).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_is_measured(state.last.snapshot));
+  VMNUMA_RETURN_IF_ERROR(check(asked, state));
   ReserveRequest request = asked;
   if (request.owner && request.owner->empty()) {
     request.owner.reset();

@@ -210,6 +210,13 @@ void find_start(HostNow& now, StartingVm& vm, VmDescription description,
 
 }  // namespace
 
+Result<void> check_is_measured(const Snapshot& snapshot) {
+  if (snapshot.epoch == 0) {
+    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
+  }
+  return {};
+}
+
 std::vector<NodeIndex> HostNow::open_reservations_for(const VmDescription& vm) {
   const std::vector<NodeId> nodes = reservations.open_for(vm);
   reservations.keep_in(snapshot);
@@ -246,12 +253,8 @@ Result<RoomFound> Starts::room_for(HostNow& now, const VmDescription& vm) const 
 
 Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& request,
                                        const MayWait& may_wait, Effects& effects) {
-  if (Result<void> size = check_size(request.vcpus, request.memory_mib); !size) {
-    return tl::unexpected(std::move(size).error());
-  }
-  if (Result<void> cells = check_cells(request.cells); !cells) {
-    return tl::unexpected(std::move(cells).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_size(request.vcpus, request.memory_mib));
+  VMNUMA_RETURN_IF_ERROR(check_cells(request.cells));
   VMNUMA_ASSIGN_OR_RETURN(const auto id, parse_vm_id(request.vm_uuid));
   const VmDescription vm = announced_vm(request, id);
   const VmDescription with_policy = with_policies(now.settings, {vm}).front();
@@ -260,8 +263,8 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   const bool is_aligned = policy.topology_policy != TopologyPolicy::kNone;
   const bool is_guaranteed = policy.memory_class == MemoryClass::kGuaranteed;
   const bool may_be_refused = must_fit(policy) || wants_cores;
-  if (now.snapshot.epoch == 0 && may_be_refused && refuses_starts(now.settings)) {
-    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
+  if (may_be_refused && refuses_starts(now.settings)) {
+    VMNUMA_RETURN_IF_ERROR(check_is_measured(now.snapshot));
   }
   if (now.snapshot.epoch == 0 || (!is_aligned && !wants_cores && !is_guaranteed)) {
     if (request.asks) {
@@ -419,12 +422,8 @@ Result<DoneView> Starts::withdraw(const WithdrawRequest& request) {
 }
 
 Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request, Effects& effects) {
-  if (Result<void> size = check_size(request.vcpus, request.memory_mib); !size) {
-    return tl::unexpected(std::move(size).error());
-  }
-  if (now.snapshot.epoch == 0) {
-    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
-  }
+  VMNUMA_RETURN_IF_ERROR(check_size(request.vcpus, request.memory_mib));
+  VMNUMA_RETURN_IF_ERROR(check_is_measured(now.snapshot));
   StartingVm& vm = starting_.asking(request.vcpus, kMiB * request.memory_mib, now.snapshot.epoch);
   if (vm.homes.empty()) {  // otherwise it was admitted there
     VmDescription with_policy = with_policies(now.settings, {vm.description}).front();

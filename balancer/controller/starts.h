@@ -40,6 +40,9 @@ struct RecordFields;
 /// `enforce`.
 [[nodiscard]] bool refuses_starts(const Settings& settings);
 
+/// Checks that there was an epoch. Error: busy.
+[[nodiscard]] Result<void> check_is_measured(const Snapshot& snapshot);
+
 /// The basis for judging a start. All of it must outlive the call.
 struct HostNow {
   const Settings& settings;

@@ -39,12 +39,14 @@ std::string talk_text(const Snapshot& snapshot, const Relocation& relocation) {
   WakeupRate most;
   for (const Chat& chat : snapshot.chats) {
     const VmState* partner = partner_in(snapshot, chat, relocation.client.vm);
-    for (std::size_t i = 0; partner != nullptr && i < partner->client_count; ++i) {
-      if (chat.rate > most && snapshot.clients[partner->first_client + i].home == relocation.to) {
-        most = chat.rate;
-        text = fmt::format(" (talks to '{}' there: {} wake-ups a second)", partner->name,
-                           chat.rate.value);
-      }
+    const auto lives_there = [&](const ClientState& client) {
+      return client.home == relocation.to;
+    };
+    if (partner != nullptr && chat.rate > most &&
+        std::ranges::any_of(clients_of(snapshot, *partner), lives_there)) {
+      most = chat.rate;
+      text = fmt::format(" (talks to '{}' there: {} wake-ups a second)", partner->name,
+                         chat.rate.value);
     }
   }
   return text;
@@ -54,13 +56,11 @@ std::string talk_text(const Snapshot& snapshot, const Relocation& relocation) {
 Figure same_node_pct(const Snapshot& snapshot, const VmState& a, const VmState& b) {
   std::int64_t pairs = 0;
   std::int64_t together = 0;
-  for (std::size_t i = 0; i < a.client_count; ++i) {
-    for (std::size_t j = 0; j < b.client_count; ++j) {
-      const NodeIndex one = snapshot.clients[a.first_client + i].home;
-      const NodeIndex other = snapshot.clients[b.first_client + j].home;
-      if (one != kNoNode && other != kNoNode) {
+  for (const ClientState& one : clients_of(snapshot, a)) {
+    for (const ClientState& other : clients_of(snapshot, b)) {
+      if (one.home != kNoNode && other.home != kNoNode) {
         ++pairs;
-        together += one == other ? 1 : 0;
+        together += one.home == other.home ? 1 : 0;
       }
     }
   }
@@ -487,8 +487,7 @@ std::vector<TransferView> transfer_views(
     TransferView view;
     if (const VmState* vm = find_vm(snapshot, transfer.vm); vm != nullptr) {
       view.vm = vm->name;
-      for (std::size_t i = 0; i < vm->client_count; ++i) {
-        const ClientState& client = snapshot.clients[vm->first_client + i];
+      for (const ClientState& client : clients_of(snapshot, *vm)) {
         if (client.home != kNoNode) {
           view.to.push_back(id_of(snapshot.topology, client.home));
         }

@@ -24,9 +24,7 @@ constexpr std::int64_t kMostMemory = kMostMemoryMib << 20U;
 Result<Options> supposed_options(const Options& now, const WhatIfRequest& request) {
   Options options = now;
   for (const WhatIfRequest::OptionValue& option : request.options) {
-    if (Result<void> set = set_option(options, option.name, option.value); !set) {
-      return tl::unexpected(std::move(set).error());
-    }
+    VMNUMA_RETURN_IF_ERROR(set_option(options, option.name, option.value));
   }
   return options;
 }
@@ -218,9 +216,7 @@ std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& suppo
 }  // namespace
 
 Result<WhatIfView> reply_to(const ControllerState& state, const WhatIfRequest& request) {
-  if (!state.is_epoch_measured()) {
-    return failure(ErrorCode::kBusy, "nothing has been measured yet, ask again after an epoch");
-  }
+  VMNUMA_RETURN_IF_ERROR(check_is_measured(state.last.snapshot));
   const Snapshot now = state.since_the_plan();
   VMNUMA_ASSIGN_OR_RETURN(const auto options, supposed_options(state.setup.options, request));
   Supposition supposition;

@@ -41,9 +41,7 @@ Result<void> set_anti_affinity(VmPolicy& policy, std::string_view text) {
 
 Result<void> set_reservation(VmPolicy& policy, std::string_view text) {
   std::int32_t per_cent = 0;
-  if (auto set = set_number(per_cent, text, 0, 100); !set) {
-    return set;
-  }
+  VMNUMA_RETURN_IF_ERROR(set_number(per_cent, text, 0, 100));
   policy.reservation_permille = per_cent * 10;
   return {};
 }

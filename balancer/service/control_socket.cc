@@ -225,9 +225,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(boost::asio::io_con
   if (path.size() >= sizeof(sockaddr_un::sun_path)) {
     return refuse(ErrorCode::kInvalidArgument, "the path is longer than 107 bytes", 0);
   }
-  if (Result<void> fits = check_place(path, group); !fits) {
-    return tl::unexpected(std::move(fits).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_place(path, group));
   const stream_protocol::endpoint endpoint(path);
   {
     stream_protocol::socket probe(context);

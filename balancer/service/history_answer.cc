@@ -49,9 +49,7 @@ Result<Answer> history_answer(stats::History& history, const HistoryRequest& req
                                    return history_view(actions, request.limit);
                                  });
   if (view && view->moves.empty()) {
-    if (const Result<void> known = check_filters(history, request, host); !known) {
-      return tl::unexpected(known.error());
-    }
+    VMNUMA_RETURN_IF_ERROR(check_filters(history, request, host));
   }
   return std::move(view).map([](HistoryView&& found) { return Answer(std::move(found)); });
 }

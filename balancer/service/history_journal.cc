@@ -51,12 +51,9 @@ Result<std::vector<migration::OpenAction>> HistoryJournal::open_actions() {
   for (const stats::OpenAction& row : rows) {
     Result<migration::Order> order = migration::parse_order(row.action.order_text);
     if (!order) {
-      if (Result<void> closed = (*history)->close_action(
-              row.action.id, stats::ActionState::kDropped,
-              "its order could not be read after a restart: " + order.error().message);
-          !closed) {
-        return tl::unexpected(std::move(closed).error());
-      }
+      VMNUMA_RETURN_IF_ERROR((*history)->close_action(
+          row.action.id, stats::ActionState::kDropped,
+          "its order could not be read after a restart: " + order.error().message));
       continue;
     }
     migration::OpenAction action{std::move(*order), {}};

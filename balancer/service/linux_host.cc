@@ -35,10 +35,9 @@ Result<std::unique_ptr<Host>> LinuxHost::open(const Config& config) {
   std::unique_ptr<LinuxHost> host(new LinuxHost(
       {std::move(samples), std::move(changes), std::move(devices), std::move(latencies),
        std::move(settings), std::move(mover), std::move(*topology)}));
-  VMNUMA_ASSIGN_OR_RETURN(auto hypervisor,
+  VMNUMA_ASSIGN_OR_RETURN(host->hypervisor_,
                           open_hypervisors(config.hypervisor, config.uri, huge_page_size,
                                            [host = host.get()] { host->on_change_(); }));
-  host->hypervisor_ = std::move(hypervisor);
   return host;
 }
 

@@ -78,8 +78,7 @@ std::chrono::milliseconds RecordedHost::epoch_length() const {
 
 Result<std::unique_ptr<RecordedHost>> RecordedHost::open(Setup setup) {
   std::unique_ptr<RecordedHost> host(new RecordedHost(std::move(setup)));
-  VMNUMA_ASSIGN_OR_RETURN(auto begun, host->begin());
-  host->showing_ = std::move(begun);
+  VMNUMA_ASSIGN_OR_RETURN(host->showing_, host->begin());
   return host;
 }
 
@@ -89,10 +88,7 @@ Result<std::unique_ptr<RecordedHost::Showing>> RecordedHost::begin() const {
   VMNUMA_ASSIGN_OR_RETURN(auto file, files::LineReader::open(setup_.path, kLongestFrame));
   VMNUMA_ASSIGN_OR_RETURN(auto history, setup_.empty_history());
   auto showing = std::make_unique<Showing>(std::move(file), std::move(history));
-  if (Result<void> shown = showing->advance(showing_ == nullptr ? setup_.say : discard_line);
-      !shown) {
-    return tl::unexpected(std::move(shown).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(showing->advance(showing_ == nullptr ? setup_.say : discard_line));
   if (showing->position() == 0) {
     return failure(ErrorCode::kCorrupt, fmt::format("'{}': {}", setup_.path, showing->end()));
   }
@@ -111,9 +107,7 @@ Result<void> RecordedHost::step(std::int64_t epochs) {
   VMNUMA_ASSIGN_OR_RETURN(auto begun, begin());
   Showing& before = *begun;
   while (before.position() < wanted && before.end().empty() && !setup_.is_stopped()) {
-    if (Result<void> done = before.advance(discard_line); !done) {
-      return done;
-    }
+    VMNUMA_RETURN_IF_ERROR(before.advance(discard_line));
   }
   showing_ = std::move(begun);
   return {};
@@ -133,9 +127,7 @@ Result<void> RecordedHost::Showing::advance(const std::function<void(const LogLi
     if (const auto* header = std::get_if<HeaderFrame>(&*frame)) {
       epoch_length_ = std::chrono::milliseconds(header->epoch_length_ms);
     } else if (const auto* event = std::get_if<Event>(&*frame)) {
-      if (Result<void> taken = take(*event, say); !taken) {
-        return taken;
-      }
+      VMNUMA_RETURN_IF_ERROR(take(*event, say));
     } else {
       ++position_;
       return {};
@@ -169,26 +161,18 @@ Result<void> RecordedHost::Showing::take(const Event& event,
 /// Stores what the service would have stored.
 Result<void> RecordedHost::Showing::keep(const Effects& effects) {
   for (const migration::Order& order : effects.orders) {
-    if (Result<void> opened = history_->open_action(action_row(order, wall_)); !opened) {
-      return opened;
-    }
+    VMNUMA_RETURN_IF_ERROR(history_->open_action(action_row(order, wall_)));
   }
   for (const OutcomeMeasured& outcome : effects.outcomes) {
     (void)history_->set_outcome(outcome.action, outcome_row(outcome));  // as above
   }
   for (const StartNotAdmitted& start : effects.not_admitted) {
-    if (Result<void> noted = history_->record_action(not_admitted_row(start, wall_),
-                                                     stats::ActionState::kDropped, start.detail);
-        !noted) {
-      return noted;
-    }
+    VMNUMA_RETURN_IF_ERROR(history_->record_action(not_admitted_row(start, wall_),
+                                                   stats::ActionState::kDropped, start.detail));
   }
   for (const ReservationChanged& change : effects.reservation_changes) {
-    if (Result<void> noted =
-            history_->record_reservation_event(reservation_event_row(change, wall_));
-        !noted) {
-      return noted;
-    }
+    VMNUMA_RETURN_IF_ERROR(
+        history_->record_reservation_event(reservation_event_row(change, wall_)));
   }
   return effects.epoch ? history_->append_epoch(stats::epoch_rows(effects.epoch->snapshot, wall_))
                        : Result<void>();

@@ -21,19 +21,16 @@ Result<std::unique_ptr<RecordedService>> RecordedService::create(Setup setup) {
   std::unique_ptr<RecordedService> service(new RecordedService(std::move(setup)));
   RecordedService& self = *service;
   VMNUMA_ASSIGN_OR_RETURN(
-      auto host, RecordedHost::open({self.setup_.path, self.setup_.empty_history,
-                                     [&self](const LogLine& line) { self.log_.write(line); },
-                                     [&self] { return self.is_stopped_.load(); }}));
-  self.host_ = std::move(host);
-  Result<std::unique_ptr<ControlSocket>> socket = ControlSocket::listen(
-      self.context_, self.setup_.socket_path, self.setup_.socket_group,
-      [&self](std::int64_t token, const Peer& /*peer*/, const Request& request) {
-        self.socket_->answer(token, encode_response(request.id, self.answer(request.command)));
-      });
-  if (!socket) {
-    return tl::unexpected(std::move(socket).error());
-  }
-  self.socket_ = std::move(*socket);
+      self.host_, RecordedHost::open({self.setup_.path, self.setup_.empty_history,
+                                      [&self](const LogLine& line) { self.log_.write(line); },
+                                      [&self] { return self.is_stopped_.load(); }}));
+  VMNUMA_ASSIGN_OR_RETURN(
+      self.socket_, ControlSocket::listen(
+                        self.context_, self.setup_.socket_path, self.setup_.socket_group,
+                        [&self](std::int64_t token, const Peer& /*peer*/, const Request& request) {
+                          self.socket_->answer(
+                              token, encode_response(request.id, self.answer(request.command)));
+                        }));
   return service;
 }
 

@@ -141,9 +141,7 @@ Result<void> SystemdControl::remove_memory_settings(const std::string& unit) {
 
 Result<void> SystemdControl::call(const char* method,
                                   const std::function<int(sd_bus_message*)>& add) {
-  if (auto connected = connect(); !connected) {
-    return connected;
-  }
+  VMNUMA_RETURN_IF_ERROR(connect());
   sd_bus_message* created = nullptr;
   int done = sd_bus_message_new_method_call(bus_.get(), &created, "org.freedesktop.systemd1",
                                             "/org/freedesktop/systemd1",
