@@ -20,34 +20,21 @@ namespace vmnuma::balancer {
 
 namespace {
 
-Result<Rehoming> rehoming_of(const ControllerState& state, const Snapshot& snapshot,
-                             const std::string& vm_name, std::optional<std::int32_t> client_index,
-                             NodeId node) {
-  VMNUMA_ASSIGN_OR_RETURN(const auto vm, state.find_vm(vm_name));
-  const std::size_t clients = vm->clients.size();
-  if (!client_index && clients > 1) {
-    return refused(fmt::format("VM '{}' has {} clients, say which one", vm_name, clients));
-  }
-  const ClientId id{vm->description.id, client_index.value_or(0)};
-  const ClientState* client = find_client(snapshot, id);
-  if (client == nullptr) {
-    return failure(ErrorCode::kNotFound,
-                   fmt::format("VM '{}' has no client {}", vm_name, id.index));
-  }
-  const std::optional<NodeIndex> to = snapshot.topology.index_of(node);
-  if (!to || !snapshot.topology.can_be_home(*to)) {
-    return refused(fmt::format("node {} cannot be a home on this host", node.value));
-  }
-  const VmState& vm_state = snapshot.vms[client->vm];
-  if (!vm_state.fresh || client->moving) {
+/// The same, if the client can be moved there now.
+Result<Rehoming> possible_rehoming(const ControllerState& state, const Snapshot& snapshot,
+                                   const MoveRequest& asked) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto move, rehoming_of(state, snapshot, asked));
+  const ClientState& client = snapshot.clients[move.client];
+  const VmState& vm = snapshot.vms[client.vm];
+  if (!vm.fresh || client.moving) {
     return failure(ErrorCode::kBusy,
-                   fmt::format("VM '{}' cannot be moved now: {}", vm_name,
-                               client->moving ? "it is being moved" : vm_state.stale_because));
+                   fmt::format("VM '{}' cannot be moved now: {}", asked.vm,
+                               client.moving ? "it is being moved" : vm.stale_because));
   }
-  if (client->home == *to) {
-    return refused(fmt::format("VM '{}' lives on node {} already", vm_name, node.value));
+  if (client.home == move.to) {
+    return refused(fmt::format("VM '{}' lives on node {} already", asked.vm, asked.node.value));
   }
-  return Rehoming{static_cast<ClientIndex>(client - snapshot.clients.data()), *to};
+  return move;
 }
 
 /// "VM 'a' to node 1, VM 'b' to node 0"
@@ -81,6 +68,26 @@ Result<DoneView> order_moves(ControllerState& state, const Snapshot& snapshot,
 }
 
 }  // namespace
+
+Result<Rehoming> rehoming_of(const ControllerState& state, const Snapshot& snapshot,
+                             const MoveRequest& asked) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto vm, state.find_vm(asked.vm));
+  const std::size_t clients = vm->clients.size();
+  if (!asked.client && clients > 1) {
+    return refused(fmt::format("VM '{}' has {} clients, say which one", asked.vm, clients));
+  }
+  const ClientId id{vm->description.id, asked.client.value_or(0)};
+  const ClientState* client = find_client(snapshot, id);
+  if (client == nullptr) {
+    return failure(ErrorCode::kNotFound,
+                   fmt::format("VM '{}' has no client {}", asked.vm, id.index));
+  }
+  const std::optional<NodeIndex> to = snapshot.topology.index_of(asked.node);
+  if (!to || !snapshot.topology.can_be_home(*to)) {
+    return refused(fmt::format("node {} cannot be a home on this host", asked.node.value));
+  }
+  return Rehoming{static_cast<ClientIndex>(client - snapshot.clients.data()), *to};
+}
 
 Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
                               const std::vector<Rehoming>& moves, Reason reason) {
@@ -139,8 +146,7 @@ Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
 
 Result<DoneView> carry_out(ControllerState& state, const MoveRequest& request, Effects& effects) {
   const Snapshot snapshot = state.since_the_plan();
-  VMNUMA_ASSIGN_OR_RETURN(const auto move,
-                          rehoming_of(state, snapshot, request.vm, request.client, request.node));
+  VMNUMA_ASSIGN_OR_RETURN(const auto move, possible_rehoming(state, snapshot, request));
   return order_moves(state, snapshot, {move}, effects);
 }
 
@@ -155,7 +161,7 @@ Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& re
   std::set<ClientIndex> clients;
   for (const MoveTogetherRequest::ClientMove& asked : request.moves) {
     VMNUMA_ASSIGN_OR_RETURN(const auto move,
-                            rehoming_of(state, snapshot, asked.vm, asked.client, asked.to));
+                            possible_rehoming(state, snapshot, {asked.vm, asked.to, asked.client}));
     const NodeIndex home = snapshot.clients[move.client].home;
     if (snapshot.topology.index_of(asked.from) != std::optional(home)) {
       return failure(ErrorCode::kBusy, fmt::format("VM '{}' does not live on node {} any more",

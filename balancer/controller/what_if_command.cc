@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "balancer/controller/commands.h"
+#include "balancer/controller/move_commands.h"
 #include "balancer/controller/node_lists.h"
 #include "balancer/controller/views.h"
 #include "balancer/core/guards.h"
@@ -75,29 +76,17 @@ Result<NewVm> new_vm(const WhatIfRequest::NewVm& asked, std::size_t number, cons
 }
 
 /// Checks one supposed move as the command `move` does, but ignores temporary obstacles.
-Result<ClientMove> supposed_move(const MoveRequest& request, const VmRecord& vm,
-                                 const Snapshot& snapshot) {
-  if (!request.client && vm.clients.size() > 1) {
-    return refused(
-        fmt::format("VM '{}' has {} clients, say which one", request.vm, vm.clients.size()));
-  }
-  const ClientId id{vm.description.id, request.client.value_or(0)};
-  const ClientState* client = find_client(snapshot, id);
-  if (client == nullptr) {
-    return failure(ErrorCode::kNotFound,
-                   fmt::format("VM '{}' has no client {}", request.vm, id.index));
-  }
-  const std::optional<NodeIndex> to = snapshot.topology.index_of(request.node);
-  if (!to || !snapshot.topology.can_be_home(*to)) {
-    return refused(fmt::format("node {} cannot be a home on this host", request.node.value));
-  }
-  if (std::find(client->allowed.begin(), client->allowed.end(), *to) == client->allowed.end()) {
+Result<ClientMove> supposed_move(const ControllerState& state, const Snapshot& snapshot,
+                                 const MoveRequest& request) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto move, rehoming_of(state, snapshot, request));
+  const ClientState& client = snapshot.clients[move.client];
+  if (!std::binary_search(client.allowed.begin(), client.allowed.end(), move.to)) {
     return refused(
         fmt::format("VM '{}' may not live on node {}: the node is not among those it "
                     "may use",
                     request.vm, request.node.value));
   }
-  return ClientMove{id, *to};
+  return ClientMove{client.id, move.to};
 }
 
 /// `measured`: whether the underlying epoch was measured.
@@ -227,8 +216,7 @@ Result<WhatIfView> reply_to(const ControllerState& state, const WhatIfRequest& r
   }
   std::set<ClientId> moved;
   for (const MoveRequest& asked : request.move) {
-    VMNUMA_ASSIGN_OR_RETURN(const auto vm, state.find_vm(asked.vm));
-    VMNUMA_ASSIGN_OR_RETURN(const auto move, supposed_move(asked, *vm, now));
+    VMNUMA_ASSIGN_OR_RETURN(const auto move, supposed_move(state, now, asked));
     const bool removed = std::find(supposition.removed.begin(), supposition.removed.end(),
                                    move.client.vm) != supposition.removed.end();
     if (removed || !moved.insert(move.client).second) {
