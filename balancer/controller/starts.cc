@@ -76,15 +76,9 @@ VmDescription announced_vm(const AnnounceRequest& request, const VmId& id) {
   for (const RequestedSetting& setting : request.policy) {
     vm.own_policy.push_back({setting.key, setting.value.value_or("")});
   }
-  for (const AnnounceRequest::Device& device : request.devices) {
-    vm.pci_devices.push_back({device.address, device.node});
-  }
-  for (const AnnounceRequest::HostDevice& interface : request.interfaces) {
-    vm.host_interfaces.push_back({interface.name, interface.node});
-  }
-  for (const AnnounceRequest::HostDevice& disk : request.disks) {
-    vm.host_disks.push_back({disk.name, disk.node});
-  }
+  vm.pci_devices = request.devices;
+  vm.host_interfaces = request.interfaces;
+  vm.host_disks = request.disks;
   for (const AnnounceRequest::Cell& cell : request.cells) {
     vm.cells.push_back(
         {static_cast<std::int32_t>(vm.cells.size()), cell.vcpus, kMiB * cell.memory_mib});
@@ -92,7 +86,7 @@ VmDescription announced_vm(const AnnounceRequest& request, const VmId& id) {
       vm.cells.back().page_size = bytes_of_page(*cell.huge_page_kib);
     }
     if (!cell.numatune.empty()) {
-      vm.cells.back().binding = {cell.numatune.front().mode, cell.numatune.front().nodes};
+      vm.cells.back().binding = cell.numatune.front();
     }
   }
   if (!request.numatune.empty()) {
@@ -101,7 +95,7 @@ VmDescription announced_vm(const AnnounceRequest& request, const VmId& id) {
   }
   vm.huge_page_size = bytes_of_page(request.huge_page_kib);
   if (!request.nova_project.empty()) {
-    vm.nova_project = {request.nova_project.front().name, request.nova_project.front().uuid};
+    vm.nova_project = request.nova_project.front();
   }
   return vm;
 }

@@ -24,6 +24,29 @@ using ReadJson = nlohmann::json;
 /// For writing: keys keep the order in which they are listed.
 using OrderedJson = nlohmann::ordered_json;
 
+// The parts of arguments that are not the protocol's own types.
+
+void visit_arguments(auto& fields, text::MaybeConst<PciDevice> auto& device) {
+  fields.required("address", device.address);
+  fields.required("node", device.node);
+}
+void visit_arguments(auto& fields, text::MaybeConst<HostInterface> auto& interface) {
+  fields.required("name", interface.name);
+  fields.required("node", interface.node);
+}
+void visit_arguments(auto& fields, text::MaybeConst<HostDisk> auto& disk) {
+  fields.required("name", disk.name);
+  fields.required("node", disk.node);
+}
+void visit_arguments(auto& fields, text::MaybeConst<CellBinding> auto& binding) {
+  fields.required("mode", binding.mode);
+  fields.required("nodes", binding.nodes);
+}
+void visit_arguments(auto& fields, text::MaybeConst<NovaProject> auto& project) {
+  fields.required("name", project.name);
+  fields.required("uuid", project.uuid);
+}
+
 /// Visits the arguments; a request without arguments lists none.
 template <class Fields, class T>
 void visit_arguments(Fields& fields, T& request) {

@@ -373,42 +373,15 @@ struct AnnounceRequest {
   std::int64_t memory_mib = 0;           ///< 1..kMostMemoryMib, as in libvirt's own question
   bool asks = true;                      ///< libvirt will ask where
   std::vector<RequestedSetting> policy;  ///< from its metadata
-  struct Device {
-    std::string address;  ///< PCI address, or a mediated device's UUID
-    NodeId node;
-    static void visit(auto& fields, auto& self) {
-      fields.required("address", self.address);
-      fields.required("node", self.node);
-    }
-    bool operator==(const Device&) const = default;
-  };
-  std::vector<Device> devices;  ///< passed through, with a known node
-  struct HostDevice {
-    std::string name;
-    NodeId node;
-    static void visit(auto& fields, auto& self) {
-      fields.required("name", self.name);
-      fields.required("node", self.node);
-    }
-    bool operator==(const HostDevice&) const = default;
-  };
-  std::vector<HostDevice> interfaces;  ///< host interfaces with a known node
-  std::vector<HostDevice> disks;       ///< host block devices with a known node
-  struct Binding {
-    NumatuneMode mode = NumatuneMode::kNone;
-    std::vector<NodeId> nodes;
-    static void visit(auto& fields, auto& self) {
-      fields.required("mode", self.mode);
-      fields.required("nodes", self.nodes);
-    }
-    bool operator==(const Binding&) const = default;
-  };
-  std::vector<Binding> numatune;  ///< at most one; none if libvirt asks where; empty: none
+  std::vector<PciDevice> devices;  ///< passed through, with a known node; mediated ones by UUID
+  std::vector<HostInterface> interfaces;  ///< host interfaces with a known node
+  std::vector<HostDisk> disks;            ///< host block devices with a known node
+  std::vector<CellBinding> numatune;      ///< at most one; none if libvirt asks where; empty: none
   struct Cell {
     std::vector<std::int32_t> vcpus;  ///< ascending
     std::int64_t memory_mib = 0;
     std::optional<std::int64_t> huge_page_kib;  ///< 0: ordinary pages; omitted: same as the VM
-    std::vector<Binding> numatune;              ///< at most one; empty: same as the VM
+    std::vector<CellBinding> numatune;          ///< at most one; empty: same as the VM
     static void visit(auto& fields, auto& self) {
       fields.required("vcpus", self.vcpus);
       fields.required("memory_mib", self.memory_mib);
@@ -432,18 +405,9 @@ struct AnnounceRequest {
     }
     bool operator==(const Pages&) const = default;
   };
-  std::vector<Pages> huge_pages;  ///< for each page size of its memory, the current pages
-  std::int64_t waits_s = 0;       ///< how long the start can still wait; at most a day
-  struct Project {
-    std::string name;
-    std::string uuid;
-    static void visit(auto& fields, auto& self) {
-      fields.required("name", self.name);
-      fields.required("uuid", self.uuid);
-    }
-    bool operator==(const Project&) const = default;
-  };
-  std::vector<Project> nova_project;  ///< at most one; empty: not a VM of Nova
+  std::vector<Pages> huge_pages;          ///< for each page size of its memory, the current pages
+  std::int64_t waits_s = 0;               ///< how long the start can still wait; at most a day
+  std::vector<NovaProject> nova_project;  ///< at most one; empty: not a VM of Nova
   static void visit(auto& fields, auto& self) {
     fields.required("vm", self.vm);
     fields.required("vm_uuid", self.vm_uuid);

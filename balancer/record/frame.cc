@@ -126,17 +126,18 @@ class Writer : public text::FieldWriter<Writer, Json> {
           } else if constexpr (std::is_same_v<T, AnnounceRequest>) {
             request.vm = name_or_uuid(request.vm);
             request.vm_uuid = name_or_uuid(request.vm_uuid);
-            for (AnnounceRequest::Project& project : request.nova_project) {
+            for (NovaProject& project : request.nova_project) {
               project.name = group_alias(project.name);
               project.uuid = group_alias(project.uuid);
             }
-            for (AnnounceRequest::Device& device : request.devices) {
+            for (PciDevice& device : request.devices) {
               device.address = sentence(device.address);
             }
-            for (auto* devices : {&request.interfaces, &request.disks}) {
-              for (AnnounceRequest::HostDevice& device : *devices) {
-                device.name = sentence(device.name);
-              }
+            for (HostInterface& interface : request.interfaces) {
+              interface.name = sentence(interface.name);
+            }
+            for (HostDisk& disk : request.disks) {
+              disk.name = sentence(disk.name);
             }
             std::vector<PolicySetting> policy;
             for (const RequestedSetting& setting : request.policy) {

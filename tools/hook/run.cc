@@ -90,7 +90,7 @@ balancer::AnnounceRequest announcement(const VmDescription& vm, const files::Dir
         {setting.key, setting.value.empty() ? std::nullopt : std::optional(setting.value)});
   }
   if (vm.nova_project != NovaProject{}) {
-    request.nova_project = {{vm.nova_project.name, vm.nova_project.uuid}};
+    request.nova_project = {vm.nova_project};
   }
   const auto add_placed = [](const auto& devices, auto name, auto& told) {
     for (const auto& device : devices) {
@@ -114,7 +114,7 @@ balancer::AnnounceRequest announcement(const VmDescription& vm, const files::Dir
       told.huge_page_kib = cell.page_size->value / 1024;
     }
     if (cell.binding) {
-      told.numatune = {{cell.binding->mode, cell.binding->nodes}};
+      told.numatune = {*cell.binding};
     }
   }
   request.huge_page_kib = vm.huge_page_size.value / 1024;

@@ -304,7 +304,7 @@ TEST_F(HookRunTest, TheDaemonIsToldOfNovasProject) {
   EXPECT_EQ(run("prepare", of_nova(with_policy(kSingle)), daemon.socket_path()), kHookDone);
   EXPECT_EQ(run("prepare", with_policy(kSingle), daemon.socket_path()), kHookDone);
   ASSERT_EQ(asked.size(), 2U);
-  EXPECT_THAT(asked[0].nova_project, ElementsAre(AnnounceRequest::Project{"shop", "83c8"}));
+  EXPECT_THAT(asked[0].nova_project, ElementsAre(NovaProject{"shop", "83c8"}));
   EXPECT_TRUE(asked[1].nova_project.empty());
 }
 
@@ -320,8 +320,7 @@ TEST_F(HookRunTest, TheDaemonIsToldWhereTheMemoryMayLieAndWithoutItThatCountsAsW
     EXPECT_EQ(run("prepare", xml, daemon.socket_path()), kHookDone);
   }
   ASSERT_EQ(asked.size(), 1U);
-  EXPECT_THAT(asked[0].numatune,
-              ElementsAre(AnnounceRequest::Binding{NumatuneMode::kStrict, {{0}}}));
+  EXPECT_THAT(asked[0].numatune, ElementsAre(CellBinding{NumatuneMode::kStrict, {{0}}}));
   balancer::AdmissionState state = two_nodes();
   state.nodes[0].reserve = kGiB * 4;
   known(state);
