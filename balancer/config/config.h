@@ -25,6 +25,7 @@
 #include "balancer/model/admission_mode.h"
 #include "balancer/model/mode.h"
 #include "balancer/model/origin.h"
+#include "balancer/model/severity.h"
 #include "placement/base/names.h"
 #include "placement/base/result.h"
 #include "placement/model/device_pool.h"
@@ -74,11 +75,6 @@ enum class HypervisorKind {
   return names_in_order<HypervisorKind>("libvirt", "qemu", "auto");
 }
 
-enum class LogLevel { kError, kWarning, kInfo, kDebug };
-[[nodiscard]] constexpr auto names(LogLevel) {
-  return names_in_order<LogLevel>("error", "warning", "info", "debug");
-}
-
 /// How much of the past is kept: `[history]`. Data that is older, or exceeds the size, is deleted,
 /// oldest first.
 struct HistoryLimits {
@@ -105,9 +101,9 @@ struct Config {
   /// The strategy of VMs without one in their policy; never kHost.
   PlacementStrategy strategy = PlacementStrategy::kLeastLostTime;
   Distances distances = Distances::kMeasured;
-  Preset preset = Preset::kVmnuma;  ///< the defaults of options that are not set
-  LogLevel log_level = LogLevel::kInfo;
-  bool metadata_wins = true;  ///< a policy in the domain's metadata overrides `vms`
+  Preset preset = Preset::kVmnuma;       ///< the defaults of options that are not set
+  Severity log_level = Severity::kInfo;  ///< the lowest that is logged
+  bool metadata_wins = true;             ///< a policy in the domain's metadata overrides `vms`
   HistoryLimits history;
   Options options;
   /// Policies from `[vm."NAME"]`, by name or by UUID (in libvirt's lower-case form).

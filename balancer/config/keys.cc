@@ -42,6 +42,8 @@ constexpr std::array kModes{Mode::kObserve, Mode::kDryRun, Mode::kActive};
 constexpr std::array kStrategies{
     PlacementStrategy::kLeastLostTime, PlacementStrategy::kMostAllocated,
     PlacementStrategy::kLeastAllocated, PlacementStrategy::kDistributeEvenly};
+constexpr std::array kLogLevels{Severity::kError, Severity::kWarning, Severity::kInfo,
+                                Severity::kDebug};
 constexpr KeyInfo<Config> kTop[] = {
     choice_key<&Config::hypervisor>(
         "hypervisor",
@@ -50,12 +52,9 @@ constexpr KeyInfo<Config> kTop[] = {
     {"uri", KeyKind::kText, "a libvirt URI",
      "The libvirt whose VMs are balanced; qemu:///system is libvirtd or virtqemud, whichever runs",
      set_uri, [](const Config& config) { return config.uri; }},
-    {"mode", KeyKind::kText, "observe, dry-run or active",
-     "observe only watches, dry-run also plans and shows its plans, active carries them out",
-     [](Config& config, std::string_view text) {
-       return set_choice<Mode>(config.mode, text, kModes);
-     },
-     [](const Config& config) { return std::string(name_of(config.mode)); }},
+    choice_key<&Config::mode, kModes>(
+        "mode", "observe, dry-run or active",
+        "observe only watches, dry-run also plans and shows its plans, active carries them out"),
     choice_key<&Config::admission>(
         "admission",
         "What happens to a VM whose topology_policy or cpu_binding cannot be met when it starts: "
@@ -86,13 +85,9 @@ constexpr KeyInfo<Config> kTop[] = {
         "What happens to a VM that another program pins elsewhere: respect accepts the pins, as "
         "its new home if they are one whole node, and otherwise leaves the VM alone; repair pins "
         "it to its home again, at most three times until an hour passes without such a change"),
-    {"strategy", KeyKind::kText,
-     "least-lost-time, MostAllocated, LeastAllocated or DistributeEvenly",
-     "Which of the nodes with room a VM starts on, unless its policy has a strategy of its own",
-     [](Config& config, std::string_view text) {
-       return set_choice<PlacementStrategy>(config.strategy, text, kStrategies);
-     },
-     [](const Config& config) { return std::string(name_of(config.strategy)); }},
+    choice_key<&Config::strategy, kStrategies>(
+        "strategy", "least-lost-time, MostAllocated, LeastAllocated or DistributeEvenly",
+        "Which of the nodes with room a VM starts on, unless its policy has a strategy of its own"),
     choice_key<&Config::distances>(
         "distances",
         "Where the distances between nodes and the cost of remote memory come from: measured uses "
@@ -114,7 +109,8 @@ constexpr KeyInfo<Config> kTop[] = {
      "Directory of the history and of options set with --persist",
      [](Config& config, std::string_view text) { return set_path(config.state_dir, text); },
      [](const Config& config) { return config.state_dir; }},
-    choice_key<&Config::log_level>("log_level", "Lowest level that is logged"),
+    choice_key<&Config::log_level, kLogLevels>("log_level", "error, warning, info or debug",
+                                               "Lowest level that is logged"),
 };
 
 constexpr KeyInfo<HistoryLimits> kHistory[] = {

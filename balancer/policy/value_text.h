@@ -45,7 +45,7 @@ template <class Number>
 /// Sets an enumeration from the name of one of `choices`.
 template <Named Choice>
 [[nodiscard]] Result<void> set_choice(Choice& target, std::string_view text,
-                                      std::span<const Choice> choices = kValuesOf<Choice>) {
+                                      std::span<const Choice> choices) {
   std::string allowed;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     if (name_of(choices[i]) == text) {
@@ -99,17 +99,23 @@ template <auto kMember, std::int64_t kSmallest, std::int64_t kLargest>
   const auto get = [](const Target& target) { return std::to_string(target.*kMember); };
   return KeyInfo<Target>{name, KeyKind::kNumber, allowed, help, set, get};
 }
+template <auto kMember>
+using ValueOf = typename MemberTypes<decltype(kMember)>::Value;
+/// An enumeration that may have these values.
+template <auto kMember, const auto& kValues>
+[[nodiscard]] constexpr auto choice_key(std::string_view name, std::string_view allowed,
+                                        std::string_view help) {
+  using Target = TargetOf<kMember>;
+  const auto set = [](Target& target, std::string_view text) {
+    return set_choice<ValueOf<kMember>>(target.*kMember, text, kValues);
+  };
+  const auto get = [](const Target& target) { return std::string(name_of(target.*kMember)); };
+  return KeyInfo<Target>{name, KeyKind::kText, allowed, help, set, get};
+}
 /// An enumeration that may have any of its values.
 template <auto kMember>
 [[nodiscard]] constexpr auto choice_key(std::string_view name, std::string_view help) {
-  using Target = TargetOf<kMember>;
-  const auto set = [](Target& target, std::string_view text) {
-    return set_choice(target.*kMember, text);
-  };
-  const auto get = [](const Target& target) { return std::string(name_of(target.*kMember)); };
-  return KeyInfo<Target>{
-      name, KeyKind::kText, kChoices<typename MemberTypes<decltype(kMember)>::Value>, help, set,
-      get};
+  return choice_key<kMember, kValuesOf<ValueOf<kMember>>>(name, kChoices<ValueOf<kMember>>, help);
 }
 
 }  // namespace vmnuma::balancer

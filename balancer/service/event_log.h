@@ -16,7 +16,7 @@ namespace vmnuma::balancer {
 class EventLog {
  public:
   /// `time` is the host's; events are stamped with it.
-  EventLog(LogLevel level, HostTime time) : log_(level), time_(time) {}
+  EventLog(Severity level, HostTime time) : log_(level), time_(time) {}
 
   void say(const LogLine& line) {
     log_.write(line);
@@ -24,7 +24,7 @@ class EventLog {
   }
   void say(Severity severity, std::string message) { say({severity, std::move(message), {}}); }
 
-  void set_level(LogLevel level) { log_.set_level(level); }
+  void set_level(Severity level) { log_.set_level(level); }
   [[nodiscard]] const RecentEvents& recent() const { return recent_; }
 
  private:

@@ -17,35 +17,9 @@
 namespace vmnuma::balancer {
 namespace {
 
-/// syslog(3) priorities, which the journal also uses.
+/// The priority of syslog(3), which the journal also uses: 7 for debug to 3 for error.
 int priority_of(Severity severity) {
-  switch (severity) {
-    case Severity::kDebug:
-      return 7;
-    case Severity::kInfo:
-      return 6;
-    case Severity::kNotice:
-      return 5;
-    case Severity::kWarning:
-      return 4;
-    case Severity::kError:
-      return 3;
-  }
-  return 6;
-}
-
-int least_priority(LogLevel level) {
-  switch (level) {
-    case LogLevel::kError:
-      return 3;
-    case LogLevel::kWarning:
-      return 4;
-    case LogLevel::kInfo:
-      return 6;
-    case LogLevel::kDebug:
-      return 7;
-  }
-  return 6;
+  return 7 - static_cast<int>(severity);
 }
 
 /// True if standard error is the journal, which its device and inode show (systemd.exec(5),
@@ -59,11 +33,10 @@ bool stderr_is_journal() {
 
 }  // namespace
 
-Log::Log(LogLevel level) : level_(level), to_journal_(stderr_is_journal()) {}
+Log::Log(Severity level) : level_(level), to_journal_(stderr_is_journal()) {}
 
 void Log::write(const LogLine& line) const {
-  const int priority = priority_of(line.severity);
-  if (priority > least_priority(level_)) {
+  if (line.severity < level_) {
     return;
   }
   if (!to_journal_) {
@@ -77,7 +50,7 @@ void Log::write(const LogLine& line) const {
     return;
   }
   std::vector<std::string> parts = {"MESSAGE=" + text::printable(line.message),
-                                    fmt::format("PRIORITY={}", priority)};
+                                    fmt::format("PRIORITY={}", priority_of(line.severity))};
   for (const auto& [name, value] : line.fields) {
     parts.push_back(fmt::format("VMNUMA_{}={}", name, text::printable(value)));
   }

@@ -13,15 +13,15 @@ namespace vmnuma::balancer {
 /// Thread-safe. Lines below `level` are dropped.
 class Log {
  public:
-  explicit Log(LogLevel level);
-  void set_level(LogLevel level) { level_ = level; }
+  explicit Log(Severity level);
+  void set_level(Severity level) { level_ = level; }
   void write(const LogLine& line) const;
   void write(Severity severity, std::string message) const {
     write(LogLine{severity, std::move(message), {}});
   }
 
  private:
-  std::atomic<LogLevel> level_;
+  std::atomic<Severity> level_;
   bool to_journal_;
 };
 

@@ -34,7 +34,7 @@ class RecordedService {
     std::string path;  ///< of the recording
     std::string socket_path;
     std::string socket_group;
-    LogLevel log_level{};
+    Severity log_level{};
     std::int64_t speed = 1;  ///< at least 1
     std::function<Result<std::unique_ptr<stats::History>>()> empty_history;
   };

@@ -118,7 +118,7 @@ void Signals::give_up() const {
   auto said = std::make_shared<std::promise<void>>();
   std::future<void> done = said->get_future();
   std::thread([said, text = text_of(board_.busy())] {
-    Log(LogLevel::kInfo)
+    Log(Severity::kInfo)
         .write(Severity::kError,
                fmt::format("stopping takes too long, exiting without it; still at work: {}", text));
     said->set_value();

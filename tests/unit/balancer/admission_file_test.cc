@@ -38,7 +38,7 @@ class AdmissionFileTest : public testing::Test {
   }
 
   tests::FakeHost host_;
-  EventLog log_{LogLevel::kError, HostTime()};
+  EventLog log_{Severity::kError, HostTime()};
 };
 
 TEST_F(AdmissionFileTest, AVmThatWasExpectedIsExpectedByTheNextDaemon) {

@@ -22,7 +22,7 @@ using balancer::EventLog;
 using balancer::EventsRequest;
 using balancer::HistoryWorker;
 using balancer::HostTime;
-using balancer::LogLevel;
+using balancer::Severity;
 using balancer::TaskBoard;
 using testing::SizeIs;
 
@@ -50,7 +50,7 @@ class AdmissionKeeperTest : public testing::Test {
   std::string path_ = directory_.path() + "/" + std::string(balancer::kAdmissionFile);
   TaskBoard board_;
   boost::asio::io_context service_;
-  EventLog log_{LogLevel::kError, HostTime()};
+  EventLog log_{Severity::kError, HostTime()};
   HistoryWorker disk_{board_, nullptr, log_, [](const std::string&) {}};
 };
 

@@ -20,7 +20,7 @@ using balancer::EventLog;
 using balancer::EventsRequest;
 using balancer::HistoryWorker;
 using balancer::HostTime;
-using balancer::LogLevel;
+using balancer::Severity;
 using balancer::TaskBoard;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -41,7 +41,7 @@ class HistoryWorkerTest : public testing::Test {
 
   TempDirectory directory_;
   TaskBoard board_;
-  EventLog log_{LogLevel::kError, HostTime()};
+  EventLog log_{Severity::kError, HostTime()};
   std::vector<std::string> problems_;  // the worker's thread's until it is drained
 };
 

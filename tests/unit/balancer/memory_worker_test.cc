@@ -29,7 +29,7 @@ class FakeUnits final : public balancer::UnitControl {
                                         const MemoryLimits& limits) override {
     calls.emplace_back(unit, limits);
     if (history_ != nullptr) {
-      balancer::EventLog log(balancer::LogLevel::kError, balancer::HostTime());
+      balancer::EventLog log(balancer::Severity::kError, balancer::HostTime());
       kept_before = balancer::remember(*history_, log).memory_originals;
     }
     if (problem) {

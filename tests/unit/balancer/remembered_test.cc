@@ -67,7 +67,7 @@ class RememberedTest : public testing::Test {
 
   TempDirectory directory_;
   std::unique_ptr<stats::History> history_;
-  balancer::EventLog log_{balancer::LogLevel::kError, balancer::HostTime()};
+  balancer::EventLog log_{balancer::Severity::kError, balancer::HostTime()};
   VmId vm_;
 };
 

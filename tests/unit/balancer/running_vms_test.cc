@@ -19,8 +19,8 @@ using balancer::EventLog;
 using balancer::EventsRequest;
 using balancer::EventView;
 using balancer::HostTime;
-using balancer::LogLevel;
 using balancer::RunningVms;
+using balancer::Severity;
 using balancer::TaskBoard;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -110,7 +110,7 @@ class RunningVmsTest : public testing::Test {
   boost::asio::io_context service_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> open_{
       service_.get_executor()};
-  EventLog log_{LogLevel::kError, HostTime()};
+  EventLog log_{Severity::kError, HostTime()};
   ListingHost host_;
   std::optional<RunningVms::Report> reported_;
   RunningVms vms_{board_, service_, host_, log_, [this](const auto& told) { reported_ = told; }};

@@ -47,7 +47,7 @@ TEST(ServiceSetupTest, AllElseOfAConfigurationCountsAtOnce) {
   read.on_stop = OnStop::kRestore;
   read.foreign_pins = ForeignPins::kRepair;
   read.distances = Distances::kFirmware;
-  read.log_level = LogLevel::kDebug;
+  read.log_level = Severity::kDebug;
   read.metadata_wins = false;
   read.vms["db"] = {};
   read.notices = {"a sentence"};

@@ -63,7 +63,7 @@ TEST(ConfigTest, ReadsEveryTopKey) {
   EXPECT_EQ(config->socket_path, "/tmp/s");
   EXPECT_EQ(config->socket_group, "operators");
   EXPECT_EQ(config->state_dir, "/srv/vmnuma");
-  EXPECT_EQ(config->log_level, LogLevel::kDebug);
+  EXPECT_EQ(config->log_level, Severity::kDebug);
   EXPECT_EQ(config->origin_of("mode"), Origin::kFile);
 }
 
@@ -343,7 +343,7 @@ Config unusual_config() {
   config.admission = AdmissionMode::kAdvise;
   config.reserved_memory = {
       {NodeId{0}, {}, kGiB * 2}, {NodeId{0}, kMiB * 2, kMiB * 64}, {NodeId{3}, kGiB, Bytes{3}}};
-  config.log_level = LogLevel::kError;
+  config.log_level = Severity::kError;
   config.foreign_pins = ForeignPins::kRepair;
   config.metadata_wins = false;
   config.strategy = PlacementStrategy::kDistributeEvenly;
