@@ -130,30 +130,6 @@ void give_more(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus) {
   give(vm, client, sorted_unique(std::move(all)), cpus);
 }
 
-/// Returns the pins when no VM asks for CPUs: all VMs have the whole of their homes and of their
-/// second nodes.
-std::map<VmId, VmCpus> spread_over(const NodeOfClient& second_nodes, const NodeOfClient& homes,
-                                   const Ledger& ledger) {
-  const Topology& topology = ledger.topology();
-  std::map<VmId, VmCpus> subsets;
-  for (const auto& [id, node] : second_nodes) {
-    subsets[id.vm].clients.resize(ledger.find(id.vm)->clients.size());
-  }
-  for (auto& [vm, cpus] : subsets) {
-    for (std::size_t index = 0; index < cpus.clients.size(); ++index) {
-      const ClientId client{vm, static_cast<std::int32_t>(index)};
-      if (const auto home = homes.find(client); home != homes.end()) {
-        const std::vector<CpuId> all = cpus_of(topology.nodes[home->second]);
-        give(cpus, index, all, all);
-      }
-      if (const auto second = second_nodes.find(client); second != second_nodes.end()) {
-        give_more(cpus, index, cpus_of(topology.nodes[second->second]));
-      }
-    }
-  }
-  return subsets;
-}
-
 }  // namespace
 
 std::vector<CpuId> cpus_of(const Node& node) {
@@ -190,13 +166,10 @@ CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& reloc
                       const std::map<VmId, VmCpus>& former, const std::set<VmId>& left_alone) {
   CpuPins pins;
   const NodeOfClient second_nodes = second_nodes_after(ledger, relocations, left_alone);
-  if (std::none_of(ledger.vms().begin(), ledger.vms().end(), [](const auto& entry) {
+  if (second_nodes.empty() &&
+      std::none_of(ledger.vms().begin(), ledger.vms().end(), [](const auto& entry) {
         return asks_for_cpus(entry.second.description.policy);
       })) {
-    if (!second_nodes.empty()) {
-      pins.subsets =
-          spread_over(second_nodes, client_homes_after(ledger, relocations, left_alone), ledger);
-    }
     return pins;
   }
   const NodeOfClient homes = client_homes_after(ledger, relocations, left_alone);

@@ -31,15 +31,7 @@ OutcomeView outcome_view(const stats::ActionOutcome& outcome) {
 }  // namespace
 
 stats::ActionState action_state(migration::ActionState state) {
-  switch (state) {
-    case migration::ActionState::kDone:
-      return stats::ActionState::kDone;
-    case migration::ActionState::kUndone:
-      return stats::ActionState::kUndone;
-    case migration::ActionState::kDropped:
-      return stats::ActionState::kDropped;
-  }
-  return stats::ActionState::kDropped;
+  return value_named<stats::ActionState>(name_of(state)).value_or(stats::ActionState::kDropped);
 }
 
 stats::ActionRow action_row(const migration::Order& order, stats::WallTime now) {
