@@ -6,7 +6,6 @@
 #include "balancer/controller/external_pinning.h"
 #include "balancer/controller/far_memory.h"
 #include "balancer/controller/found_pins.h"
-#include "balancer/controller/reports.h"
 #include "balancer/controller/room_making.h"
 #include "balancer/controller/views.h"
 #include "balancer/controller/vm_policies.h"
@@ -139,15 +138,6 @@ Result<Answer> carry_out_command(ControllerState& state, const Command& command,
 }
 
 // ---- questions ----
-
-Result<MemoryView> reply_to(const ControllerState& state, const MemoryRequest& /*request*/) {
-  return memory_view(state.ledger, state.memory.host());
-}
-
-Result<stats::Report> reply_to(const ControllerState& state, const StatsRequest& request) {
-  return make_report(request.type, {state.last.snapshot, state.ledger, state.figures.stays,
-                                    state.last.transfers, state.vms.each(&ManagedVm::cpu_subset)});
-}
 
 Result<PlanView> reply_to(const ControllerState& state, const PlanRequest& /*request*/) {
   return plan_view(state.last.snapshot, state.last.plan, state.setup.options, state.mode());

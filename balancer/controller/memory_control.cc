@@ -10,6 +10,13 @@
 
 namespace vmnuma::balancer {
 
+void MemoryControl::sampled(const Topology& topology, const Sample& sample) {
+  host_ = {sample.sequence, {}, sample.swap_total, sample.slices, sample.protection_inherited};
+  for (const Node& node : topology.nodes) {
+    host_.total += node.memory;
+  }
+}
+
 void MemoryControl::take(MemorySteering::Steps steps, Effects& effects) {
   for (std::string& notice : steps.notices) {
     effects.say(Severity::kWarning, std::move(notice));

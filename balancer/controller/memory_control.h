@@ -10,6 +10,7 @@
 ///  3. Without Numa.MemQosEnable there are no wishes, so changed limits are restored.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <vector>
@@ -18,18 +19,24 @@
 #include "balancer/controller/guarantees.h"
 #include "balancer/controller/managed_vm.h"
 #include "balancer/controller/memory_steering.h"
-#include "balancer/controller/memory_view.h"
 #include "balancer/core/ledger.h"
 
 namespace vmnuma::balancer {
+
+/// Readings common to all VMs, as last read.
+struct HostMemory {
+  std::int64_t sequence = 0;  ///< of the sample
+  Bytes total;
+  std::optional<Bytes> swap;
+  std::vector<SliceMemory> slices;
+  std::optional<bool> protection_inherited;
+};
 
 class MemoryControl {
  public:
   explicit MemoryControl(MemoryOriginals originals) : steering_(std::move(originals)) {}
 
-  void sampled(const Topology& topology, const Sample& sample) {
-    host_ = host_memory(topology, sample);
-  }
+  void sampled(const Topology& topology, const Sample& sample);
   /// Steers limits by the newest readings, including those of VMs that could not be read in this
   /// epoch.
   void steer(const Settings& settings, const Ledger& ledger, const ManagedVms& vms,

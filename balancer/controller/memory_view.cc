@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/controller/memory_view.h"
-
+// The controller's answer to `memory`: the memory of the host, VM by VM, and which VMs would lose
+// memory first.
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "balancer/controller/commands.h"
 #include "balancer/controller/node_lists.h"
 #include "placement/memory_qos.h"
 #include "placement/memory_victims.h"
@@ -132,16 +133,10 @@ std::string kill_sentence(const KillPlace& place, const MemoryUser& user) {
 
 }  // namespace
 
-HostMemory host_memory(const Topology& topology, const Sample& sample) {
-  HostMemory host{
-      sample.sequence, {}, sample.swap_total, sample.slices, sample.protection_inherited};
-  for (const Node& node : topology.nodes) {
-    host.total += node.memory;
-  }
-  return host;
-}
-
-MemoryView memory_view(const Ledger& ledger, const HostMemory& host) {
+/// VMs are ordered by name. One that has not been read yet is listed without figures.
+Result<MemoryView> reply_to(const ControllerState& state, const MemoryRequest& /*request*/) {
+  const Ledger& ledger = state.ledger;
+  const HostMemory& host = state.memory.host();
   MemoryView view;
   view.enabled = ledger.options().mem_qos_enable != 0;
   view.memory_bytes = host.total.value;

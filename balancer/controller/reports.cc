@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/controller/reports.h"
-
+// The controller's answer to `stats`: the sched-stats tables of the last epoch, the balancer's
+// state in the terms of stats/reports.
 #include <fmt/format.h>
 
+#include "balancer/controller/commands.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
 #include "stats/reports/counters.h"
@@ -14,9 +15,9 @@ namespace {
 
 constexpr std::int64_t kSmallPage = 4096;
 
-stats::ReportInput input_of(const ReportSources& sources) {
-  stats::ReportInput input{sources.snapshot, {}, {}};
-  for (const auto& [id, vm] : sources.ledger.vms()) {
+stats::ReportInput input_of(const ControllerState& state) {
+  stats::ReportInput input{state.last.snapshot, {}, {}};
+  for (const auto& [id, vm] : state.ledger.vms()) {
     if (!vm.last) {
       continue;
     }
@@ -34,14 +35,14 @@ stats::ReportInput input_of(const ReportSources& sources) {
       input.counters[{id, static_cast<std::int32_t>(index)}] = counters;
     }
   }
-  for (const auto& [id, vm] : sources.cpu_subsets) {
+  for (const auto& [id, vm] : state.vms.each(&ManagedVm::cpu_subset)) {
     for (std::size_t index = 0; index < vm.clients.size(); ++index) {
       if (!vm.clients[index].empty()) {
         input.cpus[{id, static_cast<std::int32_t>(index)}] = to_list(vm.clients[index]);
       }
     }
   }
-  for (const migration::TransferProgress& transfer : sources.transfers) {
+  for (const migration::TransferProgress& transfer : state.last.transfers) {
     // A transfer concerns the whole VM; it is shown with the VM's first client.
     if (const auto first = input.counters.find({transfer.vm, 0}); first != input.counters.end()) {
       first->second.page_mig_rate = transfer.per_second.value / kSmallPage;
@@ -52,10 +53,11 @@ stats::ReportInput input_of(const ReportSources& sources) {
 
 }  // namespace
 
-Result<stats::Report> make_report(const std::string& type, const ReportSources& sources) {
-  const stats::ReportInput input = input_of(sources);
+Result<stats::Report> reply_to(const ControllerState& state, const StatsRequest& request) {
+  const std::string& type = request.type;
+  const stats::ReportInput input = input_of(state);
   if (type == "numa-pnode") {
-    return stats::pnode_table(stats::pnode_rows(sources.snapshot));
+    return stats::pnode_table(stats::pnode_rows(state.last.snapshot));
   }
   if (type == "numa-clients") {
     return stats::client_table(stats::client_rows(input));
@@ -64,11 +66,11 @@ Result<stats::Report> make_report(const std::string& type, const ReportSources& 
     return stats::migration_table(stats::migration_rows(input));
   }
   if (type == "numa-cnode") {
-    return stats::cnode_table(stats::cnode_rows(input, sources.stays));
+    return stats::cnode_table(stats::cnode_rows(input, state.figures.stays));
   }
   if (type == stats::kLatencyTable) {
     // Measured latencies play no part in decisions, so the controller has only those of the SLIT.
-    return stats::latency_table(stats::latency_rows(sources.snapshot.topology, {}));
+    return stats::latency_table(stats::latency_rows(state.last.snapshot.topology, {}));
   }
   if (type == "numa-global") {
     return stats::global_table(stats::global_rows(input));

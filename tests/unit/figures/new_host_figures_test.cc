@@ -7,7 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/controller/reports.h"
 #include "balancer/controller/views.h"
 #include "stats/history/epoch_rows.h"
 #include "tests/support/time_zone.h"
