@@ -8,7 +8,6 @@
 
 #include "balancer/controller/cpu_control.h"
 #include "balancer/controller/homes.h"
-#include "balancer/controller/node_lists.h"
 #include "balancer/controller/orders.h"
 #include "balancer/controller/views.h"
 #include "placement/model/text.h"
@@ -66,7 +65,7 @@ UnderWay record_given_order(ControllerState& state, const Action& action,
           fmt::format("{} in epoch {}", text, snapshot.epoch);
     }
     if (changes_spill) {
-      state.ledger.set_spill(client, id_of(snapshot.topology, relocation.spills_to));
+      state.ledger.set_spill(client, snapshot.topology.id_of(relocation.spills_to));
     }
   }
   for (const migration::VmChange& change : order.changes) {

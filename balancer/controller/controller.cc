@@ -13,7 +13,6 @@
 #include "balancer/controller/external_pinning.h"
 #include "balancer/controller/far_memory.h"
 #include "balancer/controller/homes.h"
-#include "balancer/controller/node_lists.h"
 #include "balancer/controller/reserving.h"
 #include "balancer/controller/room_making.h"
 #include "balancer/controller/views.h"
@@ -29,7 +28,7 @@ namespace {
 /// True if the VM's homes have changed since the snapshot was made.
 bool has_other_homes(const VmRecord* record, const Snapshot& snapshot, const VmState& vm) {
   for (std::size_t i = 0; record != nullptr && i < vm.client_count; ++i) {
-    const NodeId was = id_of(snapshot.topology, snapshot.clients[vm.first_client + i].home);
+    const NodeId was = snapshot.topology.id_of(snapshot.clients[vm.first_client + i].home);
     if (i >= record->clients.size() || record->clients[i].home != was) {
       return true;
     }

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "balancer/controller/node_lists.h"
 #include "balancer/controller/vm_policies.h"
 #include "placement/memory_room.h"
 #include "placement/model/text.h"
@@ -29,6 +28,17 @@ std::string pages_text(Bytes page_size) {
 }
 
 }  // namespace
+
+std::vector<NodeId> homes_of(const VmRecord& vm) {
+  std::vector<NodeId> homes;
+  for (const ClientRecord& client : vm.clients) {
+    if (client.home.value >= 0 &&
+        std::find(homes.begin(), homes.end(), client.home) == homes.end()) {
+      homes.push_back(client.home);
+    }
+  }
+  return homes;
+}
 
 std::vector<Bytes> Guarantees::capacity(Bytes page_size) const {
   std::vector<Bytes> capacity;
@@ -82,7 +92,7 @@ void Guarantees::keep_for_starting(KeptMemory& kept, Bytes page_size, const VmId
       continue;
     }
     const VmDescription vm = with_policies(settings_, {starting.description}).front();
-    const std::vector<NodeIndex> homes = indices_of(starting.homes, ledger_.topology());
+    const std::vector<NodeIndex> homes = ledger_.topology().indices_of(starting.homes);
     const Bytes need = need_of(vm, page_size, settings_.options);
     if (vm.policy.memory_class == MemoryClass::kGuaranteed && !homes.empty()) {
       (void)kept.keep(group_of(homes, page_size, need), need);  // otherwise it is not guaranteed
@@ -93,7 +103,7 @@ void Guarantees::keep_for_starting(KeptMemory& kept, Bytes page_size, const VmId
 KeptMemory Guarantees::kept(Bytes page_size, const VmId& except) const {
   KeptMemory kept(this->capacity(page_size));
   for (const auto& [id, vm] : ledger_.vms()) {
-    const std::vector<NodeIndex> homes = indices_of(homes_of(vm), ledger_.topology());
+    const std::vector<NodeIndex> homes = ledger_.topology().indices_of(homes_of(vm));
     if (id != except && vm.description.policy.memory_class == MemoryClass::kGuaranteed &&
         !homes.empty()) {
       const Bytes need = need_of(vm.description, page_size, settings_.options);
@@ -119,7 +129,7 @@ std::optional<std::string> Guarantees::refusal(const VmDescription& vm,
     if (kept.keep(group, need)) {
       continue;
     }
-    std::vector<NodeId> ids = ids_of(group, ledger_.topology());
+    std::vector<NodeId> ids = ledger_.topology().ids_of(group);
     std::sort(ids.begin(), ids.end());
     return fmt::format(
         "memory_class is 'guaranteed', but the VM needs {} MiB of {}, and nodes {} have only {} "

@@ -24,6 +24,9 @@
 
 namespace vmnuma::balancer {
 
+/// The homes of the VM's clients, without duplicates, in the order of the clients.
+[[nodiscard]] std::vector<NodeId> homes_of(const VmRecord& vm);
+
 /// The guarantees at one moment. Everything passed to it must outlive it.
 class Guarantees {
  public:

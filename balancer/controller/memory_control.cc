@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "balancer/controller/node_lists.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
@@ -69,7 +68,7 @@ void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
   const VmRecord& vm = *ledger.find(wish.vm);
   const Bytes memory = wish.protection.min;
   const std::vector<NodeIndex> group =
-      guarantees.group_of(indices_of(homes_of(vm), ledger.topology()), Bytes{}, memory);
+      guarantees.group_of(ledger.topology().indices_of(homes_of(vm)), Bytes{}, memory);
   if (kept.keep(group, memory)) {
     not_reserved_.erase(wish.vm);
     return;
@@ -78,7 +77,7 @@ void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
   burstable.policy.memory_class = MemoryClass::kBurstable;
   wish.protection = *protection_of(burstable, host_.swap.value_or(Bytes{}), settings.options);
   if (not_reserved_.insert(wish.vm).second) {
-    std::vector<NodeId> nodes = ids_of(group, ledger.topology());
+    std::vector<NodeId> nodes = ledger.topology().ids_of(group);
     std::sort(nodes.begin(), nodes.end());
     effects.say_of_vm(
         wish.name, Severity::kWarning,

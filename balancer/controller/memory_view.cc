@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "balancer/controller/commands.h"
-#include "balancer/controller/node_lists.h"
 #include "placement/memory_qos.h"
 #include "placement/memory_victims.h"
 #include "placement/model/text.h"
@@ -142,7 +141,7 @@ Result<MemoryView> reply_to(const ControllerState& state, const MemoryRequest& /
   view.memory_bytes = host.total.value;
   view.swap_bytes = bytes_of(host.swap);
   view.protection_inherited = host.protection_inherited;
-  view.nodes = all_ids(ledger.topology());
+  view.nodes = ledger.topology().all_ids();
   std::vector<const VmRecord*> vms;
   for (const auto& [id, vm] : ledger.vms()) {
     vms.push_back(&vm);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "balancer/controller/node_lists.h"
 #include "balancer/controller/orders_under_way.h"
 #include "balancer/controller/originals.h"
 
@@ -70,7 +69,7 @@ std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRe
     for (std::size_t index = 0; index < homes.size(); ++index) {
       const auto& owned = vm.clients[index].shape.cells;
       if (std::find(owned.begin(), owned.end(), cell.id) != owned.end()) {
-        node = id_of(snapshot.topology, homes[index]);
+        node = snapshot.topology.id_of(homes[index]);
         ++owners;
       }
     }
@@ -108,7 +107,7 @@ void add_memory(const Snapshot& snapshot, const VmState& state, const VmRecord& 
     if (home == kNoNode || !client.memory_known) {
       return;
     }
-    quotas[id_of(snapshot.topology, home)] += quota_of(snapshot, client, home);
+    quotas[snapshot.topology.id_of(home)] += quota_of(snapshot, client, home);
   }
   const VmDescription& described = vm.description;
   // The nodes that libvirt was advised for the start do not limit the VM later.
@@ -151,9 +150,9 @@ Order make_order(std::int64_t number, const Action& action, const Snapshot& snap
     VmChange change = empty_change(vm->description, vm->last->process);
     for (const Relocation& relocation : relocations) {
       if (relocation.from != relocation.to || stays_home) {
-        change.homes.push_back({relocation.client.index, id_of(snapshot.topology, relocation.from),
-                                id_of(snapshot.topology, relocation.to),
-                                id_of(snapshot.topology, relocation.spills_to)});
+        change.homes.push_back({relocation.client.index, snapshot.topology.id_of(relocation.from),
+                                snapshot.topology.id_of(relocation.to),
+                                snapshot.topology.id_of(relocation.spills_to)});
       }
     }
     const std::vector<NodeIndex> homes = homes_after(snapshot, *state, relocations);

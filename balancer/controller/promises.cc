@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "balancer/controller/node_lists.h"
 #include "balancer/controller/starts.h"
 #include "balancer/controller/vm_policies.h"
 #include "balancer/core/new_vm.h"
@@ -82,7 +81,7 @@ Bytes Starts::promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot
 Snapshot Starts::with_starting_vms(const HostNow& now) const {
   Snapshot snapshot = now.snapshot;
   for (const StartingVm& starting : starting_.all()) {
-    const std::vector<NodeIndex> homes = indices_of(starting.homes, snapshot.topology);
+    const std::vector<NodeIndex> homes = snapshot.topology.indices_of(starting.homes);
     if (homes.empty()) {
       continue;
     }
@@ -102,7 +101,7 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
   // The snapshot accounts for the memory of reservations, so as VMs they only have vCPUs.
   std::uint8_t number = 0;
   for (const Reservation& reservation : now.reservations.all()) {
-    const std::vector<NodeIndex> homes = indices_of(reservation.homes, snapshot.topology);
+    const std::vector<NodeIndex> homes = snapshot.topology.indices_of(reservation.homes);
     if (homes.empty() || reservation.vcpus == 0) {
       continue;
     }

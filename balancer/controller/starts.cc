@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "balancer/controller/node_lists.h"
 #include "balancer/controller/vm_policies.h"
 #include "balancer/core/entitlement.h"
 #include "balancer/core/new_vm.h"
@@ -199,7 +198,7 @@ void find_start(HostNow& now, StartingVm& vm, VmDescription description,
       }
     }
   }
-  vm.nodes = ids_of(start_nodes(snapshot, added.description, homes), snapshot.topology);
+  vm.nodes = snapshot.topology.ids_of(start_nodes(snapshot, added.description, homes));
 }
 
 }  // namespace
@@ -214,7 +213,7 @@ Result<void> check_is_measured(const Snapshot& snapshot) {
 std::vector<NodeIndex> HostNow::open_reservations_for(const VmDescription& vm) {
   const std::vector<NodeId> nodes = reservations.open_for(vm);
   reservations.keep_in(snapshot);
-  return indices_of(nodes, snapshot.topology);
+  return snapshot.topology.indices_of(nodes);
 }
 
 Result<RoomFound> Starts::room_for(HostNow& now, const VmDescription& vm) const {
@@ -238,7 +237,7 @@ Result<RoomFound> Starts::room_for(HostNow& now, const VmDescription& vm) const 
     found.memory.push_back({snapshot.topology.nodes[part.node].id, part.page_size, part.memory});
   }
   VmDescription narrowed = vm;
-  narrowed.policy.nodes = ids_of(admission.nodes, snapshot.topology);
+  narrowed.policy.nodes = snapshot.topology.ids_of(admission.nodes);
   StartingVm starting;
   find_start(now, starting, std::move(narrowed), {}, std::move(snapshot));
   found.homes = std::move(starting.homes);
@@ -282,7 +281,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   }
   std::optional<std::string> why = std::move(admission.refused);
   if (!why && is_aligned) {
-    narrowed.policy.nodes = ids_of(admission.nodes, snapshot.topology);
+    narrowed.policy.nodes = snapshot.topology.ids_of(admission.nodes);
   }
   if (!why && wants_cores) {
     why = check_cores(now, narrowed, snapshot);
@@ -309,7 +308,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
   }
   find_start(now, starting, std::move(narrowed), reserved, std::move(snapshot));
   if (is_guaranteed && !is_aligned) {
-    const std::vector<NodeIndex> homes = indices_of(starting.homes, now.ledger.topology());
+    const std::vector<NodeIndex> homes = now.ledger.topology().indices_of(starting.homes);
     if (const auto unkept = guarantees(now).refusal(with_policy, homes)) {
       effects.say_of_vm(
           vm.name, Severity::kNotice,

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "balancer/controller/node_lists.h"
 #include "balancer/core/spill.h"
 #include "placement/alignment.h"
 #include "placement/memory_cost.h"
@@ -151,7 +150,7 @@ std::int64_t epoch_length_ms(const Snapshot& snapshot, const Options& options) {
 }
 
 std::string node_text(const Snapshot& snapshot, NodeIndex node) {
-  return node == kNoNode ? "no node" : fmt::format("node {}", id_of(snapshot.topology, node).value);
+  return node == kNoNode ? "no node" : fmt::format("node {}", snapshot.topology.id_of(node).value);
 }
 
 std::string client_text(const Snapshot& snapshot, const ClientId& client) {
@@ -310,9 +309,9 @@ PlanView plan_view(const Snapshot& snapshot, const Plan& plan, const Options& op
     for (const Relocation& relocation : action.relocations) {
       const VmState* vm = find_vm(snapshot, relocation.client.vm);
       row.relocations.push_back({vm == nullptr ? "" : vm->name, to_text(relocation.client.vm),
-                                 relocation.client.index, id_of(snapshot.topology, relocation.from),
-                                 id_of(snapshot.topology, relocation.to), relocation.memory.value,
-                                 id_of(snapshot.topology, relocation.spills_to)});
+                                 relocation.client.index, snapshot.topology.id_of(relocation.from),
+                                 snapshot.topology.id_of(relocation.to), relocation.memory.value,
+                                 snapshot.topology.id_of(relocation.spills_to)});
     }
     view.actions.push_back(std::move(row));
   }
@@ -324,8 +323,8 @@ PlanView plan_view(const Snapshot& snapshot, const Plan& plan, const Options& op
     row.vm = vm == nullptr ? "" : vm->name;
     row.candidate.action = name_of(rejection.reason);
     row.candidate.client = rejection.client.index;
-    row.candidate.from = id_of(snapshot.topology, rejection.from);
-    row.candidate.to = id_of(snapshot.topology, rejection.to);
+    row.candidate.from = snapshot.topology.id_of(rejection.from);
+    row.candidate.to = snapshot.topology.id_of(rejection.to);
     if (rejection.partner != rejection.client) {
       const VmState* partner = find_vm(snapshot, rejection.partner.vm);
       row.candidate.partner =
@@ -361,7 +360,7 @@ std::string topology_text(const Snapshot& snapshot, std::size_t vm,
   }
   const auto named = [&snapshot](const std::vector<NodeIndex>& nodes) {
     return fmt::format("node{} {}", nodes.size() == 1 ? "" : "s",
-                       to_list(ids_of(nodes, snapshot.topology)));
+                       to_list(snapshot.topology.ids_of(nodes)));
   };
   if (alignment->is_aligned()) {
     return text + fmt::format(" and met: all it needs is on {}", named(alignment->homes));
@@ -403,8 +402,8 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
     ClientView row;
     row.index = client.id.index;
     row.vcpus = client.vcpus;
-    row.home = id_of(snapshot.topology, client.home);
-    row.allowed = ids_of(client.allowed, snapshot.topology);
+    row.home = snapshot.topology.id_of(client.home);
+    row.allowed = snapshot.topology.ids_of(client.allowed);
     row.why = i < why.size() ? why[i] : "";
     row.since_epochs = client.epochs_here;
     if (vm.cpu_measured) {
@@ -430,8 +429,8 @@ ExplainView explain_view(const Snapshot& snapshot, std::size_t vm_index, const O
       CandidateView considered;
       considered.action = name_of(candidate.reason);
       considered.client = client.id.index;
-      considered.from = id_of(snapshot.topology, client.home);
-      considered.to = id_of(snapshot.topology, candidate.changes.front().to);
+      considered.from = snapshot.topology.id_of(client.home);
+      considered.to = snapshot.topology.id_of(candidate.changes.front().to);
       considered.gain_ms = milliseconds(candidate.effect.gain);
       std::string saves = saves_text(candidate.effect.gain);
       if (const CpuTime beside = gain_beside_spills(now, candidate.changes);
@@ -489,7 +488,7 @@ std::vector<TransferView> transfer_views(
       view.vm = vm->name;
       for (const ClientState& client : clients_of(snapshot, *vm)) {
         if (client.home != kNoNode) {
-          view.to.push_back(id_of(snapshot.topology, client.home));
+          view.to.push_back(snapshot.topology.id_of(client.home));
         }
       }
     }

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "balancer/controller/node_lists.h"
 #include "balancer/policy/policy_keys.h"
 #include "placement/arrangement.h"
 #include "placement/model/text.h"
@@ -29,7 +28,7 @@ Result<void> check_nodes(const VmPolicy& policy, const Topology& topology) {
     if (!topology.index_of(node)) {
       return failure(ErrorCode::kInvalidArgument,
                      fmt::format("'nodes' names node {}, but this host has nodes {}", node.value,
-                                 to_list(all_ids(topology))));
+                                 to_list(topology.all_ids())));
     }
   }
   return {};

@@ -7,7 +7,6 @@
 
 #include "balancer/controller/commands.h"
 #include "balancer/controller/move_commands.h"
-#include "balancer/controller/node_lists.h"
 #include "balancer/controller/views.h"
 #include "balancer/core/guards.h"
 #include "balancer/core/what_if.h"
@@ -110,12 +109,12 @@ NewHomeView new_home_view(const NewHome& home, const Supposition& supposition,
   }
   view.client = home.client.index;
   view.vcpus = home.vcpus;
-  view.home = id_of(now.topology, home.home);
+  view.home = now.topology.id_of(home.home);
   view.memory_bytes = home.memory.value;
   view.elsewhere_bytes = (home.elsewhere + home.nowhere).value;
   for (const NodeChoice& choice : home.considered) {
     NodeChoiceView& row = view.considered.emplace_back();
-    row.node = id_of(now.topology, choice.node);
+    row.node = now.topology.id_of(choice.node);
     row.fits = choice.fits;
     const NodeState& state = now.nodes[choice.node];
     if (state.cpu_measured) {

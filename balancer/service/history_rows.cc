@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "balancer/controller/node_lists.h"
 #include "balancer/controller/views.h"
 #include "migration/order_text.h"
 #include "placement/base/mapped.h"
@@ -204,7 +203,7 @@ Result<void> check_node_is_known(NodeId node, const Topology& topology) {
     return {};
   }
   return failure(ErrorCode::kNotFound, fmt::format("there is no node {}, this host has nodes {}",
-                                                   node.value, to_list(all_ids(topology))));
+                                                   node.value, to_list(topology.all_ids())));
 }
 
 }  // namespace vmnuma::balancer

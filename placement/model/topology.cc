@@ -58,11 +58,19 @@ std::optional<NodeIndex> Topology::index_of(NodeId id) const {
                           : std::optional(static_cast<NodeIndex>(found - nodes.data()));
 }
 
+std::vector<NodeId> Topology::all_ids() const {
+  std::vector<NodeId> ids;
+  for (const Node& node : nodes) {
+    ids.push_back(node.id);
+  }
+  return ids;
+}
+
 std::vector<NodeId> Topology::ids_of(const std::vector<NodeIndex>& of) const {
   std::vector<NodeId> ids;
   ids.reserve(of.size());
   for (const NodeIndex node : of) {
-    ids.push_back(nodes[node].id);
+    ids.push_back(id_of(node));
   }
   return ids;
 }

@@ -67,6 +67,12 @@ struct Topology {
   }
   /// Returns the index of the node with the kernel's number `id`, or nothing.
   [[nodiscard]] std::optional<NodeIndex> index_of(NodeId id) const;
+  /// Returns the kernel's number of a node; -1 for no node.
+  [[nodiscard]] NodeId id_of(NodeIndex node) const {
+    return node < nodes.size() ? nodes[node].id : NodeId{};
+  }
+  /// Returns the kernel's numbers of all nodes.
+  [[nodiscard]] std::vector<NodeId> all_ids() const;
   /// Returns the kernel's numbers of nodes; and the indices of those that exist; both in the given
   /// order.
   [[nodiscard]] std::vector<NodeId> ids_of(const std::vector<NodeIndex>& of) const;
