@@ -6,9 +6,45 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
-#include "balancer/service/admission_file.h"
+#include "stats/files/file.h"
+#include "stats/files/read_parsed.h"
 
 namespace vmnuma::balancer {
+namespace {
+
+std::string path_in(const std::string& state_dir) {
+  return fmt::format("{}/{}", state_dir, kAdmissionFile);
+}
+
+}  // namespace
+
+AdmissionStamp admission_stamp(const std::string& root, std::int64_t now_unix_s) {
+  const auto directory = files::Directory::open(root);
+  return {now_unix_s, directory ? files::boot_id_of(*directory) : ""};
+}
+
+std::vector<StartingVm> read_expected_vms(const std::string& state_dir, const AdmissionStamp& now,
+                                          EventLog& log) {
+  const std::string path = path_in(state_dir);
+  Result<StampedAdmission> read =
+      files::read_file(path, kMostAdmissionBytes).and_then(parse_admission);
+  if (!read && read.error().code == ErrorCode::kCorrupt) {
+    const Result<std::string> aside = files::set_aside(path);
+    log.say(Severity::kWarning,
+            fmt::format("which VMs are about to start is not known: {}; {}", read.error().message,
+                        aside ? fmt::format("'{}' was set aside as '{}'", path, *aside)
+                              : aside.error().message));
+  }
+  if (!read || !read->is_fresh(now)) {
+    return {};
+  }
+  return std::move(read->state.expected);
+}
+
+Result<void> write_admission(const std::string& state_dir, const AdmissionState& state,
+                             const AdmissionStamp& stamp) {
+  return files::replace_file(path_in(state_dir), to_text(state, stamp));
+}
 
 AdmissionKeeper::AdmissionKeeper(boost::asio::io_context& service, HistoryWorker& disk,
                                  EventLog& log, Place place)

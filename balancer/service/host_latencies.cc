@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "stats/files/file.h"
+#include "stats/files/read_parsed.h"
 #include "stats/latency/hmat.h"
 #include "stats/latency/latency_text.h"
 
@@ -17,13 +18,6 @@ namespace {
 
 /// Enough for 128 nodes; no host with more is known.
 constexpr std::size_t kMostLatencyBytes = std::size_t{1} << 20U;
-
-/// The boot id; empty if unknown, so that nothing is stored.
-std::string read_boot_id(const files::Directory& root) {
-  std::string id = root.read("proc/sys/kernel/random/boot_id").value_or("");
-  id.erase(std::remove(id.begin(), id.end(), '\n'), id.end());
-  return id;
-}
 
 /// Minimum and maximum, for the log.
 std::string range_text(const std::vector<stats::MeasuredLatency>& latencies) {
@@ -66,7 +60,8 @@ FoundLatencies find_latencies(const files::Directory& root, const std::string& s
                               stats::LatencyProbe& probe, const std::atomic<bool>& stop) {
   FoundLatencies found;
   const std::string path = state_dir + "/latencies.json";
-  const std::string boot_id = read_boot_id(root);
+  // If it cannot be read it is empty, and nothing is stored.
+  const std::string boot_id = files::boot_id_of(root);
   auto kept = files::read_file(path, kMostLatencyBytes).and_then(stats::parse_latencies);
   if (kept && still_hold(*kept, boot_id, topology)) {
     found.latencies.measured = std::move(kept->latencies);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "balancer/config/keys.h"
-#include "balancer/service/admission_file.h"
+#include "balancer/service/admission_keeper.h"
 #include "balancer/service/remembered.h"
 
 namespace vmnuma::balancer {

@@ -45,6 +45,11 @@ template <class Parse>
   return text.substr(0, text.find('\n'));
 }
 
+/// Returns the boot id of the running host (random(4)); empty if it cannot be read.
+[[nodiscard]] inline std::string boot_id_of(const Directory& root) {
+  return first_line_of(root, "proc/sys/kernel/random/boot_id");
+}
+
 /// Returns the names in a directory, sorted; empty if it cannot be read.
 [[nodiscard]] inline std::vector<std::string> names_in(const Directory& directory,
                                                        std::string_view relative) {

@@ -197,11 +197,6 @@ Result<balancer::StampedAdmission> read_admission(const std::string& root,
       .and_then(balancer::parse_admission);
 }
 
-std::string boot_id_of(const files::Directory& root) {
-  const std::string id = root.read("proc/sys/kernel/random/boot_id").value_or("");
-  return id.substr(0, id.find('\n'));
-}
-
 Result<void> admit_locally(const files::Directory& root, const VmDescription& vm,
                            const balancer::AdmissionState* known) {
   VMNUMA_ASSIGN_OR_RETURN(auto host, read_local_host(root));

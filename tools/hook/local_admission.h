@@ -28,8 +28,6 @@ namespace vmnuma::tools {
 /// reading.
 [[nodiscard]] Result<balancer::StampedAdmission> read_admission(const std::string& root,
                                                                 const std::string& state_dir);
-/// Returns the boot id of the running host; empty if it cannot be read.
-[[nodiscard]] std::string boot_id_of(const files::Directory& root);
 
 /// Returns success if the VM's policy lets it start on this host in its present state. `vm` has its
 /// policy and the nodes of its devices. `known` is what was promised to other VMs; null if that is

@@ -144,7 +144,8 @@ Result<void> judge_locally(const HookArguments& arguments, const HookSurrounding
                            const files::Directory& root, const VmDescription& vm,
                            const std::string& why) {
   const auto known = read_admission(surroundings.root, arguments.state_dir);
-  const bool is_fresh = known && known->is_fresh({surroundings.now_unix_s, boot_id_of(root)});
+  const bool is_fresh =
+      known && known->is_fresh({surroundings.now_unix_s, files::boot_id_of(root)});
   surroundings.report(fmt::format("at '{}' of VM '{}': {}, judging by {}the host's files",
                                   arguments.operation, arguments.vm, why,
                                   is_fresh ? "what the daemon wrote down last and " : ""));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/service/admission_file.h"
-
 #include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "balancer/service/admission_keeper.h"
 #include "placement/model/text.h"
 #include "tests/support/fake_host.h"
 

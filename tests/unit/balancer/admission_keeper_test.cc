@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "balancer/service/admission_file.h"
 #include "tests/support/temp_directory.h"
 
 namespace vmnuma::tests {
