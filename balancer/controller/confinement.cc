@@ -14,10 +14,6 @@ namespace vmnuma::balancer {
 
 namespace {
 
-bool has_cpu(const std::vector<CpuId>& cpus, CpuId cpu) {
-  return std::binary_search(cpus.begin(), cpus.end(), cpu);
-}
-
 /// The nodes with CPUs that the VM may use, and whether it may use all CPUs that VMs may use.
 struct Reach {
   std::vector<NodeId> nodes;
@@ -26,8 +22,8 @@ struct Reach {
 Reach reach_of(const std::vector<CpuId>& allowed, const Topology& topology) {
   Reach reach;
   for (const Node& node : topology.nodes) {
-    const auto count = std::count_if(node.cpus.begin(), node.cpus.end(),
-                                     [&](const Cpu& cpu) { return has_cpu(allowed, cpu.id); });
+    const auto count = std::ranges::count_if(
+        node.cpus, [&](const Cpu& cpu) { return std::ranges::binary_search(allowed, cpu.id); });
     if (count > 0) {
       reach.nodes.push_back(node.id);
     }
@@ -77,8 +73,7 @@ void record_confined(const Sample& sample, const Ledger& ledger, ManagedVms& vms
       effects.say_of_vm(name, Severity::kNotice,
                         fmt::format("VM '{}' is left alone: {}", name, why));
     }
-    const bool is_moving = std::any_of(vm->clients.begin(), vm->clients.end(),
-                                       [](const ClientRecord& client) { return client.moving; });
+    const bool is_moving = std::ranges::any_of(vm->clients, &ClientRecord::moving);
     if (!is_moving && !vms.of(reading.id).released) {
       settle(*vm, reach.nodes, why, homes);
     }

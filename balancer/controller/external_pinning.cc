@@ -29,168 +29,14 @@ std::map<std::int32_t, std::size_t> clients_of_vcpus(const VmRecord& vm) {
   return clients;
 }
 
-/// One VM in one epoch.
-class Reconciliation {
- public:
-  Reconciliation(const PinRules& rules, const VmRecord& vm, const PinDifference& found,
-                 ManagedVm& managed, Homes& homes, Effects& effects)
-      : rules_(rules),
-        vm_(vm),
-        name_(vm.description.name),
-        found_(found),
-        managed_(managed),
-        homes_(homes),
-        effects_(effects) {}
-
-  void respect_or_repair() {
-    if (found_.plugged && found_.external.empty() && found_.elsewhere.empty()) {
-      if (rules_.acts && rules_.places && !found_.homeless) {
-        pin_plugged();
-      }
-      return;
-    }
-    if (rules_.repairs && (!found_.external.empty() || !found_.elsewhere.empty()) &&
-        !found_.homeless && !managed_.pinned_by_others && repair()) {
-      return;
-    }
-    if (rules_.repairs && found_.homeless && managed_.repairs &&
-        *managed_.repairs <= kMostRepairs) {
-      return;  // it is on its way home
-    }
-    if (!rules_.repairs &&
-        std::any_of(found_.elsewhere.begin(), found_.elsewhere.end(),
-                    [](const auto& entry) { return entry.second.kind == Kind::kFree; })) {
-      count_repair();
-    }
-    for (const auto& [client, pins] : found_.elsewhere) {
-      take(client, pins);
-    }
-    respect_insistence();
-  }
-
-  /// For a VM with only one possible home: pins to it count as no pins; only a part of it that was
-  /// given matters.
-  void keep_subset_of_only_home() {
-    const bool lost = managed_.cpu_subset && (found_.plugged || !found_.elsewhere.empty());
-    if (lost && found_.external.empty() && rules_.acts) {
-      count_repair();
-      managed_.cpu_subset.reset();  // its CPUs are assigned again
-      say(Severity::kNotice,
-          fmt::format("VM '{}' is not pinned to the CPUs that it was given, pinning it again",
-                      name_));
-      return;
-    }
-    respect_insistence();
-  }
-
-  /// For a VM with pins made for an earlier state of the host or of its clients: these are not an
-  /// external decision. If they do not fit its homes the next assignment of CPUs corrects them.
-  void renew_outdated(bool is_on_only_home) {
-    const bool fits = found_.external.empty() && !found_.plugged && found_.elsewhere.empty();
-    const bool needs_none = is_on_only_home && !managed_.cpu_subset;
-    if (fits || (needs_none && found_.external.empty())) {
-      managed_.outdated_since.reset();
-      managed_.forget_repairs();
-      return;
-    }
-    if (needs_none || found_.homeless || !rules_.acts ||
-        !may_be_pinned(vm_, managed_, rules_.epoch)) {
-      return;  // the pins are right, or it is about to be placed, or must wait
-    }
-    if (count_repair() > kMostRepairs) {
-      managed_.outdated_since.reset();
-      return;
-    }
-    managed_.cpu_subset = pins_as_given(vm_);
-  }
-
- private:
-  void say(Severity severity, std::string message) {
-    effects_.say_of_vm(name_, severity, std::move(message));
-  }
-  std::int64_t count_repair() { return managed_.count_repair(rules_.epoch); }
-
-  /// Pins new vCPUs home. A VM that must not move keeps its homes, whatever room they have, and
-  /// gets its pins by the next assignment of CPUs.
-  void pin_plugged() {
-    std::string because = fmt::format("VM '{}' has new vCPUs, pinning them to its home", name_);
-    if (!vm_.description.policy.do_not_move) {
-      homes_.place_again(vm_, std::move(because));
-      return;
-    }
-    managed_.outdated_since = rules_.epoch;
-    say(Severity::kNotice, std::move(because));
-  }
-
-  /// Pins the VM home again. False if that was done too often.
-  bool repair() {
-    if (const std::int64_t repairs = count_repair(); repairs > kMostRepairs) {
-      if (repairs == kMostRepairs + 1) {
-        say(Severity::kWarning,
-            fmt::format("VM '{}' was pinned elsewhere externally {} times, leaving it pinned there",
-                        name_, repairs));
-      }
-      return false;
-    }
-    homes_.place_again(
-        vm_, fmt::format("VM '{}' was pinned elsewhere externally, pinning it to its home again",
-                         name_));
-    return true;
-  }
-
-  /// Makes the node that a client is pinned to its home; a client without pins is placed again.
-  void take(const ClientId& client, const PinState& pins) {
-    if (pins.kind == Kind::kOneNode) {
-      say(Severity::kNotice,
-          fmt::format("VM '{}' was pinned to node {} externally, taking that as its home", name_,
-                      pins.node.value));
-      homes_.adopt(client, pins.node, "it was pinned to this node externally");
-    } else {
-      say(Severity::kNotice,
-          fmt::format("the pins of VM '{}' were removed externally, placing it anew", name_));
-      homes_.give_up(client);
-    }
-    homes_.remember_homes_of(client.vm);
-  }
-
-  /// Leaves a VM alone for as long as it is pinned externally.
-  void respect_insistence() {
-    if (!found_.external.empty() && !managed_.pinned_by_others) {
-      homes_.leave_to_others(vm_, found_.external);
-    } else if (found_.external.empty() && managed_.pinned_by_others) {
-      managed_.pinned_by_others.reset();
-      say(Severity::kNotice,
-          fmt::format("VM '{}' is no longer pinned externally, managing it again", name_));
-    }
-  }
-
-  const PinRules& rules_;
-  const VmRecord& vm_;
-  const std::string& name_;
-  const PinDifference& found_;
-  ManagedVm& managed_;
-  Homes& homes_;
-  Effects& effects_;
+/// How a VM's pins differ from its homes.
+struct PinDifference {
+  std::string external;   ///< how they differ if they fit no home at all; otherwise empty
+  bool homeless = false;  ///< some client has no home
+  bool plugged = false;   ///< some client has vCPUs that have not been pinned yet
+  /// Clients that are not pinned, or are pinned to a node other than their home.
+  std::vector<std::pair<ClientId, PinState>> elsewhere;
 };
-
-/// True if a spilling client is pinned to its home only, which was done externally, and this ends
-/// the spill: that is so the first three times; after that its pins count as external.
-bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader& reader,
-                         std::int64_t epoch) {
-  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
-    const ClientRecord& client = vm.clients[index];
-    if (client.spills_to.value < 0) {
-      continue;
-    }
-    const PinState pins = reader.state_of(vm, client, {});
-    if (pins.kind == Kind::kOneNode && pins.node == client.home) {
-      return managed.count_repair(epoch) <= kMostRepairs;
-    }
-  }
-  return false;
-}
-
-}  // namespace
 
 PinDifference compare_pins(const VmRecord& vm, const ManagedVm& managed, const PinReader& reader) {
   const bool is_often = managed.repairs.value_or(0) >= kMostRepairs;
@@ -219,6 +65,155 @@ PinDifference compare_pins(const VmRecord& vm, const ManagedVm& managed, const P
   return found;
 }
 
+/// One VM in one epoch.
+struct Reconciliation {
+  const PinRules& rules;
+  const VmRecord& vm;
+  const PinDifference& found;
+  ManagedVm& managed;
+  Homes& homes;
+  Effects& effects;
+  const std::string& name = vm.description.name;
+
+  void respect_or_repair() {
+    if (found.plugged && found.external.empty() && found.elsewhere.empty()) {
+      if (rules.acts && rules.places && !found.homeless) {
+        pin_plugged();
+      }
+      return;
+    }
+    if (rules.repairs && (!found.external.empty() || !found.elsewhere.empty()) && !found.homeless &&
+        !managed.pinned_by_others && repair()) {
+      return;
+    }
+    if (rules.repairs && found.homeless && managed.repairs && *managed.repairs <= kMostRepairs) {
+      return;  // it is on its way home
+    }
+    if (!rules.repairs &&
+        std::any_of(found.elsewhere.begin(), found.elsewhere.end(),
+                    [](const auto& entry) { return entry.second.kind == Kind::kFree; })) {
+      count_repair();
+    }
+    for (const auto& [client, pins] : found.elsewhere) {
+      take(client, pins);
+    }
+    respect_insistence();
+  }
+
+  /// For a VM with only one possible home: pins to it count as no pins; only a part of it that was
+  /// given matters.
+  void keep_subset_of_only_home() {
+    const bool lost = managed.cpu_subset && (found.plugged || !found.elsewhere.empty());
+    if (lost && found.external.empty() && rules.acts) {
+      count_repair();
+      managed.cpu_subset.reset();  // its CPUs are assigned again
+      say(Severity::kNotice,
+          fmt::format("VM '{}' is not pinned to the CPUs that it was given, pinning it again",
+                      name));
+      return;
+    }
+    respect_insistence();
+  }
+
+  /// For a VM with pins made for an earlier state of the host or of its clients: these are not an
+  /// external decision. If they do not fit its homes the next assignment of CPUs corrects them.
+  void renew_outdated(bool is_on_only_home) {
+    const bool fits = found.external.empty() && !found.plugged && found.elsewhere.empty();
+    const bool needs_none = is_on_only_home && !managed.cpu_subset;
+    if (fits || (needs_none && found.external.empty())) {
+      managed.outdated_since.reset();
+      managed.forget_repairs();
+      return;
+    }
+    if (needs_none || found.homeless || !rules.acts || !may_be_pinned(vm, managed, rules.epoch)) {
+      return;  // the pins are right, or it is about to be placed, or must wait
+    }
+    if (count_repair() > kMostRepairs) {
+      managed.outdated_since.reset();
+      return;
+    }
+    managed.cpu_subset = pins_as_given(vm);
+  }
+
+  void say(Severity severity, std::string message) {
+    effects.say_of_vm(name, severity, std::move(message));
+  }
+  std::int64_t count_repair() { return managed.count_repair(rules.epoch); }
+
+  /// Pins new vCPUs home. A VM that must not move keeps its homes, whatever room they have, and
+  /// gets its pins by the next assignment of CPUs.
+  void pin_plugged() {
+    std::string because = fmt::format("VM '{}' has new vCPUs, pinning them to its home", name);
+    if (!vm.description.policy.do_not_move) {
+      homes.place_again(vm, std::move(because));
+      return;
+    }
+    managed.outdated_since = rules.epoch;
+    say(Severity::kNotice, std::move(because));
+  }
+
+  /// Pins the VM home again. False if that was done too often.
+  bool repair() {
+    if (const std::int64_t repairs = count_repair(); repairs > kMostRepairs) {
+      if (repairs == kMostRepairs + 1) {
+        say(Severity::kWarning,
+            fmt::format("VM '{}' was pinned elsewhere externally {} times, leaving it pinned there",
+                        name, repairs));
+      }
+      return false;
+    }
+    homes.place_again(
+        vm,
+        fmt::format("VM '{}' was pinned elsewhere externally, pinning it to its home again", name));
+    return true;
+  }
+
+  /// Makes the node that a client is pinned to its home; a client without pins is placed again.
+  void take(const ClientId& client, const PinState& pins) {
+    if (pins.kind == Kind::kOneNode) {
+      say(Severity::kNotice,
+          fmt::format("VM '{}' was pinned to node {} externally, taking that as its home", name,
+                      pins.node.value));
+      homes.adopt(client, pins.node, "it was pinned to this node externally");
+    } else {
+      say(Severity::kNotice,
+          fmt::format("the pins of VM '{}' were removed externally, placing it anew", name));
+      homes.give_up(client);
+    }
+    homes.remember_homes_of(client.vm);
+  }
+
+  /// Leaves a VM alone for as long as it is pinned externally.
+  void respect_insistence() {
+    if (!found.external.empty() && !managed.pinned_by_others) {
+      homes.leave_to_others(vm, found.external);
+    } else if (found.external.empty() && managed.pinned_by_others) {
+      managed.pinned_by_others.reset();
+      say(Severity::kNotice,
+          fmt::format("VM '{}' is no longer pinned externally, managing it again", name));
+    }
+  }
+};
+
+/// True if a spilling client is pinned to its home only, which was done externally, and this ends
+/// the spill: that is so the first three times; after that its pins count as external.
+bool has_spilled_in_vain(const VmRecord& vm, ManagedVm& managed, const PinReader& reader,
+                         std::int64_t epoch) {
+  for (std::size_t index = 0; index < vm.clients.size(); ++index) {
+    const ClientRecord& client = vm.clients[index];
+    if (client.spills_to.value < 0) {
+      continue;
+    }
+    const PinState pins = reader.state_of(vm, client, {});
+    if (pins.kind == Kind::kOneNode && pins.node == client.home) {
+      return managed.count_repair(epoch) <= kMostRepairs;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, ManagedVms& vms,
                                 Homes& homes, Effects& effects) {
   const PinReader reader(ledger.topology());
@@ -226,8 +221,7 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
   for (const auto& [id, vm] : ledger.vms()) {
     ManagedVm& managed = vms[id];
     managed.decay_repairs(rules.epoch);
-    const bool moving = std::any_of(vm.clients.begin(), vm.clients.end(),
-                                    [](const ClientRecord& client) { return client.moving; });
+    const bool moving = std::ranges::any_of(vm.clients, &ClientRecord::moving);
     if (moving || managed.released || managed.confined || !managed.is_settled(rules.epoch)) {
       continue;
     }
@@ -241,7 +235,7 @@ void reconcile_external_pinning(const PinRules& rules, const Ledger& ledger, Man
       homes.end_spills(vm);
     }
     const PinDifference found = compare_pins(vm, managed, reader);
-    Reconciliation reconciliation(rules, vm, found, managed, homes, effects);
+    Reconciliation reconciliation{rules, vm, found, managed, homes, effects};
     if (managed.outdated_since) {
       reconciliation.renew_outdated(has_only_home);
     } else if (has_only_home) {

@@ -35,17 +35,6 @@
 
 namespace vmnuma::balancer {
 
-/// How a VM's pins differ from its homes.
-struct PinDifference {
-  std::string external;   ///< how they differ if they fit no home at all; otherwise empty
-  bool homeless = false;  ///< some client has no home
-  bool plugged = false;   ///< some client has vCPUs that have not been pinned yet
-  /// Clients that are not pinned, or are pinned to a node other than their home.
-  std::vector<std::pair<ClientId, PinState>> elsewhere;
-};
-[[nodiscard]] PinDifference compare_pins(const VmRecord& vm, const ManagedVm& managed,
-                                         const PinReader& reader);
-
 struct PinRules {
   bool repairs = false;  ///< VMs pinned elsewhere externally are pinned home again
   bool acts = false;     ///< orders are currently given

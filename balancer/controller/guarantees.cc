@@ -2,6 +2,7 @@
 #include "balancer/controller/guarantees.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -43,15 +44,12 @@ std::vector<NodeId> homes_of(const VmRecord& vm) {
 std::vector<Bytes> Guarantees::capacity(Bytes page_size) const {
   std::vector<Bytes> capacity;
   for (const Node& node : ledger_.topology().nodes) {
-    Bytes pool;
-    for (const HugePagePool& one : node.huge_pages) {
-      pool += one.page_size == page_size ? one.page_size * one.pages : Bytes{};
-    }
     capacity.push_back(page_size == Bytes{}
                            ? outside_pools(node) - reserve_of(node.id, node.memory,
                                                               settings_.options,
                                                               settings_.reserved_memory)
-                           : pool - reserved_of(node.id, page_size, settings_.reserved_memory));
+                           : page_size * pages_of(node.huge_pages, page_size) -
+                                 reserved_of(node.id, page_size, settings_.reserved_memory));
   }
   return capacity;
 }
@@ -59,10 +57,8 @@ std::vector<Bytes> Guarantees::capacity(Bytes page_size) const {
 std::vector<NodeIndex> Guarantees::group_of(const std::vector<NodeIndex>& homes, Bytes page_size,
                                             Bytes memory) const {
   const std::vector<Bytes> capacity = this->capacity(page_size);
-  std::vector<NodeIndex> nodes;
-  for (NodeIndex node = 0; node < capacity.size(); ++node) {
-    nodes.push_back(node);
-  }
+  std::vector<NodeIndex> nodes(capacity.size());
+  std::iota(nodes.begin(), nodes.end(), NodeIndex{0});
   const auto is_home = [&homes](NodeIndex node) {
     return std::find(homes.begin(), homes.end(), node) != homes.end();
   };

@@ -150,10 +150,7 @@ std::optional<std::string> check_cores(const HostNow& now, const VmDescription& 
       place_vm(snapshot, vm.id, now.settings.options, last_placed_on);
   const Arrangement arrangement(snapshot, now.settings.options, Arrangement::Basis::kLoad);
   for (const NewHome& home : homes) {
-    const auto client =
-        std::find_if(snapshot.clients.begin(), snapshot.clients.end(),
-                     [&](const ClientState& entry) { return entry.id == home.client; });
-    const auto index = static_cast<ClientIndex>(client - snapshot.clients.begin());
+    const ClientIndex index = index_of(snapshot, home.client);
     if (home.home == kNoNode || free_cores(arrangement, home.home, kNoClient) >= 0) {
       continue;
     }
@@ -161,11 +158,12 @@ std::optional<std::string> check_cores(const HostNow& now, const VmDescription& 
         "cpu_binding is 'exclusive', but too few whole cores are free: the VM needs {} on one "
         "node. Free were",
         cores_for(vm.policy.cpu_policy, home.vcpus, snapshot.topology.nodes[home.home]));
-    for (const NodeIndex node : client->allowed) {
-      text += fmt::format(
-          "{} on node {} {} of {} cores", node == client->allowed.front() ? "" : ";",
-          snapshot.topology.nodes[node].id.value, std::max(free_cores(arrangement, node, index), 0),
-          snapshot.topology.nodes[node].core_count());
+    const std::vector<NodeIndex>& allowed = snapshot.clients[index].allowed;
+    for (const NodeIndex node : allowed) {
+      text += fmt::format("{} on node {} {} of {} cores", node == allowed.front() ? "" : ";",
+                          snapshot.topology.nodes[node].id.value,
+                          std::max(free_cores(arrangement, node, index), 0),
+                          snapshot.topology.nodes[node].core_count());
     }
     return text;
   }

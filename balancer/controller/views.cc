@@ -133,12 +133,9 @@ std::string nothing_to_balance(const Topology& topology) {
     return fmt::format("nothing to balance: only node {} has both memory and CPUs that VMs may use",
                        topology.nodes[*only].id.value);
   }
-  for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
-    if (topology.can_be_home(node)) {
-      return "";
-    }
-  }
-  return "nothing to balance: no node has both memory and CPUs that VMs may use";
+  return topology.homes().empty()
+             ? "nothing to balance: no node has both memory and CPUs that VMs may use"
+             : "";
 }
 
 Figure percent_if(const std::optional<Permille>& share) {
