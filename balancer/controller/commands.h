@@ -24,47 +24,29 @@ namespace vmnuma::balancer {
 [[nodiscard]] Result<Answer> carry_out_command(ControllerState& state, const Command& command,
                                                Effects& effects);
 
-[[nodiscard]] Result<StatusView> reply_to(const ControllerState& state, const StatusRequest&);
-[[nodiscard]] Result<HostView> reply_to(const ControllerState& state, const HostRequest&);
-[[nodiscard]] Result<MemoryView> reply_to(const ControllerState& state, const MemoryRequest&);
-[[nodiscard]] Result<stats::Report> reply_to(const ControllerState& state,
-                                             const StatsRequest& request);
-[[nodiscard]] Result<ExplainView> reply_to(const ControllerState& state,
-                                           const ExplainRequest& request);
-[[nodiscard]] Result<PlanView> reply_to(const ControllerState& state, const PlanRequest&);
-[[nodiscard]] Result<OptionsView> reply_to(const ControllerState& state, const OptionsListRequest&);
-[[nodiscard]] Result<OptionView> reply_to(const ControllerState& state,
-                                          const OptionsGetRequest& request);
-[[nodiscard]] Result<WhatIfView> reply_to(const ControllerState& state,
-                                          const WhatIfRequest& request);
-[[nodiscard]] Result<ReservationsView> reply_to(const ControllerState& state,
-                                                const ReservationsRequest&);
-[[nodiscard]] Result<PolicyView> reply_to(const ControllerState& state,
-                                          const PolicyRequest& request);
+[[nodiscard]] Result<StatusView> reply_to(const ControllerState&, const StatusRequest&);
+[[nodiscard]] Result<HostView> reply_to(const ControllerState&, const HostRequest&);
+[[nodiscard]] Result<MemoryView> reply_to(const ControllerState&, const MemoryRequest&);
+[[nodiscard]] Result<stats::Report> reply_to(const ControllerState&, const StatsRequest&);
+[[nodiscard]] Result<ExplainView> reply_to(const ControllerState&, const ExplainRequest&);
+[[nodiscard]] Result<PlanView> reply_to(const ControllerState&, const PlanRequest&);
+[[nodiscard]] Result<OptionsView> reply_to(const ControllerState&, const OptionsListRequest&);
+[[nodiscard]] Result<OptionView> reply_to(const ControllerState&, const OptionsGetRequest&);
+[[nodiscard]] Result<WhatIfView> reply_to(const ControllerState&, const WhatIfRequest&);
+[[nodiscard]] Result<ReservationsView> reply_to(const ControllerState&, const ReservationsRequest&);
+[[nodiscard]] Result<PolicyView> reply_to(const ControllerState&, const PolicyRequest&);
 
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const PauseRequest&,
-                                         Effects& effects);
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const ResumeRequest&,
-                                         Effects& effects);
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const OptionsSetRequest& request,
-                                         Effects& effects);
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const MoveRequest& request,
-                                         Effects& effects);
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const MoveTogetherRequest& request,
-                                         Effects& effects);
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request,
-                                         Effects& effects);
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const ManageRequest& request,
-                                         Effects& effects);
-[[nodiscard]] Result<AnnouncedView> carry_out(ControllerState& state,
-                                              const AnnounceRequest& request, Effects& effects);
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const WithdrawRequest& request,
-                                         Effects& effects);
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& request,
-                                         Effects& effects);
-[[nodiscard]] Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& request,
-                                         Effects& effects);
-[[nodiscard]] Result<SuggestView> carry_out(ControllerState& state, const SuggestRequest& request,
-                                            Effects& effects);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState&, const PauseRequest&, Effects&);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState&, const ResumeRequest&, Effects&);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState&, const OptionsSetRequest&, Effects&);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState&, const MoveRequest&, Effects&);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState&, const MoveTogetherRequest&, Effects&);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState&, const ReleaseRequest&, Effects&);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState&, const ManageRequest&, Effects&);
+[[nodiscard]] Result<AnnouncedView> carry_out(ControllerState&, const AnnounceRequest&, Effects&);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState&, const WithdrawRequest&, Effects&);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState&, const ReserveRequest&, Effects&);
+[[nodiscard]] Result<DoneView> carry_out(ControllerState&, const UnreserveRequest&, Effects&);
+[[nodiscard]] Result<SuggestView> carry_out(ControllerState&, const SuggestRequest&, Effects&);
 
 }  // namespace vmnuma::balancer
