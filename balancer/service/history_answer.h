@@ -29,6 +29,17 @@ struct HostVmsAndNodes {
 [[nodiscard]] Result<Answer> reservation_history_answer(stats::History& history,
                                                         const ReservationHistoryRequest& request);
 
+/// The view of these actions: at most `limit` rows; `truncated` if there were more.
+[[nodiscard]] HistoryView history_view(const std::vector<stats::PastAction>& actions,
+                                       std::int64_t limit);
+/// The name of the VM with this UUID or name, running or in the history. Error: not-found, with the
+/// closest name.
+[[nodiscard]] Result<std::string> vm_name(const std::string& name_or_uuid,
+                                          const std::vector<stats::PastVm>& past,
+                                          const std::vector<VmDescription>& running);
+/// Checks that the host has this node. Error: not-found, listing those that it has.
+[[nodiscard]] Result<void> check_node_is_known(NodeId node, const Topology& topology);
+
 /// The name of the VM with this UUID or name, which may have ended. Errors: not-found, and those of
 /// the history. Blocks.
 [[nodiscard]] Result<std::string> past_vm_name(stats::History& history,

@@ -13,7 +13,6 @@
 #include "balancer/config/config_view.h"
 #include "balancer/config/persisted_options.h"
 #include "balancer/service/history_answer.h"
-#include "balancer/service/history_rows.h"
 #include "stats/reports/latency_rows.h"
 #include "stats/reports/tables.h"
 

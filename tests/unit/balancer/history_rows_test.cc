@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "balancer/service/history_answer.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::balancer {
