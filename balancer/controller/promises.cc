@@ -92,10 +92,10 @@ Snapshot Starts::with_starting_vms(const HostNow& now) const {
       continue;
     }
     remove_vm(snapshot, id);  // its previous run
-    NewVm added;
-    added.description = with_policies(now.settings, {starting.description}).front();
-    added.load = now.ledger.start_load(id);
-    add_vm(snapshot, added, now.settings.options);
+    add_vm(snapshot,
+           {.description = with_policies(now.settings, {starting.description}).front(),
+            .load = now.ledger.start_load(id)},
+           now.settings.options);
     settle_vm(snapshot, id, homes);
   }
   // The snapshot accounts for the memory of reservations, so as VMs they only have vCPUs.

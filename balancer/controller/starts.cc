@@ -140,10 +140,7 @@ NodeResource own_cores(const Arrangement& now, const VmDescription& vm) {
 /// Why a VM that wants cores of its own cannot have them on this host; nothing if it can.
 std::optional<std::string> check_cores(const HostNow& now, const VmDescription& vm,
                                        Snapshot snapshot) {
-  NewVm added;
-  added.description = vm;
-  added.load = now.ledger.start_load(vm.id);
-  add_vm(snapshot, added, now.settings.options);
+  add_vm(snapshot, {.description = vm, .load = now.ledger.start_load(vm.id)}, now.settings.options);
   share_out(snapshot, now.settings.options);
   NodeIndex last_placed_on = now.last_placed_on;
   const std::vector<NewHome> homes =
@@ -172,16 +169,16 @@ std::optional<std::string> check_cores(const HostNow& now, const VmDescription& 
 
 /// Finds the VM's homes, and where libvirt should start it. `snapshot` is the host with all other
 /// VMs, `reserved` the nodes with room that is reserved for this VM.
-void find_start(HostNow& now, StartingVm& vm, VmDescription description,
+void find_start(HostNow& now, StartingVm& vm, const VmDescription& described,
                 const std::vector<NodeIndex>& reserved, Snapshot snapshot) {
-  NewVm added;
-  added.description = std::move(description);
-  added.suggested = reserved;
-  added.load = now.ledger.start_load(added.description.id);
-  add_vm(snapshot, added, now.settings.options);
+  add_vm(snapshot,
+         {.description = described,
+          .load = now.ledger.start_load(described.id),
+          .suggested = reserved},
+         now.settings.options);
   share_out(snapshot, now.settings.options);
   const std::vector<NewHome> homes =
-      place_vm(snapshot, added.description.id, now.settings.options, now.last_placed_on);
+      place_vm(snapshot, described.id, now.settings.options, now.last_placed_on);
   vm.homes.clear();
   const bool was_judged = !vm.memory.empty();
   for (const NewHome& home : homes) {
@@ -190,13 +187,13 @@ void find_start(HostNow& now, StartingVm& vm, VmDescription description,
     }
     const NodeId node = snapshot.topology.nodes[home.home].id;
     vm.homes.push_back(node);
-    for (const auto& [size, memory] : memory_by_page_size(added.description, home.memory)) {
+    for (const auto& [size, memory] : memory_by_page_size(described, home.memory)) {
       if (!was_judged && size > Bytes{}) {
         vm.memory.push_back({node, size, memory});
       }
     }
   }
-  vm.nodes = snapshot.topology.ids_of(start_nodes(snapshot, added.description, homes));
+  vm.nodes = snapshot.topology.ids_of(start_nodes(snapshot, described, homes));
 }
 
 }  // namespace
@@ -237,7 +234,7 @@ Result<RoomFound> Starts::room_for(HostNow& now, const VmDescription& vm) const 
   VmDescription narrowed = vm;
   narrowed.policy.nodes = snapshot.topology.ids_of(admission.nodes);
   StartingVm starting;
-  find_start(now, starting, std::move(narrowed), {}, std::move(snapshot));
+  find_start(now, starting, narrowed, {}, std::move(snapshot));
   found.homes = std::move(starting.homes);
   return found;
 }
@@ -304,7 +301,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
     starting.memory.push_back(
         {snapshot.topology.nodes[memory.node].id, memory.page_size, memory.memory});
   }
-  find_start(now, starting, std::move(narrowed), reserved, std::move(snapshot));
+  find_start(now, starting, narrowed, reserved, std::move(snapshot));
   if (is_guaranteed && !is_aligned) {
     const std::vector<NodeIndex> homes = now.ledger.topology().indices_of(starting.homes);
     if (const auto unkept = guarantees(now).refusal(with_policy, homes)) {
@@ -417,10 +414,10 @@ Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request,
   VMNUMA_RETURN_IF_ERROR(check_is_measured(now.snapshot));
   StartingVm& vm = starting_.asking(request.vcpus, kMiB * request.memory_mib, now.snapshot.epoch);
   if (vm.homes.empty()) {  // otherwise it was admitted there
-    VmDescription with_policy = with_policies(now.settings, {vm.description}).front();
+    const VmDescription with_policy = with_policies(now.settings, {vm.description}).front();
     remove_vm(now.snapshot, with_policy.id);  // its previous run
     const std::vector<NodeIndex> reserved = now.open_reservations_for(with_policy);
-    find_start(now, vm, std::move(with_policy), reserved, with_starting_vms(now));
+    find_start(now, vm, with_policy, reserved, with_starting_vms(now));
   }
   const std::string name =
       vm.description.name.empty()
