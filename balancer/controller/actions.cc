@@ -87,8 +87,8 @@ UnderWay record_given_order(ControllerState& state, const Action& action,
 
 /// True if the order changes pins of the VM, not only its memory.
 bool pins(const UnderWay& order, const VmId& vm) {
-  return std::any_of(order.cpu_subsets_before.begin(), order.cpu_subsets_before.end(),
-                     [&](const auto& before) { return before.first == vm; });
+  return std::ranges::any_of(order.cpu_subsets_before,
+                             [&](const auto& before) { return before.first == vm; });
 }
 
 void record_pinned(ControllerState& state, const UnderWay& order) {

@@ -66,10 +66,10 @@ Result<StampedAdmission> parse_admission(std::string_view text) {
   std::vector<StartingVm>& expected = read.state.expected;
   if (expected.size() > StartingVms::kMostStarting ||
       read.state.reservations.size() > Reservations::kMost ||
-      !std::all_of(expected.begin(), expected.end(), is_possible)) {
+      !std::ranges::all_of(expected, is_possible)) {
     return corrupt("is not possible");
   }
-  std::for_each(expected.begin(), expected.end(), complete);
+  std::ranges::for_each(expected, complete);
   return read;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/controller/commands.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "balancer/controller/external_pinning.h"
@@ -237,7 +239,7 @@ Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /
     view.isolated_cpus.insert(view.isolated_cpus.end(), node.isolated_cpus.begin(),
                               node.isolated_cpus.end());
   }
-  std::sort(view.isolated_cpus.begin(), view.isolated_cpus.end());
+  std::ranges::sort(view.isolated_cpus);
   view.wants_wakeups = state.setup.options.locality_weight_action_affinity > 0;
   view.wakeup_pairs = state.last.wakeup_pairs;
   const auto [trained, histogram, last_maximum] = state.ledger.forecasts_by();

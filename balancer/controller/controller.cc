@@ -155,7 +155,7 @@ void keep_advised_cpus(const Ledger& ledger, const ManagedVms& vms,
 void log_problems(const Ledger& ledger, const std::vector<migration::TransferProgress>& before,
                   const std::vector<migration::TransferProgress>& now, Effects& effects) {
   for (const migration::TransferProgress& transfer : now) {
-    const bool is_known = std::any_of(before.begin(), before.end(), [&](const auto& known) {
+    const bool is_known = std::ranges::any_of(before, [&](const auto& known) {
       return known.action == transfer.action && known.vm == transfer.vm && !known.problem.empty();
     });
     const VmRecord* vm = ledger.find(transfer.vm);

@@ -14,11 +14,10 @@ namespace {
 
 bool was_ordered(const Original& original, const ClientRecord& client,
                  const std::vector<CpuId>& cpus) {
-  return std::all_of(client.shape.vcpus.begin(), client.shape.vcpus.end(), [&](std::int32_t vcpu) {
+  return std::ranges::all_of(client.shape.vcpus, [&](std::int32_t vcpu) {
     const auto thread = original.threads.find({PinChange::Thread::kVcpu, vcpu});
     return thread != original.threads.end() &&
-           std::find(thread->second.ours.begin(), thread->second.ours.end(), cpus) !=
-               thread->second.ours.end();
+           std::ranges::find(thread->second.ours, cpus) != thread->second.ours.end();
   });
 }
 
@@ -30,8 +29,7 @@ NodeId with_most_memory(const VmRecord& vm, const Topology& topology,
     const auto index = topology.index_of(node);
     return vm.memory && index && *index < vm.memory->size() ? (*vm.memory)[*index] : Bytes{};
   };
-  return *std::max_element(nodes.begin(), nodes.end(),
-                           [&](NodeId a, NodeId b) { return memory_on(a) < memory_on(b); });
+  return *std::ranges::max_element(nodes, {}, memory_on);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ NodeOfClient second_nodes_after(const Ledger& ledger, const std::vector<Relocati
 Former former_of(const VmCpus& vm, std::size_t client, const Node& node) {
   std::vector<CpuId> reach;
   for (const CpuId cpu : cpus_of(node)) {
-    if (std::binary_search(vm.reach.begin(), vm.reach.end(), cpu)) {
+    if (std::ranges::binary_search(vm.reach, cpu)) {
       reach.push_back(cpu);
     }
   }
@@ -102,7 +102,7 @@ std::vector<CpuId> without_cores_of_others(const Node& node, const std::vector<C
   for (const CpuGrant& grant : grants) {
     for (const Cpu& cpu : node.cpus) {
       if (grant.exclusive_cores > 0 && grant.client.vm != vm &&
-          std::binary_search(grant.cpus.begin(), grant.cpus.end(), cpu.id)) {
+          std::ranges::binary_search(grant.cpus, cpu.id)) {
         taken.insert(cpu.core);
       }
     }
@@ -166,8 +166,7 @@ CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& reloc
                       const std::map<VmId, VmCpus>& former, const std::set<VmId>& left_alone) {
   CpuPins pins;
   const NodeOfClient second_nodes = second_nodes_after(ledger, relocations, left_alone);
-  if (second_nodes.empty() &&
-      std::none_of(ledger.vms().begin(), ledger.vms().end(), [](const auto& entry) {
+  if (second_nodes.empty() && std::ranges::none_of(ledger.vms(), [](const auto& entry) {
         return asks_for_cpus(entry.second.description.policy);
       })) {
     return pins;

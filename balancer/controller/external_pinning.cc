@@ -89,9 +89,9 @@ struct Reconciliation {
     if (rules.repairs && found.homeless && managed.repairs && *managed.repairs <= kMostRepairs) {
       return;  // it is on its way home
     }
-    if (!rules.repairs &&
-        std::any_of(found.elsewhere.begin(), found.elsewhere.end(),
-                    [](const auto& entry) { return entry.second.kind == Kind::kFree; })) {
+    if (!rules.repairs && std::ranges::any_of(found.elsewhere, [](const auto& entry) {
+          return entry.second.kind == Kind::kFree;
+        })) {
       count_repair();
     }
     for (const auto& [client, pins] : found.elsewhere) {

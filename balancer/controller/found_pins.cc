@@ -34,7 +34,7 @@ PinReader::PinReader(const Topology& topology) : topology_(topology) {
     const std::vector<CpuId> cpus = cpus_of(node);
     every_.insert(every_.end(), cpus.begin(), cpus.end());
   }
-  std::sort(every_.begin(), every_.end());
+  std::ranges::sort(every_);
 }
 
 std::vector<CpuId> PinReader::usable(const std::vector<CpuId>& cpus) const {

@@ -33,8 +33,7 @@ std::string pages_text(Bytes page_size) {
 std::vector<NodeId> homes_of(const VmRecord& vm) {
   std::vector<NodeId> homes;
   for (const ClientRecord& client : vm.clients) {
-    if (client.home.value >= 0 &&
-        std::find(homes.begin(), homes.end(), client.home) == homes.end()) {
+    if (client.home.value >= 0 && std::ranges::find(homes, client.home) == homes.end()) {
       homes.push_back(client.home);
     }
   }
@@ -60,13 +59,10 @@ std::vector<NodeIndex> Guarantees::group_of(const std::vector<NodeIndex>& homes,
   std::vector<NodeIndex> nodes(capacity.size());
   std::iota(nodes.begin(), nodes.end(), NodeIndex{0});
   const auto is_home = [&homes](NodeIndex node) {
-    return std::find(homes.begin(), homes.end(), node) != homes.end();
+    return std::ranges::find(homes, node) != homes.end();
   };
-  std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
-    const auto distance = [&](NodeIndex node) {
-      return is_home(node) || homes.empty() ? 0 : ledger_.topology().distance(homes.front(), node);
-    };
-    return distance(a) < distance(b);
+  std::ranges::stable_sort(nodes, {}, [&](NodeIndex node) {
+    return is_home(node) || homes.empty() ? 0 : ledger_.topology().distance(homes.front(), node);
   });
   std::vector<NodeIndex> group;
   Bytes sum;
@@ -126,7 +122,7 @@ std::optional<std::string> Guarantees::refusal(const VmDescription& vm,
       continue;
     }
     std::vector<NodeId> ids = ledger_.topology().ids_of(group);
-    std::sort(ids.begin(), ids.end());
+    std::ranges::sort(ids);
     return fmt::format(
         "memory_class is 'guaranteed', but the VM needs {} MiB of {}, and nodes {} have only {} "
         "MiB left after what is guaranteed to others and kept for the system",

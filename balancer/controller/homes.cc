@@ -24,8 +24,8 @@ bool is_given_isolated_cpus(const VmRecord& vm, const ClientRecord& client, Node
   if (!home || topology.nodes[*home].cpus.empty()) {
     return false;
   }
-  return std::any_of(topology.nodes.begin(), topology.nodes.end(), [&](const auto& node) {
-    return std::any_of(client.shape.vcpus.begin(), client.shape.vcpus.end(), [&](auto vcpu) {
+  return std::ranges::any_of(topology.nodes, [&](const auto& node) {
+    return std::ranges::any_of(client.shape.vcpus, [&](auto vcpu) {
       const auto pin = pinned_cpus(vm.description.vcpu_pins, vcpu);
       return std::find_first_of(pin.begin(), pin.end(), node.isolated_cpus.begin(),
                                 node.isolated_cpus.end()) != pin.end();

@@ -78,7 +78,7 @@ void MemoryControl::reserve(const Settings& settings, const Ledger& ledger,
   wish.protection = *protection_of(burstable, host_.swap.value_or(Bytes{}), settings.options);
   if (not_reserved_.insert(wish.vm).second) {
     std::vector<NodeId> nodes = ledger.topology().ids_of(group);
-    std::sort(nodes.begin(), nodes.end());
+    std::ranges::sort(nodes);
     effects.say_of_vm(
         wish.name, Severity::kWarning,
         fmt::format("VM '{}' cannot be guaranteed {} MiB: nodes {} have {} MiB left after what is "
@@ -113,8 +113,7 @@ void MemoryControl::forget_ended(const std::set<VmId>& running, Effects& effects
 
 bool MemoryControl::has_changed(const VmId& vm) const {
   const MemoryOriginals& originals = steering_.originals();
-  return std::any_of(originals.begin(), originals.end(),
-                     [&](const auto& entry) { return entry.second.vm == vm; });
+  return std::ranges::any_of(originals, [&](const auto& entry) { return entry.second.vm == vm; });
 }
 
 void MemoryControl::answered(const MemoryLimitsSet& answer, Effects& effects) {

@@ -254,8 +254,8 @@ MemorySteering::Steps MemorySteering::answered(const std::string& path,
 }
 
 std::int64_t MemorySteering::under_way() const {
-  return std::count_if(asked_.begin(), asked_.end(),
-                       [](const auto& entry) { return entry.second.believed_after == kUnderWay; });
+  return std::ranges::count_if(
+      asked_, [](const auto& entry) { return entry.second.believed_after == kUnderWay; });
 }
 
 MemorySteering::Steps MemorySteering::keep_only(const std::set<VmId>& running) {

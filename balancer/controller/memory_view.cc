@@ -146,9 +146,8 @@ Result<MemoryView> reply_to(const ControllerState& state, const MemoryRequest& /
   for (const auto& [id, vm] : ledger.vms()) {
     vms.push_back(&vm);
   }
-  std::stable_sort(vms.begin(), vms.end(), [](const VmRecord* a, const VmRecord* b) {
-    return a->description.name < b->description.name;
-  });
+  std::ranges::stable_sort(
+      vms, {}, [](const VmRecord* vm) -> const std::string& { return vm->description.name; });
   for (const VmRecord* vm : vms) {
     view.vms.push_back(view_of(*vm, host));
   }

@@ -106,12 +106,11 @@ Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
     }
     // Here only guards that policies set; check_target() may report these after others.
     const std::vector<NodeIndex>& allowed = snapshot.clients[moves[i].client].allowed;
-    const std::optional<Guard> guard =
-        !std::binary_search(allowed.begin(), allowed.end(), moves[i].to)
-            ? std::optional(Guard::kNotAllowed)
-        : others.forbidden_by_group(moves[i].client, moves[i].to, {})
-            ? std::optional(Guard::kAntiAffinity)
-            : std::nullopt;
+    const std::optional<Guard> guard = !std::ranges::binary_search(allowed, moves[i].to)
+                                           ? std::optional(Guard::kNotAllowed)
+                                       : others.forbidden_by_group(moves[i].client, moves[i].to, {})
+                                           ? std::optional(Guard::kAntiAffinity)
+                                           : std::nullopt;
     if (guard) {
       return refused(fmt::format("VM '{}' may not live on node {}: {}", name(moves[i]),
                                  node(moves[i]), guard_text(*guard, options)));

@@ -68,7 +68,7 @@ std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRe
     std::size_t owners = 0;
     for (std::size_t index = 0; index < homes.size(); ++index) {
       const auto& owned = vm.clients[index].shape.cells;
-      if (std::find(owned.begin(), owned.end(), cell.id) != owned.end()) {
+      if (std::ranges::find(owned, cell.id) != owned.end()) {
         node = snapshot.topology.id_of(homes[index]);
         ++owners;
       }
@@ -78,9 +78,8 @@ std::vector<migration::CellHome> cell_homes(const Snapshot& snapshot, const VmRe
     }
     cells.push_back({cell.memory, node});
   }
-  const bool apart = std::any_of(cells.begin(), cells.end(), [&](const migration::CellHome& cell) {
-    return cell.node != cells.front().node;
-  });
+  const bool apart = std::ranges::any_of(
+      cells, [&](const migration::CellHome& cell) { return cell.node != cells.front().node; });
   return apart ? cells : std::vector<migration::CellHome>{};
 }
 
@@ -113,9 +112,9 @@ void add_memory(const Snapshot& snapshot, const VmState& state, const VmRecord& 
   // The nodes that libvirt was advised for the start do not limit the VM later.
   const bool advised = described.numatune == NumatuneMode::kRestrictive &&
                        described.numatune_auto &&
-                       !std::all_of(quotas.begin(), quotas.end(), [&](const auto& quota) {
+                       !std::ranges::all_of(quotas, [&](const auto& quota) {
                          const auto& nodes = described.numatune_nodes;
-                         return std::find(nodes.begin(), nodes.end(), quota.first) != nodes.end();
+                         return std::ranges::find(nodes, quota.first) != nodes.end();
                        });
   if (change.memory_mode == MemoryMode::kMask) {
     change.memory.allowed_before = described.numatune_nodes;

@@ -8,8 +8,8 @@ namespace vmnuma::balancer {
 namespace {
 
 bool is_of(const UnderWay& order, const VmId& vm) {
-  return std::any_of(order.action.relocations.begin(), order.action.relocations.end(),
-                     [&](const Relocation& one) { return one.client.vm == vm; });
+  return std::ranges::any_of(order.action.relocations,
+                             [&](const Relocation& one) { return one.client.vm == vm; });
 }
 
 }  // namespace
@@ -17,7 +17,7 @@ bool is_of(const UnderWay& order, const VmId& vm) {
 std::vector<VmId> vms_of(const Action& action) {
   std::vector<VmId> vms;
   for (const Relocation& relocation : action.relocations) {
-    if (std::find(vms.begin(), vms.end(), relocation.client.vm) == vms.end()) {
+    if (std::ranges::find(vms, relocation.client.vm) == vms.end()) {
       vms.push_back(relocation.client.vm);
     }
   }
@@ -62,8 +62,8 @@ std::optional<OrdersUnderWay::Finished> OrdersUnderWay::take_finished(std::int64
 }
 
 bool OrdersUnderWay::involves(const VmId& vm) const {
-  return std::any_of(under_way_.begin(), under_way_.end(),
-                     [&](const auto& entry) { return is_of(entry.second, vm); });
+  return std::ranges::any_of(under_way_,
+                             [&](const auto& entry) { return is_of(entry.second, vm); });
 }
 
 bool OrdersUnderWay::is_superseded(std::int64_t action, const VmId& vm) const {

@@ -15,7 +15,7 @@ using migration::VmChange;
 namespace {
 
 bool is_ours(const Original::Pins& pins, const std::vector<CpuId>& cpus) {
-  return std::find(pins.ours.begin(), pins.ours.end(), cpus) != pins.ours.end();
+  return std::ranges::find(pins.ours, cpus) != pins.ours.end();
 }
 
 /// Every thread of the VM with its current pin, in the order in which pins are made.
@@ -33,12 +33,11 @@ std::vector<std::pair<ThreadId, std::vector<CpuId>>> threads_of(const VmDescript
 }
 
 bool has_node(const std::vector<NodeId>& nodes, NodeId node) {
-  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+  return std::ranges::find(nodes, node) != nodes.end();
 }
 
 bool contains_all(const std::vector<NodeId>& nodes, const std::vector<NodeId>& others) {
-  return std::all_of(others.begin(), others.end(),
-                     [&](const NodeId node) { return has_node(nodes, node); });
+  return std::ranges::all_of(others, [&](const NodeId node) { return has_node(nodes, node); });
 }
 
 /// Nodes as passed to libvirt: those of `nodes` that are present, or all nodes if none is.
@@ -48,7 +47,7 @@ std::vector<NodeId> or_all(std::vector<NodeId> nodes, const Topology& topology) 
   if (nodes.empty()) {
     return present;
   }
-  std::sort(nodes.begin(), nodes.end());
+  std::ranges::sort(nodes);
   return nodes;
 }
 
@@ -63,9 +62,7 @@ std::vector<migration::NodeQuota> quotas_on(const std::vector<NodeId>& nodes, co
   auto quotas = mapped(nodes, [](NodeId node) { return migration::NodeQuota{node, {}}; });
   Bytes elsewhere;
   for (std::size_t i = 0; now.memory && i < topology.nodes.size() && i < now.memory->size(); ++i) {
-    const auto quota = std::find_if(quotas.begin(), quotas.end(), [&](const auto& entry) {
-      return entry.node == topology.nodes[i].id;
-    });
+    const auto quota = std::ranges::find(quotas, topology.nodes[i].id, &migration::NodeQuota::node);
     (quota == quotas.end() ? elsewhere : quota->bytes) += (*now.memory)[i];
   }
   for (migration::NodeQuota& quota : quotas) {

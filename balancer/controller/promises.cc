@@ -121,8 +121,8 @@ void Starts::forget_started(const Ledger& ledger, std::int64_t epoch) {
   for (const StartingVm& starting : starting_.all()) {
     const VmRecord* vm = ledger.find(starting.description.id);
     if (starting.appeared && vm != nullptr &&
-        std::all_of(vm->clients.begin(), vm->clients.end(),
-                    [](const ClientRecord& client) { return client.home.value >= 0; })) {
+        std::ranges::all_of(vm->clients,
+                            [](const ClientRecord& client) { return client.home.value >= 0; })) {
       placed.push_back(starting.description.id);
     }
   }
@@ -232,16 +232,14 @@ AdmissionState Starts::admission_state(const HostNow& now) const {
 bool Starts::admission_is_due(const Settings& settings, std::int64_t epoch) const {
   const auto is_told = [this](const StartingVm& starting) {
     return starting.homes.empty() ||
-           std::any_of(reported_.expected.begin(), reported_.expected.end(),
-                       [&](const StartingVm& told) {
-                         return told.description.id == starting.description.id &&
-                                told.homes == starting.homes;
-                       });
+           std::ranges::any_of(reported_.expected, [&](const StartingVm& told) {
+             return told.description.id == starting.description.id && told.homes == starting.homes;
+           });
   };
   const std::vector<StartingVm>& starting = starting_.all();
   return epoch > 0 && (epoch % kLookAgainAfter == 1 || reported_.nodes.empty() ||
                        reported_.enforces != refuses_starts(settings) ||
-                       !std::all_of(starting.begin(), starting.end(), is_told));
+                       !std::ranges::all_of(starting, is_told));
 }
 
 void Starts::report_admission(const HostNow& now, Effects& effects) {

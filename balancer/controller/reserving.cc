@@ -93,13 +93,10 @@ Result<void> check(const ReserveRequest& request, const ControllerState& state) 
       return refused(fmt::format("node {} cannot be a home on this host", node.value));
     }
   }
-  const bool has_pool =
-      std::any_of(topology.nodes.begin(), topology.nodes.end(), [&](const Node& node) {
-        return std::any_of(node.huge_pages.begin(), node.huge_pages.end(),
-                           [&](const HugePagePool& pool) {
-                             return pool.page_size == Bytes{request.huge_page_bytes.value_or(0)};
-                           });
-      });
+  const bool has_pool = std::ranges::any_of(topology.nodes, [&](const Node& node) {
+    return std::ranges::find(node.huge_pages, Bytes{request.huge_page_bytes.value_or(0)},
+                             &HugePagePool::page_size) != node.huge_pages.end();
+  });
   if (request.huge_page_bytes && !has_pool) {
     return refused(
         fmt::format("this host has no huge pages of {} KiB", *request.huge_page_bytes / 1024));
@@ -290,7 +287,7 @@ std::vector<NodeId> take_up_reservations(ControllerState& state, const VmDescrip
   std::vector<NodeId> nodes;
   for (const TakenUp& taken : state.reservations.take_up(vm, told)) {
     for (const NodeId node : taken.nodes) {
-      if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
+      if (std::ranges::find(nodes, node) == nodes.end()) {
         nodes.push_back(node);
       }
     }

@@ -111,8 +111,7 @@ bool has_moved_in_vain(const RoomWait& wait, std::int64_t epoch) {
 void search_for_next(ControllerState& state, Effects& effects) {
   RoomMaking& making = state.room_making;
   const std::int64_t now = state.last.wall_unix_s;
-  if (making.searching || !state.acts() ||
-      std::any_of(making.waits.begin(), making.waits.end(), is_under_way)) {
+  if (making.searching || !state.acts() || std::ranges::any_of(making.waits, is_under_way)) {
     return;
   }
   for (RoomWait& wait : making.waits) {
@@ -249,8 +248,7 @@ AnnouncedView told_to_wait(const ControllerState& state, const RoomWait& wait) {
 }  // namespace
 
 RoomWait* RoomMaking::find(const VmId& vm) {
-  const auto found =
-      std::find_if(waits.begin(), waits.end(), [&](const RoomWait& wait) { return wait.vm == vm; });
+  const auto found = std::ranges::find(waits, vm, &RoomWait::vm);
   return found == waits.end() ? nullptr : &*found;
 }
 
@@ -365,8 +363,7 @@ void record_room_step(ControllerState& state, const migration::ActionEvent& even
       for (const RoomMove& move : wait.steps.front()) {
         const VmRecord* vm = state.ledger.find(move.client.vm);
         const std::string name = vm == nullptr ? std::string() : vm->description.name;
-        if (!name.empty() &&
-            std::find(wait.moved.begin(), wait.moved.end(), name) == wait.moved.end()) {
+        if (!name.empty() && std::ranges::find(wait.moved, name) == wait.moved.end()) {
           wait.moved.push_back(name);
         }
       }

@@ -26,8 +26,7 @@ std::optional<RoomNeeded> room_needed(const Topology& topology, const VmDescript
   needed.memory = memory.front().memory;
   needed.page_size = memory.front().page_size;
   for (const NodeIndex node : request.allowed) {
-    if (std::all_of(request.devices.begin(), request.devices.end(),
-                    [node](NodeIndex device) { return device == node; })) {
+    if (std::ranges::all_of(request.devices, [node](NodeIndex device) { return device == node; })) {
       needed.nodes.push_back(topology.nodes[node].id);
     }
   }
@@ -50,9 +49,8 @@ bool moves_could_help(const Snapshot& snapshot, const FreeForVm& free, const Roo
       }
     }
     room += here;
-    const bool could_live_there =
-        std::find(needed.nodes.begin(), needed.nodes.end(), known.id) != needed.nodes.end() &&
-        snapshot.nodes[node].known && known.cpu_count() >= needed.vcpus;
+    const bool could_live_there = std::ranges::find(needed.nodes, known.id) != needed.nodes.end() &&
+                                  snapshot.nodes[node].known && known.cpu_count() >= needed.vcpus;
     is_large_enough = is_large_enough || (could_live_there && size >= needed.memory);
     is_there = is_there || (could_live_there && here >= needed.memory);
   }

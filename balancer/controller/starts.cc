@@ -44,7 +44,7 @@ Result<void> check_size(std::int32_t vcpus, std::int64_t memory_mib) {
 Result<void> check_cells(const std::vector<AnnounceRequest::Cell>& cells) {
   for (const AnnounceRequest::Cell& cell : cells) {
     const bool good =
-        std::is_sorted(cell.vcpus.begin(), cell.vcpus.end()) &&
+        std::ranges::is_sorted(cell.vcpus) &&
         (cell.vcpus.empty() || (cell.vcpus.front() >= 0 && cell.vcpus.back() < kMostVcpus)) &&
         cell.memory_mib >= 0 && cell.memory_mib <= kMostMemoryMib;
     if (!good) {
@@ -387,7 +387,7 @@ VmAdmission Starts::admit(const HostNow& now, const VmDescription& vm, const Sna
       asked.resources.push_back(own_cores(arrangement, part));
     }
     for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
-      const bool is_reserved = std::find(reserved.begin(), reserved.end(), node) != reserved.end();
+      const bool is_reserved = std::ranges::find(reserved, node) != reserved.end();
       asked.load.push_back(is_reserved ? kMostWanted : reluctance(arrangement, node, part));
     }
     asked.last = now.last_placed_on;

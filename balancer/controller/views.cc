@@ -2,6 +2,7 @@
 #include "balancer/controller/views.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -75,9 +76,7 @@ std::vector<TalkView> talk_views(const Snapshot& snapshot, const VmState& vm) {
                        same_node_pct(snapshot, vm, *partner)});
     }
   }
-  std::stable_sort(views.begin(), views.end(), [](const TalkView& a, const TalkView& b) {
-    return a.wakeups_per_second > b.wakeups_per_second;
-  });
+  std::ranges::stable_sort(views, std::ranges::greater{}, &TalkView::wakeups_per_second);
   views.resize(std::min(views.size(), kMost));
   return views;
 }

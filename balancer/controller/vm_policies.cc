@@ -18,8 +18,7 @@ constexpr std::string_view kNoMask =
     "only libvirt can set the nodes that a VM's memory may use, and it does not manage this VM";
 
 bool has_key(const std::vector<PolicySetting>& settings, std::string_view key) {
-  return std::any_of(settings.begin(), settings.end(),
-                     [key](const PolicySetting& setting) { return setting.key == key; });
+  return std::ranges::find(settings, key, &PolicySetting::key) != settings.end();
 }
 
 /// Checks that nodes named in a command exist; a VM from another host may name any.
@@ -150,9 +149,7 @@ void record_unkept_limits(const Snapshot& snapshot, ManagedVms& vms, Effects& ef
 PolicyView policy_view(const Settings& settings, const std::vector<VmDescription>& running,
                        const VmRecord& vm, const ManagedVm& managed) {
   const VmDescription& description = vm.description;
-  const auto found = std::find_if(running.begin(), running.end(), [&](const VmDescription& one) {
-    return one.id == description.id;
-  });
+  const auto found = std::ranges::find(running, description.id, &VmDescription::id);
   const VmPolicy configured =
       found == running.end() ? VmPolicy{} : configured_policy(settings, *found);
   PolicyView view;

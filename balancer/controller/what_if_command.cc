@@ -36,8 +36,7 @@ VmId unused_id(const Snapshot& snapshot, const std::vector<NewVm>& added) {
   id.uuid[15] = 0;
   const auto is_used = [&] {
     return find_vm(snapshot, id) != nullptr ||
-           std::any_of(added.begin(), added.end(),
-                       [&](const NewVm& vm) { return vm.description.id == id; });
+           std::ranges::any_of(added, [&](const NewVm& vm) { return vm.description.id == id; });
   };
   while (is_used()) {
     id.uuid[14] = static_cast<std::uint8_t>(id.uuid[14] - (id.uuid[15] == 0xff ? 1 : 0));
@@ -79,7 +78,7 @@ Result<ClientMove> supposed_move(const ControllerState& state, const Snapshot& s
                                  const MoveRequest& request) {
   VMNUMA_ASSIGN_OR_RETURN(const auto move, rehoming_of(state, snapshot, request));
   const ClientState& client = snapshot.clients[move.client];
-  if (!std::binary_search(client.allowed.begin(), client.allowed.end(), move.to)) {
+  if (!std::ranges::binary_search(client.allowed, move.to)) {
     return refused(
         fmt::format("VM '{}' may not live on node {}: the node is not among those it "
                     "may use",
@@ -162,10 +161,9 @@ std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& suppo
                                   const Options& now, const Snapshot& snapshot) {
   std::vector<std::string> notes;
   for (const NewVm& vm : supposition.added) {
-    const bool placed =
-        std::any_of(answer.homes.begin(), answer.homes.end(), [&](const NewHome& home) {
-          return home.client.vm == vm.description.id && home.home != kNoNode;
-        });
+    const bool placed = std::ranges::any_of(answer.homes, [&](const NewHome& home) {
+      return home.client.vm == vm.description.id && home.home != kNoNode;
+    });
     if (!placed) {
       notes.push_back(fmt::format("VM '{}' gets no home: no node may be one", vm.description.name));
     }
@@ -192,8 +190,7 @@ std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& suppo
   }
   for (const VmState& vm : snapshot.vms) {
     const bool unread = vm.client_count > 0 && !snapshot.clients[vm.first_client].memory_known;
-    if (unread && std::find(supposition.removed.begin(), supposition.removed.end(), vm.id) !=
-                      supposition.removed.end()) {
+    if (unread && std::ranges::find(supposition.removed, vm.id) != supposition.removed.end()) {
       notes.push_back(fmt::format(
           "it is not known where the memory of VM '{}' is, so none counts as freed", vm.name));
     }
@@ -216,8 +213,8 @@ Result<WhatIfView> reply_to(const ControllerState& state, const WhatIfRequest& r
   std::set<ClientId> moved;
   for (const MoveRequest& asked : request.move) {
     VMNUMA_ASSIGN_OR_RETURN(const auto move, supposed_move(state, now, asked));
-    const bool removed = std::find(supposition.removed.begin(), supposition.removed.end(),
-                                   move.client.vm) != supposition.removed.end();
+    const bool removed =
+        std::ranges::find(supposition.removed, move.client.vm) != supposition.removed.end();
     if (removed || !moved.insert(move.client).second) {
       return refused(fmt::format("VM '{}' cannot be both {}", asked.vm,
                                  removed ? "removed and moved" : "on one node and on another"));

@@ -135,7 +135,7 @@ Result<std::string> vm_name(const std::string& name_or_uuid, const std::vector<s
   const Result<VmId> id = parse_vm_id(name_or_uuid);
   const std::string uuid = id ? to_text(*id) : name_or_uuid;
   for (const std::string Named::*field : {&Named::uuid, &Named::name}) {
-    const auto found = std::find_if(vms.begin(), vms.end(), [&](const Named& vm) {
+    const auto found = std::ranges::find_if(vms, [&](const Named& vm) {
       return vm.*field == (field == &Named::uuid ? uuid : name_or_uuid);
     });
     if (found != vms.end()) {

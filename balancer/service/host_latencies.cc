@@ -21,9 +21,8 @@ constexpr std::size_t kMostLatencyBytes = std::size_t{1} << 20U;
 
 /// Minimum and maximum, for the log.
 std::string range_text(const std::vector<stats::MeasuredLatency>& latencies) {
-  const auto [shortest, longest] = std::minmax_element(
-      latencies.begin(), latencies.end(),
-      [](const auto& left, const auto& right) { return left.read_ns < right.read_ns; });
+  const auto [shortest, longest] =
+      std::ranges::minmax_element(latencies, {}, &stats::MeasuredLatency::read_ns);
   return fmt::format("{} to {} ns", shortest->read_ns, longest->read_ns);
 }
 

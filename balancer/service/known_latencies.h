@@ -30,7 +30,7 @@ class KnownLatencies {
   /// Forgets latencies of memory that is gone.
   void keep_nodes_of(const Topology& topology) {
     std::erase_if(known_, [&](const stats::MeasuredLatency& latency) {
-      return std::none_of(topology.nodes.begin(), topology.nodes.end(), [&](const Node& node) {
+      return std::ranges::none_of(topology.nodes, [&](const Node& node) {
         return node.id == latency.memory && node.memory > Bytes{};
       });
     });

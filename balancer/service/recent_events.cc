@@ -29,7 +29,7 @@ EventView event_of(const LogLine& line) {
 }
 
 bool is_about(const EventView& event, const std::string& vm) {
-  return std::find(event.vms.begin(), event.vms.end(), vm) != event.vms.end();
+  return std::ranges::find(event.vms, vm) != event.vms.end();
 }
 
 bool matches(const EventView& event, const EventsRequest& request) {
@@ -76,8 +76,8 @@ EventsView RecentEvents::answer(const EventsRequest& request) const {
 
 bool RecentEvents::mentions_vm(const std::string& vm) const {
   const std::scoped_lock lock(mutex_);
-  return std::any_of(events_.begin(), events_.end(),
-                     [&vm](const EventView& event) { return is_about(event, vm); });
+  return std::ranges::any_of(events_,
+                             [&vm](const EventView& event) { return is_about(event, vm); });
 }
 
 bool asks_about_unknown_vm(const EventsRequest& request, const RecentEvents& events) {

@@ -9,7 +9,7 @@ namespace {
 
 template <class Condition>
 std::size_t count_of(const std::vector<Place>& taken, const Condition& condition) {
-  return static_cast<std::size_t>(std::count_if(taken.begin(), taken.end(), condition));
+  return static_cast<std::size_t>(std::ranges::count_if(taken, condition));
 }
 
 /// Closes, of the sessions that meet the condition, the one that has kept the daemon waiting

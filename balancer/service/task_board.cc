@@ -94,8 +94,8 @@ std::string file_waited_for(pid_t thread) {
   std::string_view rest = *text;
   const auto call = take_number(rest, 10);
   if (!call || !rest.starts_with(" 0x") ||
-      std::none_of(kCallsOnADescriptor.begin(), kCallsOnADescriptor.end(),
-                   [&](long known) { return std::cmp_equal(*call, known); })) {
+      std::ranges::none_of(kCallsOnADescriptor,
+                           [&](long known) { return std::cmp_equal(*call, known); })) {
     return "";
   }
   rest.remove_prefix(3);
