@@ -42,7 +42,7 @@ Result<void> MemoryWorker::keep(const std::optional<MemoryOriginals>& originals)
   if (history_ == nullptr) {
     return failure(ErrorCode::kUnavailable, "there is no history to save the original limits in");
   }
-  auto kept = keep_memory_originals(*history_, *unkept_);
+  auto kept = keep_in(*history_, *unkept_);
   if (!kept) {
     return failure(std::move(kept).error(), "the original limits could not be saved");
   }
@@ -71,7 +71,7 @@ Result<void> MemoryWorker::look_first(const std::string& unit) {
   // In case of doubt, they are another program's.
   TouchedUnits touched = *touched_;
   touched[unit] = units_.has_memory_settings(unit).value_or(true);
-  return keep_touched_units(*history_, touched).map([&] { set_touched(std::move(touched)); });
+  return keep_in(*history_, touched).map([&] { set_touched(std::move(touched)); });
 }
 
 /// Removes our settings. Called after the unit has been restored, or has ended.
@@ -89,7 +89,7 @@ Result<void> MemoryWorker::clean_up(const std::string& unit) {
   TouchedUnits others = *touched_;
   others.erase(unit);
   set_touched(std::move(others));
-  return keep_touched_units(*history_, *touched_);
+  return keep_in(*history_, *touched_);
 }
 
 Result<void> MemoryWorker::carry_out(const MemoryChange& change) {

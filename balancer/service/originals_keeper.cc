@@ -23,7 +23,7 @@ void OriginalsKeeper::keep_if_due(Time now, const Controller& controller) {
   std::erase_if(originals,
                 [&ledger](const auto& entry) { return ledger.find(entry.first) == nullptr; });
   history_.write([originals = std::move(originals)](stats::History& history) {
-    return keep_originals(history, originals);
+    return keep_in(history, originals);
   });
 }
 

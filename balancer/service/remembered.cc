@@ -19,58 +19,60 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kReleased = "released";
-constexpr std::string_view kOriginals = "originals";
-constexpr std::string_view kReservations = "reservations";
-constexpr std::string_view kMemoryOriginals = "memory_originals";
-constexpr std::string_view kTouchedUnits = "memory_settings";
+/// What is stored has the name of its type here, as a key and as the member of an object.
+template <class T>
+constexpr std::string_view kKeyOf;
+template <>
+constexpr std::string_view kKeyOf<Released> = "released";
+template <>
+constexpr std::string_view kKeyOf<Originals> = "originals";
+template <>
+constexpr std::string_view kKeyOf<std::vector<Reservation>> = "reservations";
+template <>
+constexpr std::string_view kKeyOf<MemoryOriginals> = "memory_originals";
+template <>
+constexpr std::string_view kKeyOf<TouchedUnits> = "memory_settings";
 /// More than the originals of ten thousand VMs need.
 constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20U;
 
-/// Stores the value under this key, as an object with that member.
+/// Reads what is stored; an empty value if nothing is. Error: corrupt, or those of the history.
 template <class T>
-Result<void> store(stats::History& history, std::string_view key, const T& value) {
-  return history.set_meta(key, text::json_text(KeptWriter<Json>().object_of(key, value)));
-}
-
-/// Reads what is stored under this key; an empty value if nothing is. Error: corrupt, or those of
-/// the history.
-template <class T>
-Result<T> kept(stats::History& history, std::string_view key) {
-  VMNUMA_ASSIGN_OR_RETURN(const auto text, history.meta(key));
+Result<T> kept_in(stats::History& history) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto text, history.meta(kKeyOf<T>));
   T value;
   if (!text || text->empty()) {
     return value;
   }
   VMNUMA_ASSIGN_OR_RETURN(const auto json, text::read_json<Json>(*text, {kMostKeptBytes}, "it"));
   KeptReader<Json> fields(json);
-  fields(key, value);
+  fields(kKeyOf<T>, value);
   return fields.result().map([&] { return std::move(value); });
 }
 
-/// Moves what is stored under this key to another one.
-Result<void> set_aside(stats::History& history, std::string_view key) {
-  VMNUMA_ASSIGN_OR_RETURN(const auto text, history.meta(key));
-  return history.set_meta(fmt::format("{}.damaged", key), text.value_or("")).and_then([&] {
-    return history.set_meta(key, "");
-  });
+/// Moves what is stored under this key to another one. Returns what was done, for people.
+std::string set_aside(stats::History& history, std::string_view key) {
+  const std::string other = fmt::format("{}.damaged", key);
+  const Result<void> done =
+      history.meta(key)
+          .and_then([&](const auto& text) { return history.set_meta(other, text.value_or("")); })
+          .and_then([&] { return history.set_meta(key, ""); });
+  return done ? fmt::format("it was set aside as '{}'", other)
+              : "it could not be set aside: " + done.error().message;
 }
 
-/// Reads what is stored under this key. If that cannot be understood, it is set aside, and false is
-/// returned.
+/// Reads what is stored. If that cannot be understood, it is set aside, and false is returned.
 template <class T>
-bool take(stats::History& history, std::string_view key, EventLog& log, T& value) {
-  Result<T> read = kept<T>(history, key);
+bool take(stats::History& history, EventLog& log, T& value) {
+  Result<T> read = kept_in<T>(history);
   if (read) {
     value = std::move(*read);
     return true;
   }
-  const Result<void> aside =
-      read.error().code == ErrorCode::kCorrupt ? set_aside(history, key) : Result<void>();
-  log.say(Severity::kWarning,
-          fmt::format("what was kept as '{}' cannot be read, continuing without it: {}{}", key,
-                      read.error().message,
-                      aside ? "" : ", and it could not be set aside: " + aside.error().message));
+  const bool is_corrupt = read.error().code == ErrorCode::kCorrupt;
+  log.say(
+      Severity::kWarning,
+      fmt::format("what was kept as '{}' cannot be read, continuing without it: {}{}", kKeyOf<T>,
+                  read.error().message, is_corrupt ? "; " + set_aside(history, kKeyOf<T>) : ""));
   return false;
 }
 
@@ -118,50 +120,40 @@ Remembered remember(stats::History& history, EventLog& log) {
     remembered.remembered_homes[{home.vm, home.client}] = home.node;
   }
   // The orders since then are noted again, which changes nothing.
-  const bool is_known = take(history, kOriginals, log, remembered.originals);
+  const bool is_known = take(history, log, remembered.originals);
   remembered.originals_known =
       record_orders(history, remembered.originals) && is_known && history.notice().empty();
-  (void)take(history, kReleased, log, remembered.released);
-  (void)take(history, kReservations, log, remembered.reservations);
-  (void)take(history, kMemoryOriginals, log, remembered.memory_originals);
-  (void)take(history, kTouchedUnits, log, remembered.touched_units);
+  (void)take(history, log, remembered.released);
+  (void)take(history, log, remembered.reservations);
+  (void)take(history, log, remembered.memory_originals);
+  (void)take(history, log, remembered.touched_units);
   return remembered;
 }
 
-Result<void> keep_originals(stats::History& history, const Originals& originals) {
-  return store(history, kOriginals, originals);
+template <class T>
+Result<void> keep_in(stats::History& history, const T& value) {
+  return history.set_meta(kKeyOf<T>,
+                          text::json_text(KeptWriter<Json>().object_of(kKeyOf<T>, value)));
 }
-
-Result<void> keep_released(stats::History& history, const Released& released) {
-  return store(history, kReleased, released);
-}
-
-Result<void> keep_reservations(stats::History& history,
-                               const std::vector<Reservation>& reservations) {
-  return store(history, kReservations, reservations);
-}
-
-Result<void> keep_memory_originals(stats::History& history, const MemoryOriginals& originals) {
-  return store(history, kMemoryOriginals, originals);
-}
+template Result<void> keep_in(stats::History&, const Released&);
+template Result<void> keep_in(stats::History&, const Originals&);
+template Result<void> keep_in(stats::History&, const std::vector<Reservation>&);
+template Result<void> keep_in(stats::History&, const MemoryOriginals&);
+template Result<void> keep_in(stats::History&, const TouchedUnits&);
 
 Result<TouchedUnits> remember_touched_units(stats::History& history) {
-  return kept<TouchedUnits>(history, kTouchedUnits);
-}
-
-Result<void> keep_touched_units(stats::History& history, const TouchedUnits& units) {
-  return store(history, kTouchedUnits, units);
+  return kept_in<TouchedUnits>(history);
 }
 
 Result<void> keep_known(stats::History& history, const Remembered& known) {
   for (const auto& [client, home] : known.remembered_homes) {
     VMNUMA_RETURN_IF_ERROR(history.save_home(client.vm, client.index, home));
   }
-  return keep_originals(history, known.originals)
-      .and_then([&] { return keep_released(history, known.released); })
-      .and_then([&] { return keep_reservations(history, known.reservations); })
-      .and_then([&] { return keep_memory_originals(history, known.memory_originals); })
-      .and_then([&] { return keep_touched_units(history, known.touched_units); });
+  return keep_in(history, known.originals)
+      .and_then([&] { return keep_in(history, known.released); })
+      .and_then([&] { return keep_in(history, known.reservations); })
+      .and_then([&] { return keep_in(history, known.memory_originals); })
+      .and_then([&] { return keep_in(history, known.touched_units); });
 }
 
 }  // namespace vmnuma::balancer

@@ -32,28 +32,21 @@ using Released = std::map<VmId, VmProcess>;
 /// Reads what is needed. Disk I/O; to be called before any other use of the history.
 [[nodiscard]] Remembered remember(stats::History& history, EventLog& log);
 
-/// Stores how VMs were found for the next start. The orders that show it are kept for a limited
-/// time only (HistoryOptions), and VMs may run for longer. Errors: those of History::set_meta.
-[[nodiscard]] Result<void> keep_originals(stats::History& history, const Originals& originals);
+/// Units with changed memory limits, by name, and whether systemd kept such settings for them
+/// before.
+using TouchedUnits = std::map<std::string, bool>;
 
-/// Stores the list of released VMs for the next start. Errors: those of History::set_meta.
-[[nodiscard]] Result<void> keep_released(stats::History& history, const Released& released);
-
-/// Stores the reservations for the next start. Errors: as above.
-[[nodiscard]] Result<void> keep_reservations(stats::History& history,
-                                             const std::vector<Reservation>& reservations);
-
-/// Stores the state of cgroups before their memory limits were changed. Errors: as above.
-[[nodiscard]] Result<void> keep_memory_originals(stats::History& history,
-                                                 const MemoryOriginals& originals);
+/// Stores for the next start: Originals (the orders that show how VMs were found are kept for a
+/// limited time only (HistoryOptions), and VMs may run for longer), Released, reservations,
+/// MemoryOriginals, or TouchedUnits. Errors: those of History::set_meta.
+template <class T>
+[[nodiscard]] Result<void> keep_in(stats::History& history, const T& value);
 
 /// Stores everything that a controller knew in a new history. Errors: as above.
 [[nodiscard]] Result<void> keep_known(stats::History& history, const Remembered& known);
 
-/// Reads the units with changed memory limits. Errors: the history's; these must not be treated as
-/// "none", or settings that we added would count as found.
+/// Reads the units. Errors: the history's; these must not be treated as "none", or settings that we
+/// added would count as found.
 [[nodiscard]] Result<TouchedUnits> remember_touched_units(stats::History& history);
-/// Stores the units. Errors: as above.
-[[nodiscard]] Result<void> keep_touched_units(stats::History& history, const TouchedUnits& units);
 
 }  // namespace vmnuma::balancer

@@ -200,12 +200,12 @@ void Service::remember(Effects& effects) {
   }
   if (effects.released) {
     history_.write([released = std::move(*effects.released)](stats::History& history) {
-      return keep_released(history, released);
+      return keep_in(history, released);
     });
   }
   if (effects.reservations) {
     history_.write([reservations = std::move(*effects.reservations)](stats::History& history) {
-      return keep_reservations(history, reservations);
+      return keep_in(history, reservations);
     });
   }
   for (const ReservationChanged& change : effects.reservation_changes) {

@@ -11,7 +11,9 @@
 namespace vmnuma::tests {
 namespace {
 
-using balancer::keep_released;
+using balancer::keep_in;
+using balancer::MemoryOriginals;
+using balancer::Released;
 using balancer::Remembered;
 using migration::ActionState;
 using migration::PinChange;
@@ -110,7 +112,7 @@ TEST_F(RememberedTest, WhatWasFoundIsKnownWithoutTheOrdersThatToldIt) {
   masked.uuid[0] = 1;
   originals[masked].process = {78, 1};
   originals[masked].memory_nodes = std::vector{NodeId{0}, NodeId{1}};
-  ASSERT_TRUE(balancer::keep_originals(*history_, originals));
+  ASSERT_TRUE(keep_in(*history_, originals));
   const Remembered known = remembered();
   EXPECT_EQ(known.originals, originals);
   EXPECT_TRUE(known.originals_known);
@@ -121,7 +123,7 @@ TEST_F(RememberedTest, OrdersThatAreKeptAsWellChangeNothing) {
   carried_out(2, {CpuId{0}}, {CpuId{1}});
   carried_out(3, {CpuId{7}}, {CpuId{0}});  // it was pinned externally before
   const balancer::Originals before = remembered().originals;
-  ASSERT_TRUE(balancer::keep_originals(*history_, before));
+  ASSERT_TRUE(keep_in(*history_, before));
   EXPECT_EQ(remembered().originals, before);
   carried_out(4, {CpuId{0}}, {CpuId{1}});
   EXPECT_EQ(remembered().originals.at(vm_).threads.at({PinChange::Thread::kVcpu, 0}),
@@ -136,9 +138,9 @@ TEST_F(RememberedTest, AnEmptyHistoryKnowsThatNothingWasDone) {
 }
 
 TEST_F(RememberedTest, ReleasedVmsAreKept) {
-  ASSERT_TRUE(keep_released(*history_, {{vm_, kProcess}}));
-  EXPECT_EQ(remembered().released, (balancer::Released{{vm_, kProcess}}));
-  ASSERT_TRUE(keep_released(*history_, {}));
+  ASSERT_TRUE(keep_in(*history_, Released{{vm_, kProcess}}));
+  EXPECT_EQ(remembered().released, (Released{{vm_, kProcess}}));
+  ASSERT_TRUE(keep_in(*history_, Released{}));
   EXPECT_THAT(remembered().released, IsEmpty());
 }
 
@@ -161,7 +163,7 @@ TEST_F(RememberedTest, ReservationsAreKeptWhateverTheirNames) {
   other.vm_id = vm_;
   other.until_unix_s.reset();
   other.lasting = true;
-  ASSERT_TRUE(balancer::keep_reservations(*history_, {reservation, other}));
+  ASSERT_TRUE(keep_in(*history_, std::vector{reservation, other}));
   EXPECT_THAT(remembered().reservations, testing::ElementsAre(reservation, other));
 }
 
@@ -209,7 +211,7 @@ TEST_F(RememberedTest, WhatIsNotUnderstoodIsSetAsideAndLoggedOnce) {
 }
 
 TEST_F(RememberedTest, WhatCgroupsWereLikeComesThroughUnchanged) {
-  balancer::MemoryOriginals originals;
+  MemoryOriginals originals;
   balancer::MemoryOriginal scope;
   scope.vm = vm_;
   scope.process = kProcess;
@@ -217,9 +219,9 @@ TEST_F(RememberedTest, WhatCgroupsWereLikeComesThroughUnchanged) {
   scope.ours = {kGiB, kMiB, std::nullopt, kGiB, std::nullopt};
   originals["machine.slice/machine-qemu\\x2d1\\x2da.scope"] = scope;
   originals["machine.slice"] = {};
-  ASSERT_TRUE(balancer::keep_memory_originals(*history_, originals));
+  ASSERT_TRUE(keep_in(*history_, originals));
   EXPECT_EQ(remembered().memory_originals, originals);
-  ASSERT_TRUE(balancer::keep_memory_originals(*history_, {}));
+  ASSERT_TRUE(keep_in(*history_, MemoryOriginals{}));
   EXPECT_THAT(remembered().memory_originals, IsEmpty());
 }
 
