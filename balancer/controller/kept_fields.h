@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The fields of what outlives the daemon, listed once for writing and reading: the file for the
-/// hook (admission_state.h), and what is stored in the history (service/remembered.h).
+/// hook (admission_state.h), and what is stored in the history (service/remembered.h). Recordings
+/// have some of these lists as well (balancer/record/fields.h).
 ///
 /// Properties: a field that is missing is an error; numbers are not negative, and no amount is so
 /// large that a sum of some overflows, except for limits of cgroups, which may be "max".

@@ -14,6 +14,7 @@
 
 #include "balancer/controller/controller.h"
 #include "balancer/controller/far_memory.h"
+#include "balancer/controller/kept_fields.h"
 #include "stats/text/archive.h"
 
 namespace vmnuma::balancer {
@@ -24,7 +25,16 @@ inline constexpr std::int64_t kMostAmount = std::int64_t{1} << 52U;
 
 using text::MaybeConst;
 
+template <class T, class... Types>
+concept OneOf = (MaybeConst<T, Types> || ...);
+
 struct RecordFields {
+  /// These have the same fields as where they outlive the daemon.
+  static void visit(auto& fields, OneOf<VmProcess, ThreadId, Original, Original::Pins, MemoryLimits,
+                                        PromisedMemory> auto& value) {
+    visit_kept(fields, value);
+  }
+
   // ---- the host ----
 
   static void visit(auto& fields, MaybeConst<Cpu> auto& value) {
@@ -186,22 +196,11 @@ struct RecordFields {
 
   // ---- readings ----
 
-  static void visit(auto& fields, MaybeConst<VmProcess> auto& value) {
-    fields("pid", value.pid);
-    fields("start_time_ticks", value.start_time_ticks);
-  }
   static void visit(auto& fields, MaybeConst<VcpuSample> auto& value) {
     fields("vcpu", value.vcpu);
     fields("tid", value.tid);
     fields("run_ns", value.run_ns);
     fields("wait_ns", value.wait_ns);
-  }
-  static void visit(auto& fields, MaybeConst<MemoryLimits> auto& value) {
-    fields.unbounded("min", value.min);
-    fields.unbounded("low", value.low);
-    fields.unbounded("high", value.high);
-    fields.unbounded("max", value.max);
-    fields.unbounded("swap_max", value.swap_max);
   }
   static void visit(auto& fields, MaybeConst<MemoryState> auto& value) {
     fields.prose("scope", value.scope);  // contains the VM's name
@@ -566,19 +565,6 @@ struct RecordFields {
 
   // ---- the initial state of a recording ----
 
-  static void visit(auto& fields, MaybeConst<ThreadId> auto& value) {
-    fields("kind", value.kind);
-    fields("number", value.number);
-  }
-  static void visit(auto& fields, MaybeConst<Original::Pins> auto& value) {
-    fields("found", value.found);
-    fields("ours", value.ours);
-  }
-  static void visit(auto& fields, MaybeConst<Original> auto& value) {
-    fields("process", value.process);
-    fields("threads", value.threads);
-    fields("memory_nodes", value.memory_nodes);
-  }
   static void visit(auto& fields, MaybeConst<ControllerSetup> auto& value) {
     fields("mode", value.mode);
     fields("topology", value.topology);
@@ -702,11 +688,6 @@ struct RecordFields {
     fields.added("wakeups", value.wakeups_);
     fields("epochs", value.epochs_);
     fields("knows_domains", value.knows_domains_);
-  }
-  static void visit(auto& fields, MaybeConst<PromisedMemory> auto& value) {
-    fields("node", value.node);
-    fields("page_size", value.page_size);
-    fields("memory", value.memory);
   }
   static void visit(auto& fields, MaybeConst<StartingVm> auto& value) {
     fields("description", value.description);
