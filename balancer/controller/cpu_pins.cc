@@ -16,48 +16,34 @@ bool asks_for_cpus(const VmPolicy& policy) {
          policy.cpu_class != CpuClass::kNone;
 }
 
-using NodeOfClient = std::map<ClientId, NodeIndex>;
+/// Where a client lives and, if it spills, runs as well.
+struct Places {
+  NodeIndex home = kNoNode;
+  NodeIndex second = kNoNode;
+};
 
-/// Homes, or second nodes of spilling clients, as they are now.
-NodeOfClient nodes_before(const Ledger& ledger, NodeId ClientRecord::*which,
-                          const std::set<VmId>& left_alone) {
-  NodeOfClient nodes;
+/// The places of clients once the relocations are made.
+std::map<ClientId, Places> places_after(const Ledger& ledger,
+                                        const std::vector<Relocation>& relocations,
+                                        const std::set<VmId>& left_alone) {
+  const Topology& topology = ledger.topology();
+  std::map<ClientId, Places> places;
   for (const auto& [id, vm] : ledger.vms()) {
-    for (std::size_t index = 0; index < vm.clients.size() && !left_alone.contains(id); ++index) {
+    for (std::size_t index = 0; index < vm.clients.size(); ++index) {
       const ClientRecord& client = vm.clients[index];
-      const auto node = ledger.topology().index_of(client.*which);
-      if (client.home.value >= 0 && node) {
-        nodes[{id, static_cast<std::int32_t>(index)}] = *node;
+      if (const auto home = topology.index_of(client.home)) {
+        places[{id, static_cast<std::int32_t>(index)}] = {
+            *home, topology.index_of(client.spills_to).value_or(kNoNode)};
       }
     }
   }
-  return nodes;
-}
-
-/// Homes once the relocations are made.
-NodeOfClient client_homes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
-                                const std::set<VmId>& left_alone) {
-  NodeOfClient homes = nodes_before(ledger, &ClientRecord::home, left_alone);
   for (const Relocation& relocation : relocations) {
-    if (ledger.find(relocation.client.vm) != nullptr &&
-        !left_alone.contains(relocation.client.vm)) {
-      homes[relocation.client] = relocation.to;
+    if (ledger.find(relocation.client.vm) != nullptr) {
+      places[relocation.client] = {relocation.to, relocation.spills_to};
     }
   }
-  return homes;
-}
-
-/// The second nodes of spilling clients, once the relocations are made.
-NodeOfClient second_nodes_after(const Ledger& ledger, const std::vector<Relocation>& relocations,
-                                const std::set<VmId>& left_alone) {
-  NodeOfClient nodes = nodes_before(ledger, &ClientRecord::spills_to, left_alone);
-  for (const Relocation& relocation : relocations) {
-    nodes.erase(relocation.client);
-    if (relocation.spills_to != kNoNode && !left_alone.contains(relocation.client.vm)) {
-      nodes[relocation.client] = relocation.spills_to;
-    }
-  }
-  return nodes;
+  std::erase_if(places, [&](const auto& entry) { return left_alone.contains(entry.first.vm); });
+  return places;
 }
 
 /// The CPUs that the client has had on the node, and whether these were cores of its own: then the
@@ -72,12 +58,13 @@ Former former_of(const VmCpus& vm, std::size_t client, const Node& node) {
   return {vm.clients[client], reach != vm.clients[client]};
 }
 
-std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node, const NodeOfClient& homes,
+std::vector<CpuGrant> grants_on(const Ledger& ledger, NodeIndex node,
+                                const std::map<ClientId, Places>& places,
                                 const std::map<VmId, VmCpus>& former) {
   std::vector<CpuRequest> requests;
   FormerCpus had;
-  for (const auto& [id, home] : homes) {
-    if (home != node) {
+  for (const auto& [id, place] : places) {
+    if (place.home != node) {
       continue;
     }
     const VmRecord& vm = *ledger.find(id.vm);
@@ -165,13 +152,16 @@ VmCpus whole_homes(const VmRecord& vm, const Topology& topology) {
 CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& relocations,
                       const std::map<VmId, VmCpus>& former, const std::set<VmId>& left_alone) {
   CpuPins pins;
-  const NodeOfClient second_nodes = second_nodes_after(ledger, relocations, left_alone);
-  if (second_nodes.empty() && std::ranges::none_of(ledger.vms(), [](const auto& entry) {
+  const std::map<ClientId, Places> places = places_after(ledger, relocations, left_alone);
+  const bool is_plain =
+      std::ranges::none_of(places,
+                           [](const auto& entry) { return entry.second.second != kNoNode; }) &&
+      std::ranges::none_of(ledger.vms(), [](const auto& entry) {
         return asks_for_cpus(entry.second.description.policy);
-      })) {
+      });
+  if (is_plain) {
     return pins;
   }
-  const NodeOfClient homes = client_homes_after(ledger, relocations, left_alone);
   const Topology& topology = ledger.topology();
   std::map<VmId, VmCpus> given;
   std::map<VmId, VmCpus> whole;
@@ -182,7 +172,7 @@ CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& reloc
   std::vector<std::vector<CpuGrant>> grants_by_node;
   for (NodeIndex node = 0; node < topology.nodes.size(); ++node) {
     const std::vector<CpuGrant>& grants =
-        grants_by_node.emplace_back(grants_on(ledger, node, homes, former));
+        grants_by_node.emplace_back(grants_on(ledger, node, places, former));
     for (const CpuGrant& grant : grants) {
       if (!grant.refused.empty()) {
         pins.refused[grant.client] = grant.refused;
@@ -199,9 +189,12 @@ CpuPins find_cpu_pins(const Ledger& ledger, const std::vector<Relocation>& reloc
       give(whole[grant.client.vm], index, all, all);
     }
   }
-  for (const auto& [client, node] : second_nodes) {
-    give_more(given[client.vm], static_cast<std::size_t>(client.index),
-              without_cores_of_others(topology.nodes[node], grants_by_node[node], client.vm));
+  for (const auto& [client, place] : places) {
+    if (place.second != kNoNode) {
+      give_more(given[client.vm], static_cast<std::size_t>(client.index),
+                without_cores_of_others(topology.nodes[place.second], grants_by_node[place.second],
+                                        client.vm));
+    }
   }
   for (auto& [id, cpus] : given) {
     if (cpus != whole[id]) {
