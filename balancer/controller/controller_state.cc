@@ -60,11 +60,11 @@ ControllerState::ControllerState(ControllerSetup start)
 }
 
 std::set<VmId> ControllerState::running_vms() const {
-  std::set<VmId> running(unreadable.begin(), unreadable.end());
+  std::set<VmId> ids(unreadable.begin(), unreadable.end());
   for (const auto& [id, vm] : ledger.vms()) {
-    running.insert(id);
+    ids.insert(id);
   }
-  return running;
+  return ids;
 }
 
 void ControllerState::options_changed() {
