@@ -26,13 +26,13 @@ std::size_t ring_place(std::int64_t minute) {
                                   kForecastMinutes);
 }
 
-/// Adds one value to an exponentially weighted mean, which is the plain one at first.
-void take_in(std::int64_t value, std::int64_t& mean, std::int64_t& values) {
-  values = std::min(values + 1, kPlainMean);
-  mean += (value * (std::int64_t{1} << kLossBits) - mean) / values;
-}
-
 }  // namespace
+
+/// It is the plain mean at first.
+void KnownLoad::Mean::take_in(std::int64_t more) {
+  count = std::min(count + 1, kPlainMean);
+  value += (more * (std::int64_t{1} << kLossBits) - value) / count;
+}
 
 KnownLoad::KnownLoad() {
   records_.push_back({DecayingHistogram(0, kMost.value, kBucket)});
@@ -68,10 +68,19 @@ std::optional<Permille> KnownLoad::anchor_at(std::int64_t minute, Anchor anchor)
   return std::nullopt;
 }
 
-std::optional<Permille> KnownLoad::quantile_from(std::size_t anchor, Permille at,
-                                                 Permille share) const {
-  const std::optional<std::int64_t> rise = records_[anchor].rises.quantile(share);
-  return rise ? std::optional(std::clamp(at + Permille{*rise}, Permille{}, kMost)) : std::nullopt;
+std::optional<Permille> KnownLoad::quantile_from(const Start& start, Permille share) const {
+  const std::optional<std::int64_t> rise = records_[start.anchor].rises.quantile(share);
+  return rise ? std::optional(std::clamp(start.at + Permille{*rise}, Permille{}, kMost))
+              : std::nullopt;
+}
+
+std::optional<Permille> KnownLoad::mean_from(const Start& start) const {
+  const Mean& rise = records_[start.anchor].rise;
+  if (rise.count == 0) {
+    return std::nullopt;
+  }
+  const Permille mean{rise.value / (std::int64_t{1} << kLossBits)};
+  return std::clamp(start.at + mean, Permille{}, kMost);
 }
 
 /// Compares the forecasts of the last minutes with the load that followed.
@@ -86,14 +95,14 @@ void KnownLoad::judge(std::int64_t minute, Permille load) {
       if (guess.anchor) {
         const std::int64_t rise = (load - *guess.anchor).value;
         record.rises.add(rise, minute);
-        take_in(rise, record.mean_rise, record.rise_values);
+        record.rise.take_in(rise);
       }
       if (guess.p95) {
-        take_in(pinball_loss(*guess.p95, load), record.mean_loss, record.values);
+        record.loss.take_in(pinball_loss(*guess.p95, load));
       }
       if (guess.mean) {
         const std::int64_t error = (load - *guess.mean).value;
-        take_in(error * error, record.mean_error, record.error_values);
+        record.error.take_in(error * error);
       }
     }
   }
@@ -111,54 +120,41 @@ void KnownLoad::add(std::int64_t minute, Permille load) {
   now.minute = minute;
   for (std::size_t anchor = 0; anchor < kAnchors; ++anchor) {
     Guess& guess = now.guesses[anchor];
-    guess.anchor = anchor_at(minute, static_cast<Anchor>(anchor));
-    guess.p95 = guess.anchor ? quantile_from(anchor, *guess.anchor, kForecastShare) : std::nullopt;
-    guess.mean = guess.anchor ? mean_from(anchor, *guess.anchor) : std::nullopt;
+    guess = {anchor_at(minute, static_cast<Anchor>(anchor)), std::nullopt, std::nullopt};
+    if (guess.anchor) {
+      guess.p95 = quantile_from({anchor, *guess.anchor}, kForecastShare);
+      guess.mean = mean_from({anchor, *guess.anchor});
+    }
   }
 }
 
-std::optional<Permille> KnownLoad::mean_from(std::size_t anchor, Permille at) const {
-  const Record& record = records_[anchor];
-  if (record.rise_values == 0) {
+std::optional<KnownLoad::Start> KnownLoad::best_start(std::int64_t minute,
+                                                      Mean Record::*loss) const {
+  if (minutes_ < kLeastMinutes) {
     return std::nullopt;
   }
-  const Permille rise{record.mean_rise / (std::int64_t{1} << kLossBits)};
-  return std::clamp(at + rise, Permille{}, kMost);
-}
-
-std::size_t KnownLoad::best_anchor(std::int64_t minute, std::int64_t Record::*loss,
-                                   std::int64_t Record::*values) const {
-  if (minute - past_.last_minute() > kOffAfter) {
-    return 0;
-  }
-  std::optional<std::size_t> best;
-  for (std::size_t anchor = 0; anchor < kAnchors; ++anchor) {
-    const Record& record = records_[anchor];
-    if (record.*values == 0 || !anchor_at(minute, static_cast<Anchor>(anchor))) {
-      continue;
-    }
-    if (!best || record.*loss < records_[*best].*loss) {
-      best = anchor;
+  Start best;
+  const bool is_off = minute - past_.last_minute() > kOffAfter;
+  std::optional<std::int64_t> least;
+  for (std::size_t anchor = 0; !is_off && anchor < kAnchors; ++anchor) {
+    const Mean& its = records_[anchor].*loss;
+    const auto at = its.count > 0 ? anchor_at(minute, static_cast<Anchor>(anchor)) : std::nullopt;
+    if (at && (!least || its.value < *least)) {
+      least = its.value;
+      best = {anchor, *at};
     }
   }
-  return best.value_or(0);
+  return best;
 }
 
 std::optional<Permille> KnownLoad::quantile(std::int64_t minute, Permille share) const {
-  if (minutes_ < kLeastMinutes) {
-    return std::nullopt;
-  }
-  const std::size_t anchor = best_anchor(minute, &Record::mean_loss, &Record::values);
-  return quantile_from(anchor, anchor_at(minute, static_cast<Anchor>(anchor)).value_or(Permille{}),
-                       share);
+  const std::optional<Start> start = best_start(minute, &Record::loss);
+  return start ? quantile_from(*start, share) : std::nullopt;
 }
 
 std::optional<Permille> KnownLoad::mean(std::int64_t minute) const {
-  if (minutes_ < kLeastMinutes) {
-    return std::nullopt;
-  }
-  const std::size_t anchor = best_anchor(minute, &Record::mean_error, &Record::error_values);
-  return mean_from(anchor, anchor_at(minute, static_cast<Anchor>(anchor)).value_or(Permille{}));
+  const std::optional<Start> start = best_start(minute, &Record::error);
+  return start ? mean_from(*start) : std::nullopt;
 }
 
 }  // namespace vmnuma

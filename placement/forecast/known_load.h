@@ -60,14 +60,17 @@ class KnownLoad {
     std::optional<Permille> p95;
     std::optional<Permille> mean;
   };
+  /// In 2^-16, exponentially weighted.
+  struct Mean {
+    std::int64_t value = 0;
+    std::int64_t count = 0;  ///< of values in it
+    void take_in(std::int64_t more);
+  };
   struct Record {
     DecayingHistogram rises;
-    std::int64_t mean_loss = 0;  ///< of pinball_loss(), in 2^-16, exponentially weighted
-    std::int64_t values = 0;     ///< number of values in it
-    std::int64_t mean_rise = 0;  ///< in 2^-16, exponentially weighted
-    std::int64_t rise_values = 0;
-    std::int64_t mean_error = 0;  ///< of the means, squared, in 2^-16, exponentially weighted
-    std::int64_t error_values = 0;
+    Mean loss = {};  ///< of pinball_loss()
+    Mean rise = {};
+    Mean error = {};  ///< of the means, squared
   };
   struct Minute {
     std::int64_t minute = 0;
@@ -75,13 +78,16 @@ class KnownLoad {
   };
 
   [[nodiscard]] std::optional<Permille> anchor_at(std::int64_t minute, Anchor anchor) const;
-  [[nodiscard]] std::optional<Permille> mean_from(std::size_t anchor, Permille at) const;
+  /// What a forecast is made from: an anchor, and the load there.
+  struct Start {
+    std::size_t anchor = 0;
+    Permille at;
+  };
   /// Returns the anchor whose forecasts have the least `loss`, of those that can be made now; the
-  /// first one, kNothing, if none can.
-  [[nodiscard]] std::size_t best_anchor(std::int64_t minute, std::int64_t Record::*loss,
-                                        std::int64_t Record::*values) const;
-  [[nodiscard]] std::optional<Permille> quantile_from(std::size_t anchor, Permille at,
-                                                      Permille share) const;
+  /// first one, kNothing, if none can. Nothing before kLeastMinutes.
+  [[nodiscard]] std::optional<Start> best_start(std::int64_t minute, Mean Record::*loss) const;
+  [[nodiscard]] std::optional<Permille> mean_from(const Start& start) const;
+  [[nodiscard]] std::optional<Permille> quantile_from(const Start& start, Permille share) const;
   void judge(std::int64_t minute, Permille load);
 
   LoadPast past_;
