@@ -488,8 +488,7 @@ CpuTime Arrangement::in_all(const Effect& effect, CpuTime gain_that_lasts) const
 }
 
 Effect Arrangement::effect_of_move(ClientIndex client, NodeIndex to) const {
-  const Rehoming change{client, to};
-  return effect_of({&change, 1});
+  return effect_of(std::array{Rehoming{client, to}});
 }
 
 CpuTime Arrangement::most_saved_beside(ClientIndex client) const {

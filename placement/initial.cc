@@ -2,6 +2,7 @@
 #include "placement/initial.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
 
@@ -97,8 +98,7 @@ class Chooser {
 
   /// Gives one of the clients a home.
   void place(ClientIndex client, NodeIndex node) {
-    const Rehoming placed{client, node};
-    arrangement_.apply({&placed, 1});
+    arrangement_.apply(std::array{Rehoming{client, node}});
     count_home(node);
     allocated_[node] = allocated_cpus(arrangement_, node, kNoClient);
   }
@@ -315,8 +315,7 @@ Attempt attempt(Arrangement& arrangement, const std::vector<ClientIndex>& client
     result.choices.push_back(std::move(choice));
   }
   for (const HomeChoice& choice : result.choices) {
-    const Rehoming taken_back{choice.client, kNoNode};
-    arrangement.apply({&taken_back, 1});
+    arrangement.apply(std::array{Rehoming{choice.client, kNoNode}});
   }
   return result;
 }
@@ -350,8 +349,7 @@ std::vector<HomeChoice> choose_homes(Arrangement& arrangement, ClientIndex first
     }
   }
   for (const HomeChoice& choice : best.choices) {
-    const Rehoming placed{choice.client, choice.home};
-    arrangement.apply({&placed, 1});
+    arrangement.apply(std::array{Rehoming{choice.client, choice.home}});
     round_robin = choice.home;
   }
   return best.choices;

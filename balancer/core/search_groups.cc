@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves that bring VMs together, or apart, as the administrator declared; bring VMs to devices that
 // they want near; and bring together VMs that talk to each other.
+#include <array>
+
 #include "balancer/core/guards.h"
 #include "balancer/core/search.h"
 
@@ -22,8 +24,8 @@ void consider_group_moves(const Arrangement& arrangement, Considered& considered
     for (const NodeIndex to : snapshot.clients[client].allowed) {
       if (to != arrangement.home(client) && (declared || arrangement.talks_to(client, to) ||
                                              arrangement.has_sibling_on(client, to))) {
-        const Rehoming change{client, to};
-        consider(arrangement, *promise, Reason::kAffinityMove, {&change, 1}, considered);
+        consider(arrangement, *promise, Reason::kAffinityMove, std::array{Rehoming{client, to}},
+                 considered);
       }
     }
   }

@@ -49,8 +49,7 @@ void consider_load_moves(const Arrangement& arrangement, Reason reason, Consider
       }
       for (const NodeIndex to : nodes) {
         if (arrangement.owed_share(to) < arrangement.owed_share(from)) {
-          const Rehoming change{client, to};
-          consider(arrangement, promise, reason, {&change, 1}, considered);
+          consider(arrangement, promise, reason, std::array{Rehoming{client, to}}, considered);
         }
       }
     }
@@ -106,10 +105,10 @@ std::vector<Candidate> all_moves_of(const Arrangement& arrangement, ClientIndex 
     if (to == from || !arrangement.snapshot().topology.can_be_home(to)) {
       continue;
     }
-    const Rehoming change{client, to};
-    candidates.push_back(judge(arrangement, Reason::kLoadMove, {&change, 1}));
+    const std::array change{Rehoming{client, to}};
+    candidates.push_back(judge(arrangement, Reason::kLoadMove, change));
     if (candidates.back().stopped_by && candidates.back().effect.talk > CpuTime{}) {
-      candidates.back() = judge(arrangement, Reason::kAffinityMove, {&change, 1});
+      candidates.back() = judge(arrangement, Reason::kAffinityMove, change);
     }
     if (stays) {
       candidates.back().stopped_by = stays;

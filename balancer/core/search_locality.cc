@@ -86,8 +86,8 @@ void consider_locality_moves(const Arrangement& arrangement, Considered& conside
     return;
   }
   for (const Stray& stray : strays(arrangement, Reason::kLocalityMove)) {
-    const Rehoming change{stray.client, stray.towards};
-    consider_for_locality(arrangement, Reason::kLocalityMove, {&change, 1}, considered);
+    consider_for_locality(arrangement, Reason::kLocalityMove,
+                          std::array{Rehoming{stray.client, stray.towards}}, considered);
   }
 }
 

@@ -143,8 +143,7 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
     for (const ClientIndex client : some_of(from, Reason::kLongTermMove)) {
       for (const NodeIndex to : nodes) {
         if (to != from) {
-          const Rehoming change{client, to};
-          consider_turn(arrangement, long_term, rest, {&change, 1}, considered);
+          consider_turn(arrangement, long_term, rest, std::array{Rehoming{client, to}}, considered);
         }
       }
     }

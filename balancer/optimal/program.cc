@@ -2,6 +2,7 @@
 #include "balancer/optimal/program.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -68,8 +69,7 @@ Bytes untouched_of(ClientIndex client, Arrangement& arrangement) {
     return {};
   }
   const Bytes with_it = arrangement.untouched().of(client, home);
-  const Rehoming leaves{client, kNoNode};
-  arrangement.apply({&leaves, 1});
+  arrangement.apply(std::array{Rehoming{client, kNoNode}});
   return with_it - arrangement.untouched().of(client, home);
 }
 
