@@ -233,11 +233,6 @@ std::vector<VmDescription> parts_of(const VmDescription& vm, const Topology& top
   return parts;
 }
 
-/// Returns the page size, even of huge pages that were passed without one.
-Bytes size_of(const FreeHugePages& pages, const VmDescription& vm) {
-  return pages.page_size > Bytes{} ? pages.page_size : vm.huge_page_size;
-}
-
 /// Takes `asked` from what is available on these nodes, as much as possible from each in turn.
 template <class Take>
 void take(std::int64_t asked, const NodeResource& resource, const std::vector<NodeIndex>& nodes,
@@ -263,14 +258,14 @@ NodeResource ordinary_memory(const Topology& topology, Bytes asked, const FreeFo
 }
 
 /// For a pool that `free` does not list, the size is the topology's, and nothing of it is free.
-NodeResource huge_pages(const Topology& topology, const VmDescription& vm, const PagesOfSize& asked,
+NodeResource huge_pages(const Topology& topology, const PagesOfSize& asked,
                         const std::vector<FreeHugePages>& free) {
   const Bytes size = asked.page_size;
   NodeResource pages{"huge pages of " + std::to_string(size.value / 1024) + " KiB",
                      divided_up(asked.memory.value, size.value)};
   for (const Node& node : topology.nodes) {
     const auto told = std::ranges::find_if(free, [&](const FreeHugePages& one) {
-      return one.node == node.id && size_of(one, vm) == size;
+      return one.node == node.id && one.page_size == size;
     });
     pages.available.push_back(told == free.end() ? 0 : told->free);
     pages.capacity.push_back(told == free.end() ? pages_of(node.huge_pages, size) : told->total);
@@ -295,8 +290,9 @@ void take_memory(const Topology& topology, const VmDescription& part,
         free.room[node] -= unit * count;
       }
       for (FreeHugePages& one : free.huge_pages) {
-        const bool is_pool = pages.page_size > Bytes{} && size_of(one, part) == pages.page_size;
-        one.free -= is_pool && one.node == topology.nodes[node].id ? count : 0;
+        const bool is_pool =
+            one.node == topology.nodes[node].id && one.page_size == pages.page_size;
+        one.free -= is_pool ? count : 0;
       }
     });
   }
@@ -330,7 +326,7 @@ AdmissionRequest request_of(const Topology& topology, const VmDescription& vm,
   for (const PagesOfSize& pages : memory_by_page_size(vm)) {
     request.resources.push_back(pages.page_size == Bytes{}
                                     ? ordinary_memory(topology, pages.memory, free)
-                                    : huge_pages(topology, vm, pages, free.huge_pages));
+                                    : huge_pages(topology, pages, free.huge_pages));
   }
   return request;
 }

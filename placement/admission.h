@@ -71,7 +71,7 @@ struct FreeHugePages {
   NodeId node;
   std::int64_t free = 0;
   std::int64_t total = 0;
-  Bytes page_size = {};  ///< zero: of the VM's huge_page_size
+  Bytes page_size;
   bool operator==(const FreeHugePages&) const = default;
 };
 

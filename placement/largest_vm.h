@@ -35,7 +35,7 @@ struct LargestVm {
 /// be negative.
 [[nodiscard]] Bytes room_for_starts(const Arrangement& arrangement, NodeIndex node);
 
-/// Returns the largest VM of each node. `free` names the size of all huge pages.
+/// Returns the largest VM of each node.
 [[nodiscard]] std::vector<LargestVm> largest_vms(const Topology& topology, const FreeForVm& free);
 
 /// Returns the node with the largest VM on ordinary pages; of equals the one with more vCPUs, then

@@ -193,8 +193,9 @@ TEST(AdmissionTest, ARefusalNamesThePolicyWhatWasAskedForAndWhatEachNodeHad) {
   vm.huge_page_size = kMiB * 2;
   vm.pci_devices = {{"0000:3b:00.0", NodeId{4}}};
   vm.policy.topology_policy = TopologyPolicy::kSingleNumaNode;
-  AdmissionRequest asked =
-      request_of(topology, vm, {{kGiB, kGiB}, {{NodeId{0}, 5000, 6000}, {NodeId{4}, 10, 6000}}});
+  AdmissionRequest asked = request_of(
+      topology, vm,
+      {{kGiB, kGiB}, {{NodeId{0}, 5000, 6000, kMiB * 2}, {NodeId{4}, 10, 6000, kMiB * 2}}});
   EXPECT_FALSE(admit(topology, asked).admitted);
   EXPECT_EQ(refusal_text(topology, asked),
             "topology_policy is 'single-numa-node', but no single node has all that the VM needs: "
@@ -202,8 +203,10 @@ TEST(AdmissionTest, ARefusalNamesThePolicyWhatWasAskedForAndWhatEachNodeHad) {
             "CPUs, 5000 huge pages of 2048 KiB; on node 4 16 CPUs, 10 huge pages of 2048 KiB");
   vm.policy.device_locality = DeviceLocality::kNone;
   EXPECT_THAT(
-      admit(topology, request_of(topology, vm,
-                                 {{kGiB, kGiB}, {{NodeId{0}, 5000, 6000}, {NodeId{4}, 10, 6000}}}))
+      admit(topology,
+            request_of(topology, vm,
+                       {{kGiB, kGiB},
+                        {{NodeId{0}, 5000, 6000, kMiB * 2}, {NodeId{4}, 10, 6000, kMiB * 2}}}))
           .nodes,
       ElementsAre(0));
 }
@@ -276,7 +279,7 @@ TEST(AdmissionTest, WithScopeClientNoneGetsWhatAnotherClientWasAdmittedWith) {
   vm.huge_page_size = kGiB;
   const VmAdmission admission =
       admit_vm(equal_nodes(2, 4, 1, 16), vm, /*prefer_ht=*/false,
-               {{Bytes{}, Bytes{}}, {{NodeId{0}, 15, 16}, {NodeId{1}, 8, 16}}},
+               {{Bytes{}, Bytes{}}, {{NodeId{0}, 15, 16, kGiB}, {NodeId{1}, 8, 16, kGiB}}},
                [](AdmissionRequest& /*request*/, const VmDescription& /*part*/) {});
   EXPECT_EQ(admission.refused, std::nullopt);
   EXPECT_THAT(admission.nodes, ElementsAre(0, 1));
