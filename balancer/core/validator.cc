@@ -6,7 +6,6 @@
 #include <set>
 
 #include "balancer/core/reckoning.h"
-#include "balancer/core/validator_effects.h"
 #include "balancer/core/validator_rules.h"
 #include "placement/exclusive_cores.h"
 

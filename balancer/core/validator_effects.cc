@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "balancer/core/validator_effects.h"
-
 #include <algorithm>
 #include <array>
 #include <utility>

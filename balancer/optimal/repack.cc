@@ -1,11 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/optimal/repack.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "balancer/optimal/rest.h"
-
 namespace vmnuma::balancer {
+
+namespace {
+
+constexpr std::int64_t kMostEpochs = 1000;
+
+/// Returns the number of epochs after which every client may move again and everything periodic was
+/// due.
+std::int64_t long_enough(const Options& options) {
+  return std::max({options.residency, options.no_return, options.swap_consider_period}) +
+         std::max<std::int64_t>(options.swap_interval, 1) *
+             std::max<std::int64_t>(options.swap_migrate_only, 1);
+}
+
+}  // namespace
+
+Homes steady_state_homes(Snapshot snapshot, Options options, const Circumstances& circumstances) {
+  options.lterm_fairness_interval = 0;
+  std::int64_t quiet = 0;
+  for (std::int64_t epoch = 0; epoch < kMostEpochs && quiet < long_enough(options); ++epoch) {
+    const Plan plan = make_plan(snapshot, options, circumstances);
+    quiet = plan.actions.empty() ? quiet + 1 : 0;
+    snapshot = after_plan(std::move(snapshot), plan);
+    ++snapshot.epoch;
+    for (ClientState& client : snapshot.clients) {
+      ++client.epochs_here;
+      ++client.epochs_since_swap;
+    }
+    for (VmState& vm : snapshot.vms) {
+      ++vm.epochs_since_transfer;
+      ++vm.epochs_rested;
+    }
+  }
+  Homes homes;
+  for (const ClientState& client : snapshot.clients) {
+    homes.push_back(client.home);
+  }
+  return homes;
+}
 
 Repack plan_repack(const Snapshot& snapshot, const Options& options,
                    const Circumstances& circumstances, const SearchLimits& limits,

@@ -25,6 +25,12 @@ struct Repack {
   Sequence sequence;    ///< from the present homes to the best, to the extent that there is a way
 };
 
+/// Returns the homes after epochs have been planned and carried out one after the other, with the
+/// present demand of every client, until nothing has moved for longer than any period of the
+/// planner. Turns, which never come to rest, are left out.
+[[nodiscard]] Homes steady_state_homes(Snapshot snapshot, Options options,
+                                       const Circumstances& circumstances);
+
 /// `clock` returns seconds. Clients without a home remain without one.
 [[nodiscard]] Repack plan_repack(const Snapshot& snapshot, const Options& options,
                                  const Circumstances& circumstances, const SearchLimits& limits,

@@ -23,7 +23,6 @@
 #include "migration/linux/process_descriptor.h"
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
-#include "placement/model/process.h"
 
 namespace vmnuma::balancer::qemu {
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "placement/base/result.h"
-#include "placement/model/process.h"
+#include "placement/model/ids.h"
 #include "stats/files/directory.h"
 
 namespace vmnuma::balancer::qemu {

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "placement/base/names.h"
+#include "placement/base/result.h"
 #include "placement/model/device_pool.h"
 #include "placement/model/domain.h"
 #include "placement/model/topology.h"
@@ -120,5 +121,10 @@ struct Advice {
   std::vector<AdviceLine> lines;
   bool operator==(const Advice&) const = default;
 };
+
+/// Returns the advice for a VM. `vm.policy` is the effective one; vCPUs that are not plugged count
+/// as well. Errors: no-space if the host has no node to live on, invalid-argument for a VM without
+/// vCPUs or memory.
+[[nodiscard]] Result<Advice> advise(const AdviceRequest& request, const AdviceHost& host);
 
 }  // namespace vmnuma

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "placement/advice/advise.h"
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "placement/advice/advice.h"
 #include "placement/advice/cache_groups.h"
 #include "placement/advice/near_nodes.h"
 #include "placement/advice/pool_devices.h"

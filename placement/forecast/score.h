@@ -22,15 +22,25 @@ namespace vmnuma {
 inline constexpr Permille kForecastShare{950};
 
 /// Pinball loss of one value, in millionths of the VM's full time: thousandths of a thousandth.
-[[nodiscard]] std::int64_t pinball_loss(Permille forecast, Permille value);
+[[nodiscard]] constexpr std::int64_t pinball_loss(Permille forecast, Permille value) {
+  const std::int64_t above = (value - forecast).value;
+  return above >= 0 ? above * kForecastShare.value : -above * (1000 - kForecastShare.value);
+}
 
 struct ForecastScore {
   std::int64_t values = 0;
   std::int64_t covered = 0;
   std::int64_t loss = 0;  ///< sum of pinball_loss()
 
-  void add(Permille forecast, Permille value);
-  ForecastScore& operator+=(const ForecastScore& other);
+  void add(Permille forecast, Permille value) {
+    *this += {1, value <= forecast ? 1 : 0, pinball_loss(forecast, value)};
+  }
+  ForecastScore& operator+=(const ForecastScore& other) {
+    values += other.values;
+    covered += other.covered;
+    loss += other.loss;
+    return *this;
+  }
   /// Share of all values; 1000 if there are none.
   [[nodiscard]] Permille coverage() const { return permille_of(covered, values, Permille{1000}); }
   /// Average pinball loss of a value, in millionths; 0 if there are none.

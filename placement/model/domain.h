@@ -13,7 +13,6 @@
 #include "placement/base/names.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
-#include "placement/model/process.h"
 
 namespace vmnuma {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Names of things: nodes, CPUs, VMs and their clients. Strong types, so that one cannot be passed
-/// for another.
+/// Names of things: nodes, CPUs, VMs, their clients and processes. Strong types, so that one cannot
+/// be passed for another.
 #pragma once
 
 #include <array>
@@ -26,6 +26,13 @@ struct CpuId {
 struct VmId {
   std::array<std::uint8_t, 16> uuid{};
   auto operator<=>(const VmId&) const = default;
+};
+
+/// A process that cannot be mistaken for a later one with the same pid.
+struct VmProcess {
+  std::int64_t pid = 0;
+  std::uint64_t start_time_ticks = 0;  ///< field 22 of /proc/PID/stat (proc(5), Linux 6.1)
+  auto operator<=>(const VmProcess&) const = default;
 };
 
 /// A client: the `index`-th group of a VM's vCPUs that lives on one node; the unit of placement and

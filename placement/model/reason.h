@@ -3,6 +3,7 @@
 /// defines a reason's traits.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "placement/base/names.h"
@@ -96,6 +97,19 @@ struct PredictedFigures {
   bool locality_after = true;
 };
 /// For actions with the reason of that name, as stored; `is_known` is Prediction::known.
-[[nodiscard]] PredictedFigures predicted_figures(std::string_view reason, bool is_known);
+[[nodiscard]] constexpr PredictedFigures predicted_figures(std::string_view reason, bool is_known) {
+  const std::optional<Reason> known = value_named<Reason>(reason);
+  if (!is_known || known == Reason::kCpuAssignment) {
+    return {false, false, false, false};
+  }
+  if (known == Reason::kAdministrator || known == Reason::kMakeRoom || known == Reason::kSpill) {
+    return {true, false, false, false};
+  }
+  if (known == Reason::kMemoryPull) {
+    return {false, false, true, true};
+  }
+  const bool had_a_home = known != Reason::kInitialPlacement;
+  return {true, true, had_a_home, true};
+}
 
 }  // namespace vmnuma

@@ -15,7 +15,6 @@
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 #include "placement/model/memory_state.h"
-#include "placement/model/process.h"
 #include "placement/model/topology.h"
 
 namespace vmnuma {

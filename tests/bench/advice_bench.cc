@@ -5,7 +5,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "placement/advice/advise.h"
+#include "placement/advice/advice.h"
 #include "placement/advice/warnings.h"
 
 namespace vmnuma {

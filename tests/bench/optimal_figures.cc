@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "balancer/optimal/assignment.h"
-#include "balancer/optimal/rest.h"
+#include "balancer/optimal/repack.h"
 #include "tests/property/random_host.h"
 
 namespace vmnuma::balancer {

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "placement/advice/advise.h"
+#include "placement/advice/advice.h"
 #include "stats/topology/topology_reader.h"
 #include "tests/support/advice_promises.h"
 #include "tests/support/advised_definition.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "balancer/host/advise_xml.h"
-#include "placement/advice/advise.h"
+#include "placement/advice/advice.h"
 
 namespace {
 

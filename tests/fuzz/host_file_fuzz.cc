@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "placement/advice/advise.h"
+#include "placement/advice/advice.h"
 #include "placement/advice/common_host.h"
 #include "tests/fuzz/json_mutation.h"
 #include "tools/vmnuma/advise/host_file.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "placement/advice/advise.h"
+#include "placement/advice/advice.h"
 #include "placement/advice/common_host.h"
 #include "tests/property/any_host.h"
 #include "tests/support/advice_promises.h"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "placement/advice/advise.h"
+#include "placement/advice/advice.h"
 #include "placement/advice/warnings.h"
 #include "placement/clients.h"
 

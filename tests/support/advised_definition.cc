@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "balancer/host/advise_xml.h"
-#include "placement/advice/advise.h"
+#include "placement/advice/advice.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::tests {

@@ -12,7 +12,7 @@
 #include "balancer/host/advise_xml.h"
 #include "balancer/host/domain_xml.h"
 #include "balancer/policy/policy_keys.h"
-#include "placement/advice/advise.h"
+#include "placement/advice/advice.h"
 #include "placement/advice/warnings.h"
 #include "tests/support/golden.h"
 #include "tests/support/temp_directory.h"

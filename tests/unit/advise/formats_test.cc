@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "placement/advice/advise.h"
+#include "placement/advice/advice.h"
 #include "tests/support/build_snapshot.h"
 
 namespace vmnuma::tools {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "balancer/optimal/rest.h"
+#include "balancer/optimal/repack.h"
 #include "tests/support/build_snapshot.h"
 
 namespace vmnuma::balancer {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Advice for single VMs. The first table holds it against VMware's public documentation.
-#include "placement/advice/advise.h"
-
 #include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "placement/advice/advice.h"
 #include "placement/advice/common_host.h"
 #include "tests/support/build_snapshot.h"
 

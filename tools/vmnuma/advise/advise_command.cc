@@ -11,7 +11,7 @@
 #include "balancer/config/config.h"
 #include "balancer/host/advise_xml.h"
 #include "balancer/policy/policy_keys.h"
-#include "placement/advice/advise.h"
+#include "placement/advice/advice.h"
 #include "placement/advice/common_host.h"
 #include "placement/advice/warnings.h"
 #include "stats/devices/host_devices.h"
