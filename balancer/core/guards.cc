@@ -151,20 +151,11 @@ std::optional<Guard> check_targets(const Arrangement& arrangement, Reason reason
   return std::nullopt;
 }
 
-namespace {
-
-/// For a node with that capacity.
 CpuTime least_gain_of(const Arrangement& arrangement, CpuTime capacity) {
   const std::int64_t most = arrangement.options().mig_threshold_cpus;
   const CpuTime counted =
       most == 0 ? capacity : std::min(capacity, arrangement.snapshot().epoch_length * most);
   return counted * arrangement.options().mig_threshold / 100;
-}
-
-}  // namespace
-
-CpuTime least_gain_on(const Arrangement& arrangement, NodeIndex node) {
-  return least_gain_of(arrangement, arrangement.node(node).capacity());
 }
 
 CpuTime least_gain(const Arrangement& arrangement, std::span<const Rehoming> changes) {

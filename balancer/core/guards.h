@@ -52,9 +52,9 @@ namespace vmnuma::balancer {
                                                 std::span<const Rehoming> changes,
                                                 const Effect& effect);
 
-/// Returns Numa.MigThreshold of the node, to the extent that the node's size counts
+/// Returns Numa.MigThreshold of a node with that capacity, to the extent that its size counts
 /// (Numa.MigThresholdCPUs).
-[[nodiscard]] CpuTime least_gain_on(const Arrangement& arrangement, NodeIndex node);
+[[nodiscard]] CpuTime least_gain_of(const Arrangement& arrangement, CpuTime capacity);
 
 /// Returns the least gain that is worth acting on: that of the largest node that `changes` touch;
 /// for the sake of talk, Numa.MigThreshold of the vCPUs of the client that moves.

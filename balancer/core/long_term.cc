@@ -48,22 +48,18 @@ LongTerm::LongTerm(const Arrangement& arrangement) : arrangement_(&arrangement) 
         waiting_[node].push_back({arrangement.load(client), on_average_[client]});
       }
     }
-  }
-  for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {
     weighted_.push_back(weighted_after(node, {}, {}));
   }
 }
 
 Permille LongTerm::imbalance() const {
-  Permille most{};
-  Permille least{1000};
+  std::vector<Permille> shares;
   for (const VmState& vm : arrangement_->snapshot().vms) {
     if (const auto owed = owed_lately(*arrangement_, vm)) {
-      most = std::max(most, *owed);
-      least = std::min(least, *owed);
+      shares.push_back(*owed);
     }
   }
-  return std::max(most - least, Permille{});
+  return imbalance_of(shares);
 }
 
 CpuTime LongTerm::weighted_after(NodeIndex node, const Exchange& exchange,

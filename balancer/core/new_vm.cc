@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "placement/arrangement.h"
@@ -19,13 +20,9 @@ namespace {
 /// is then taken.
 void touch_memory(Snapshot& snapshot, ClientState& client, MemoryRoom& room, NewHome& home) {
   std::vector<NodeIndex> nodes(snapshot.nodes.size());
-  for (NodeIndex node = 0; node < nodes.size(); ++node) {
-    nodes[node] = node;
-  }
-  std::ranges::stable_sort(nodes, [&](NodeIndex a, NodeIndex b) {
-    const std::int64_t to_a = a == client.home ? 0 : snapshot.topology.distance(client.home, a);
-    const std::int64_t to_b = b == client.home ? 0 : snapshot.topology.distance(client.home, b);
-    return to_a < to_b;
+  std::iota(nodes.begin(), nodes.end(), NodeIndex{0});
+  std::ranges::stable_sort(nodes, {}, [&](NodeIndex node) {
+    return node == client.home ? 0 : snapshot.topology.distance(client.home, node);
   });
   client.memory.assign(nodes.size(), Bytes{});
   client.memory_known = true;

@@ -40,7 +40,7 @@ void consider_load_moves(const Arrangement& arrangement, Reason reason, Consider
     if (owed <= CpuTime{}) {
       break;  // by owed share, so no other node owes anything either
     }
-    if (owed < least_gain_on(arrangement, from)) {
+    if (owed < least_gain_of(arrangement, arrangement.node(from).capacity())) {
       continue;
     }
     for (const ClientIndex client : arrangement.residents(from)) {

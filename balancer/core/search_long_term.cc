@@ -120,8 +120,7 @@ void consider_long_term(const Arrangement& arrangement, Considered& considered) 
     return;
   }
   const Rest rest(arrangement);
-  std::vector<NodeIndex> nodes = nodes_by_owed(arrangement);
-  std::ranges::sort(nodes);
+  std::vector<NodeIndex> nodes = known_homes(arrangement.snapshot());
   std::ranges::stable_sort(nodes, [&](NodeIndex a, NodeIndex b) {
     return long_term.weighted(a) > long_term.weighted(b);
   });

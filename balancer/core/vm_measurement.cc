@@ -36,11 +36,8 @@ std::string first_missing_for(const Sample& sample, const VmId& vm) {
 Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
   Bytes remote;
   for (const ClientState& client : clients_of(snapshot, vm)) {
-    for (NodeIndex node = 0; node < client.memory.size(); ++node) {
-      if (node != client.home) {
-        remote += client.memory[node];
-      }
-    }
+    remote += sum_of(client.memory) -
+              (client.home < client.memory.size() ? client.memory[client.home] : Bytes{});
   }
   return remote;
 }

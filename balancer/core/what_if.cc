@@ -18,12 +18,9 @@ Standing standing_of(const Snapshot& snapshot, const Options& options) {
   Bytes local;
   Bytes all;
   for (const ClientState& client : snapshot.clients) {
-    if (client.home == kNoNode || !client.memory_known) {
-      continue;
-    }
-    for (NodeIndex node = 0; node < client.memory.size(); ++node) {
-      all += client.memory[node];
-      local += node == client.home ? client.memory[node] : Bytes{};
+    if (client.home != kNoNode && client.memory_known) {
+      all += sum_of(client.memory);
+      local += client.memory[client.home];
     }
   }
   return {lost_with_present_spills(arrangement), arrangement.imbalance(),

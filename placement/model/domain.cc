@@ -135,11 +135,10 @@ std::optional<std::string> why_memory_stays(const VmDescription& vm) {
   }
   switch (vm.numatune) {
     case NumatuneMode::kStrict:
-      return "its numatune mode is strict, libvirt bound the memory at start";
     case NumatuneMode::kPreferred:
-      return "its numatune mode is preferred, libvirt bound the memory at start";
     case NumatuneMode::kInterleave:
-      return "its numatune mode is interleave, libvirt bound the memory at start";
+      return "its numatune mode is " + std::string(name_of(vm.numatune)) +
+             ", libvirt bound the memory at start";
     case NumatuneMode::kNone:
     case NumatuneMode::kRestrictive:
       break;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "placement/base/number.h"
 #include "placement/base/sorted.h"
 
 namespace vmnuma {
@@ -83,19 +84,6 @@ Result<std::vector<Id>> parse_list(std::string_view text) {
   return sorted_unique(std::move(ids));
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') {
-    return c - '0';
-  }
-  if (c >= 'a' && c <= 'f') {
-    return c - 'a' + 10;
-  }
-  if (c >= 'A' && c <= 'F') {
-    return c - 'A' + 10;
-  }
-  return -1;
-}
-
 bool is_dash_position(std::size_t position) {
   return position == 8 || position == 13 || position == 18 || position == 23;
 }
@@ -124,21 +112,17 @@ Result<VmId> parse_vm_id(std::string_view text) {
     return refuse();
   }
   VmId id;
-  std::size_t nibble = 0;
-  for (std::size_t position = 0; position < text.size(); ++position) {
-    if (is_dash_position(position)) {
-      if (text[position] != '-') {
-        return refuse();
-      }
-      continue;
-    }
-    const int value = hex_value(text[position]);
-    if (value < 0) {
+  std::size_t at = 0;
+  for (std::uint8_t& byte : id.uuid) {
+    if (is_dash_position(at) && text[at++] != '-') {
       return refuse();
     }
-    std::uint8_t& byte = id.uuid[nibble / 2];
-    byte = static_cast<std::uint8_t>((byte << 4U) | value);
-    ++nibble;
+    const auto value = whole_number<std::uint8_t>(text.substr(at, 2), 16);
+    if (!value) {
+      return refuse();
+    }
+    byte = *value;
+    at += 2;
   }
   return id;
 }
