@@ -432,7 +432,7 @@ void Ledger::remember(const Sample& sample, const Snapshot& snapshot) {
     record.owed_before.resize(std::min(record.owed_before.size(), most));
     ++record.age_epochs;
     if (client.home != kNoNode && client.memory_known) {
-      record.local_mib_epochs += client.memory[client.home].value >> 20U;
+      record.local_mib_epochs += client.local_memory().value >> 20U;
       record.all_mib_epochs += sum_of(client.memory).value >> 20U;
     }
   }

@@ -161,7 +161,7 @@ std::optional<Permille> locality_of(const Snapshot& snapshot,
       return std::nullopt;
     }
     all += sum_of(client->memory);
-    local += client->memory[client->home];
+    local += client->local_memory();
   }
   return permille_of(local.value, all.value, Permille{1000});
 }

@@ -36,8 +36,7 @@ std::string first_missing_for(const Sample& sample, const VmId& vm) {
 Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
   Bytes remote;
   for (const ClientState& client : clients_of(snapshot, vm)) {
-    remote += sum_of(client.memory) -
-              (client.home < client.memory.size() ? client.memory[client.home] : Bytes{});
+    remote += sum_of(client.memory) - client.local_memory();
   }
   return remote;
 }

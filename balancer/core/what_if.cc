@@ -20,7 +20,7 @@ Standing standing_of(const Snapshot& snapshot, const Options& options) {
   for (const ClientState& client : snapshot.clients) {
     if (client.home != kNoNode && client.memory_known) {
       all += sum_of(client.memory);
-      local += client.memory[client.home];
+      local += client.local_memory();
     }
   }
   return {lost_with_present_spills(arrangement), arrangement.imbalance(),

@@ -154,6 +154,8 @@ struct ClientState {
   bool operator==(const ClientState&) const = default;
 
   [[nodiscard]] std::int32_t vcpu_count() const { return static_cast<std::int32_t>(vcpus.size()); }
+  /// Returns how much of its memory lies on its home; zero if it has none.
+  [[nodiscard]] Bytes local_memory() const { return home < memory.size() ? memory[home] : Bytes{}; }
 };
 
 /// Two VMs that talk to each other: their threads, including those of vhost, wake each other.

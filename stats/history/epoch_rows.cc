@@ -7,17 +7,6 @@
 #include "placement/model/vm_facts.h"
 
 namespace vmnuma::stats {
-namespace {
-
-MemorySplit split(const ClientState& client) {
-  MemorySplit memory;
-  for (NodeIndex node = 0; node < client.memory.size(); ++node) {
-    (node == client.home ? memory.local : memory.remote) += client.memory[node];
-  }
-  return memory;
-}
-
-}  // namespace
 
 EpochRows epoch_rows(const Snapshot& snapshot, WallTime time) {
   EpochRows epoch{
@@ -55,9 +44,7 @@ EpochRows epoch_rows(const Snapshot& snapshot, WallTime time) {
       row.vm_shares = facts.shares;
       row.guest_os = std::move(facts.guest_os);
       row.client = client.id.index;
-      if (client.home != kNoNode) {
-        row.home = snapshot.topology.nodes[client.home].id;
-      }
+      row.home = snapshot.topology.id_of(client.home);
       row.vcpus = client.vcpu_count();
       row.used = client.used;
       row.ready = client.ready;
@@ -65,7 +52,8 @@ EpochRows epoch_rows(const Snapshot& snapshot, WallTime time) {
       row.entitled = client.entitled;
       row.owed = client.owed;
       if (client.memory_known && client.home != kNoNode) {
-        row.memory = split(client);
+        const Bytes local = client.local_memory();
+        row.memory = {local, sum_of(client.memory) - local};
       }
     }
   }

@@ -116,15 +116,11 @@ std::vector<PnodeRow> pnode_rows(const Snapshot& snapshot) {
 std::vector<ClientRow> client_rows(const ReportInput& input) {
   std::vector<ClientRow> rows;
   for_each_client(input, [&](const ClientState& client, ClientKey key) {
-    std::vector<NodeId> allowed;
-    for (const NodeIndex node : client.allowed) {
-      allowed.push_back(input.snapshot.topology.nodes[node].id);
-    }
     const ClientCounters counters = counters_of(input, client);
     const auto cpus = input.cpus.find(client.id);
     ClientRow& row = rows.emplace_back();
     row.key = std::move(key);
-    row.affinity = affinity_mask(allowed);
+    row.affinity = affinity_mask(input.snapshot.topology.ids_of(client.allowed));
     row.worlds = worlds_of(input, client);
     row.vmm_worlds = client.vcpu_count();
     if (client.home != kNoNode) {

@@ -53,10 +53,8 @@ Result<std::vector<NodeId>> choose_locally(const files::Directory& root, std::in
   NodeIndex last_placed_on = turn % snapshot.nodes.size();
   const std::vector<balancer::NewHome> homes =
       balancer::place_vm(snapshot, vm.description.id, options, last_placed_on);
-  std::vector<NodeId> nodes;
-  for (const NodeIndex node : balancer::start_nodes(snapshot, vm.description, homes)) {
-    nodes.push_back(snapshot.topology.nodes[node].id);
-  }
+  std::vector<NodeId> nodes =
+      snapshot.topology.ids_of(balancer::start_nodes(snapshot, vm.description, homes));
   if (nodes.empty()) {
     return failure(ErrorCode::kUnsupported, "no node has both CPUs and memory");
   }
