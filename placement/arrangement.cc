@@ -487,10 +487,6 @@ CpuTime Arrangement::in_all(const Effect& effect, CpuTime gain_that_lasts) const
          100;
 }
 
-Effect Arrangement::effect_of_move(ClientIndex client, NodeIndex to) const {
-  return effect_of(std::array{Rehoming{client, to}});
-}
-
 CpuTime Arrangement::most_saved_beside(ClientIndex client) const {
   CpuTime saved = here_[client].standing + far_devices(client, homes_[client]);
   if (has_pairs(client)) {

@@ -123,8 +123,6 @@ class Arrangement {
 
   /// Returns what the client's memory costs where the client lives, as judged when it came there.
   [[nodiscard]] const MemoryCost& memory_here(ClientIndex client) const { return here_[client]; }
-  /// Returns the effect of moving one client, or of giving it its first home.
-  [[nodiscard]] Effect effect_of_move(ClientIndex client, NodeIndex to) const;
   /// Returns the effect of up to kMostTogether rehomings of different clients, at once.
   [[nodiscard]] Effect effect_of(std::span<const Rehoming> changes) const;
   /// Returns an upper bound on what moving the client saves besides owed time - in memory, groups

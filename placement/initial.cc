@@ -160,7 +160,7 @@ class Chooser {
     const Snapshot& snapshot = arrangement_.snapshot();
     const Options& options = arrangement_.options();
     const NodeLoad& load = arrangement_.node(node);
-    const Effect effect = arrangement_.effect_of_move(client, node);
+    const Effect effect = arrangement_.effect_of(std::array{Rehoming{client, node}});
     const MemoryProfile& memory = arrangement_.memory(client);
 
     NodeChoice choice;

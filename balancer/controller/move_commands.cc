@@ -104,7 +104,7 @@ Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
         others.apply({&moves[other], 1});
       }
     }
-    // Here only guards that policies set; check_target() may report these after others.
+    // Here only guards that policies set; check_targets() may report these after others.
     const std::vector<NodeIndex>& allowed = snapshot.clients[moves[i].client].allowed;
     const std::optional<Guard> guard = !std::ranges::binary_search(allowed, moves[i].to)
                                            ? std::optional(Guard::kNotAllowed)
@@ -116,8 +116,7 @@ Result<Action> moves_together(const Snapshot& snapshot, const Options& options,
                                  node(moves[i]), guard_text(*guard, options)));
     }
   }
-  const Effect effect =
-      moves.size() == 1 ? now.effect_of_move(moves[0].client, moves[0].to) : now.effect_of(moves);
+  const Effect effect = now.effect_of(moves);
   if (!effect.fits) {
     return failure(
         ErrorCode::kNoSpace,

@@ -60,6 +60,38 @@ bool crowds_node(const Arrangement& arrangement, NodeIndex node, ClientIndex cli
          scaled(all_threads, 2 * vcpus, 3) > scaled(threads, all_vcpus, 1);
 }
 
+/// Returns the guard that keeps the client from that node, or nothing. `changes` are the rehomings
+/// made together, this one included.
+std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex index, NodeIndex to,
+                                  Reason reason, std::span<const Rehoming> changes) {
+  const ClientState& client = arrangement.snapshot().clients[index];
+  const Options& options = arrangement.options();
+  if (!arrangement.snapshot().nodes[to].known) {
+    return Guard::kStaleData;
+  }
+  if (!std::ranges::binary_search(client.allowed, to)) {
+    return Guard::kNotAllowed;
+  }
+  if (to == client.came_from && client.epochs_here < options.no_return) {
+    return Guard::kNoReturn;
+  }
+  if (arrangement.forbidden_by_group(index, to, changes)) {
+    return Guard::kAntiAffinity;
+  }
+  if (client.exclusive_cores > 0 && lacks_cores(arrangement, index, to, changes)) {
+    return Guard::kNoFreeCores;
+  }
+  if (is_for_locality(reason) && fills_cores(arrangement, to, index, changes)) {
+    return Guard::kCoreCapacity;
+  }
+  if (reason == Reason::kAffinityMove &&
+      !arrangement.snapshot().vms[client.vm].policy.affinity_group.empty() &&
+      crowds_node(arrangement, to, index)) {
+    return Guard::kCoreCapacity;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool vm_is_moved(const Arrangement& arrangement, ClientIndex index) {
@@ -107,36 +139,6 @@ std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex in
   }
   if (exchanges_homes(reason) && client.epochs_since_swap < options.swap_consider_period) {
     return Guard::kSwapReconsider;
-  }
-  return std::nullopt;
-}
-
-std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex index, NodeIndex to,
-                                  Reason reason, std::span<const Rehoming> changes) {
-  const ClientState& client = arrangement.snapshot().clients[index];
-  const Options& options = arrangement.options();
-  if (!arrangement.snapshot().nodes[to].known) {
-    return Guard::kStaleData;
-  }
-  if (!std::ranges::binary_search(client.allowed, to)) {
-    return Guard::kNotAllowed;
-  }
-  if (to == client.came_from && client.epochs_here < options.no_return) {
-    return Guard::kNoReturn;
-  }
-  if (arrangement.forbidden_by_group(index, to, changes)) {
-    return Guard::kAntiAffinity;
-  }
-  if (client.exclusive_cores > 0 && lacks_cores(arrangement, index, to, changes)) {
-    return Guard::kNoFreeCores;
-  }
-  if (is_for_locality(reason) && fills_cores(arrangement, to, index, changes)) {
-    return Guard::kCoreCapacity;
-  }
-  if (reason == Reason::kAffinityMove &&
-      !arrangement.snapshot().vms[client.vm].policy.affinity_group.empty() &&
-      crowds_node(arrangement, to, index)) {
-    return Guard::kCoreCapacity;
   }
   return std::nullopt;
 }

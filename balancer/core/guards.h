@@ -3,7 +3,7 @@
 ///
 /// Problem: a balancer that acts on every improvement moves VMs back and forth and costs more than
 /// it saves. Approach: a candidate passes three sets of checks. The first looks at the client alone
-/// (`check_client`: data, policy, time on the node), the second at the target (`check_target`:
+/// (`check_client`: data, policy, time on the node), the second at the target (`check_targets`:
 /// mask, way back, groups, cores), the third at the effect of the change (`effect_guard`).
 ///
 /// Properties:
@@ -35,12 +35,6 @@ namespace vmnuma::balancer {
 /// Returns the guard that keeps this client from being moved anywhere now, or nothing.
 [[nodiscard]] std::optional<Guard> check_client(const Arrangement& arrangement, ClientIndex client,
                                                 Reason reason);
-
-/// Returns the guard that keeps it from that node, or nothing. `changes` are the rehomings made
-/// together with this one, if any.
-[[nodiscard]] std::optional<Guard> check_target(const Arrangement& arrangement, ClientIndex client,
-                                                NodeIndex to, Reason reason,
-                                                std::span<const Rehoming> changes = {});
 
 /// Returns the first guard that keeps any of the clients that move from its new node, or nothing.
 [[nodiscard]] std::optional<Guard> check_targets(const Arrangement& arrangement, Reason reason,

@@ -2,6 +2,7 @@
 #include "balancer/core/planner.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 
@@ -398,7 +399,7 @@ class Planner {
     sum.gain = now_.lost();
     sum.owed = owed_at_home(now_);
     for (const Rehoming& change : changes) {
-      sum.cost += now_.effect_of_move(change.client, change.to).cost;
+      sum.cost += now_.effect_of(std::array{change}).cost;
     }
     now_.apply(changes);
     sum.gain -= now_.lost();

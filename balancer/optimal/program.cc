@@ -122,7 +122,8 @@ bool HomesProgram::may_go(ClientIndex client, NodeIndex node) const {
   if (cost_ == Cost::kLostTime) {
     return true;
   }
-  const auto guard = check_target(*now_, client, node, Reason::kAdministrator);
+  const auto guard =
+      check_targets(*now_, Reason::kAdministrator, std::array{Rehoming{client, node}});
   return !guard || *guard == Guard::kAntiAffinity;
 }
 

@@ -91,7 +91,7 @@ TEST(ActionAffinityTest, ComingTogetherGainsWhatBeingApartLoses) {
   const Options options = with_weight(100);
   const Arrangement arrangement(snapshot, options, Arrangement::Basis::kDemand);
   EXPECT_EQ(arrangement.lost(), CpuTime{20'000});
-  const Effect effect = arrangement.effect_of_move(0, 1);
+  const Effect effect = arrangement.effect_of(std::array{Rehoming{0, 1}});
   EXPECT_EQ(effect.talk, CpuTime{20'000});
   EXPECT_EQ(effect.gain, CpuTime{20'000});
   const std::array swap{Rehoming{0, 1}, Rehoming{1, 0}};

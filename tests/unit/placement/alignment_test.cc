@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/alignment.h"
 
+#include <array>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +62,7 @@ TEST(AlignmentTest, TheArrangementCountsIt) {
   const Snapshot near = with_device(1, best_effort());
   EXPECT_GE(now.lost() - Arrangement(near, options, Arrangement::Basis::kDemand).lost(),
             kCpu * 4 / 10);
-  EXPECT_GE(now.effect_of_move(0, 1).gain, kCpu * 4 / 10);
+  EXPECT_GE(now.effect_of(std::array{Rehoming{0, 1}}).gain, kCpu * 4 / 10);
 }
 
 VmDescription described(std::int32_t vcpus) {

@@ -56,7 +56,7 @@ TEST(ArrangementTest, TellsWhatAMoveWouldBring) {
   // Then a has node 0 for itself; b and c share 4: c's 1 is less than half, b gets 3 of its 3.5.
   const Snapshot snapshot = uneven();
   Arrangement now = arranged(snapshot);
-  const Effect effect = now.effect_of_move(client_of(snapshot, "b"), 1);
+  const Effect effect = now.effect_of(std::array{Rehoming{client_of(snapshot, "b"), 1}});
   expect_near(effect.gain, kCpu * 5 / 2);
   // Its 1 GiB takes 4.096 epochs, 4 vCPUs losing 30 % of their time for half of that, and 512 ms of
   // copying; 20 ms are charged for any move.
@@ -101,7 +101,7 @@ TEST(ArrangementTest, GivesItselfBackWhenAChangeIsReversed) {
 TEST(ArrangementTest, FindsNoEffectInNoChange) {
   const Snapshot snapshot = uneven();
   const Arrangement now = arranged(snapshot);
-  const Effect effect = now.effect_of_move(0, 0);
+  const Effect effect = now.effect_of(std::array{Rehoming{0, 0}});
   EXPECT_EQ(effect.gain, CpuTime{});
   EXPECT_EQ(effect.cost, CpuTime{});
   EXPECT_EQ(now.effect_of({}).gain, CpuTime{});
@@ -132,7 +132,7 @@ TEST(ArrangementTest, LosesToMemoryThatCannotFollow) {
                                 .vm({.name = "a", .homes = {0}, .memory_stays_because = "VFIO"})
                                 .build();
   Arrangement now = arranged(snapshot);
-  const Effect effect = now.effect_of_move(0, 1);
+  const Effect effect = now.effect_of(std::array{Rehoming{0, 1}});
   EXPECT_EQ(effect.gain, CpuTime{-600'000});
   EXPECT_EQ(effect.cost, CpuTime{20'000});
   EXPECT_EQ(effect.to_move, Bytes{});
@@ -149,8 +149,8 @@ TEST(ArrangementTest, HugePagesNeedRoomInThePoolAndNowhereElse) {
                           .vm({.name = "c", .homes = {1}, .memory_gib = {0, 8}})
                           .build();
   Arrangement now = arranged(snapshot);
-  EXPECT_FALSE(now.effect_of_move(0, 1).fits);
-  EXPECT_FALSE(now.effect_of_move(1, 0).fits);  // 4 GiB do not fit into 3
+  EXPECT_FALSE(now.effect_of(std::array{Rehoming{0, 1}}).fits);
+  EXPECT_FALSE(now.effect_of(std::array{Rehoming{1, 0}}).fits);  // 4 GiB do not fit into 3
   const std::array swap{Rehoming{0, 1}, Rehoming{1, 0}};
   EXPECT_TRUE(now.effect_of(swap).fits);
   const std::array beside{Rehoming{0, 1}, Rehoming{2, 0}};
@@ -174,7 +174,7 @@ TEST(ArrangementTest, CountsTheRoomThatAMoveTakesAndLeaves) {
   EXPECT_EQ(now.room().ordinary(0), kGiB * 20 - reserve);
   EXPECT_EQ(now.room().ordinary(1), kGiB * 8 - reserve);
   // 30 GiB do not fit into 7.
-  EXPECT_FALSE(now.effect_of_move(0, 1).fits);
+  EXPECT_FALSE(now.effect_of(std::array{Rehoming{0, 1}}).fits);
   // Changing places works: b leaves 40 GiB to a, a 30 of 49 to b.
   const Effect swap = effect_of_swap(now, 0, 1);
   EXPECT_TRUE(swap.fits);
@@ -198,7 +198,7 @@ TEST(ArrangementTest, AGuaranteedClientTakesItsPromiseAlongAndMayComeBack) {
   now.apply(std::array{Rehoming{0, 1}});
   EXPECT_EQ(now.room().ordinary(0) - before.ordinary(0), kGiB * 60);
   EXPECT_EQ(before.ordinary(1) - now.room().ordinary(1), kGiB * 60);
-  EXPECT_TRUE(now.effect_of_move(0, 0).fits);
+  EXPECT_TRUE(now.effect_of(std::array{Rehoming{0, 0}}).fits);
   now.apply(std::array{Rehoming{0, 0}});
   EXPECT_EQ(now.room(), before);
 }
@@ -210,8 +210,8 @@ TEST(ArrangementTest, LetsTwoThatGoToOneNodeShareItsRoom) {
                                 .vm({.name = "b", .homes = {1}, .memory_gib = {0, 25, 0}})
                                 .build();
   const Arrangement now = arranged(snapshot);
-  EXPECT_TRUE(now.effect_of_move(0, 2).fits);
-  EXPECT_TRUE(now.effect_of_move(1, 2).fits);
+  EXPECT_TRUE(now.effect_of(std::array{Rehoming{0, 2}}).fits);
+  EXPECT_TRUE(now.effect_of(std::array{Rehoming{1, 2}}).fits);
   EXPECT_FALSE(now.effect_of(std::array{Rehoming{0, 2}, Rehoming{1, 2}}).fits);
 }
 
@@ -256,8 +256,8 @@ TEST(ArrangementTest, LosesForEveryBrokenPairOfAnAffinityGroup) {
   Arrangement now = arranged(snapshot);
   // a is apart from b and from c; b and c are together; d is in no group.
   EXPECT_EQ(now.lost(), kCpu * 2 / 5);
-  EXPECT_EQ(now.effect_of_move(0, 1).gain, kCpu * 2 / 5);
-  EXPECT_EQ(now.effect_of_move(1, 0).gain, CpuTime{});
+  EXPECT_EQ(now.effect_of(std::array{Rehoming{0, 1}}).gain, kCpu * 2 / 5);
+  EXPECT_EQ(now.effect_of(std::array{Rehoming{1, 0}}).gain, CpuTime{});
   EXPECT_EQ(now.most_saved_beside(0), kCpu * 2 / 5);
   // Both at once: the pair of the two counts once.
   const std::array both{Rehoming{1, 0}, Rehoming{2, 0}};
@@ -272,8 +272,8 @@ TEST(ArrangementTest, LosesForEveryPairOfAnAntiAffinityGroupOnOneNode) {
   const Snapshot snapshot = with_groups(policy);
   const Arrangement now = arranged(snapshot);
   EXPECT_EQ(now.lost(), kCpu / 5);
-  EXPECT_EQ(now.effect_of_move(1, 2).gain, kCpu / 5);
-  EXPECT_EQ(now.effect_of_move(2, 0).gain, CpuTime{});
+  EXPECT_EQ(now.effect_of(std::array{Rehoming{1, 2}}).gain, kCpu / 5);
+  EXPECT_EQ(now.effect_of(std::array{Rehoming{2, 0}}).gain, CpuTime{});
   EXPECT_FALSE(now.forbidden_by_group(0, 1, {}));
 }
 
@@ -366,7 +366,7 @@ TEST(ArrangementTest, PlacesAClientWithoutAHome) {
           .build();
   Arrangement now = arranged(snapshot);
   EXPECT_THAT(now.residents(0), IsEmpty());
-  const Effect effect = now.effect_of_move(0, 1);
+  const Effect effect = now.effect_of(std::array{Rehoming{0, 1}});
   // Nothing is charged for the first move itself, only for its 1 GiB of memory on node 0.
   EXPECT_EQ(effect.cost, CpuTime{2 * 1'228'800 + 512'000});
   now.apply(std::array{Rehoming{0, 1}});
