@@ -3,8 +3,8 @@
 
 #include <system_error>
 #include <utility>
-#include <vector>
 
+#include "placement/forecast/tree_model.h"
 #include "stats/forecast/model_file.h"
 #include "stats/history/loads.h"
 
@@ -23,7 +23,7 @@ ForecastWorker::ForecastWorker(TaskBoard& board, std::filesystem::path history,
     : history_(std::move(history)),
       on_forecasts_(std::move(on_forecasts)),
       worker_(board, "forecast", kMostForecastsWaiting, kForecastAllowed) {
-  set_predictors();
+  loads_.set_predictors(predictors_with(std::nullopt));
   (void)worker_.post("learning from the history", [this] {
     look_for_model();
     learn();
@@ -58,16 +58,7 @@ void ForecastWorker::look_for_model() {
   }
   model_time_ = found;
   auto model = stats::read_model(path);
-  trained_ = model ? std::make_unique<TrainedPredictor>(std::move(*model)) : nullptr;
-  set_predictors();
-}
-
-void ForecastWorker::set_predictors() {
-  std::vector<const Predictor*> chain{&histogram_, &last_maximum_};
-  if (trained_) {
-    chain.insert(chain.begin(), trained_.get());
-  }
-  loads_.set_predictors(std::move(chain));
+  loads_.set_predictors(predictors_with(model ? std::optional(std::move(*model)) : std::nullopt));
 }
 
 void ForecastWorker::learn() {

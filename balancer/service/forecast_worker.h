@@ -16,11 +16,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 
 #include "balancer/service/worker.h"
-#include "placement/forecast/tree_model.h"
 #include "placement/model/forecast.h"
 #include "placement/model/snapshot.h"
 #include "stats/forecast/load_watch.h"
@@ -45,16 +43,12 @@ class ForecastWorker {
 
  private:
   void look_for_model();
-  void set_predictors();
   void learn();
 
   std::filesystem::path history_;
   OnForecasts on_forecasts_;
   std::atomic<bool> stopping_ = false;
   // Used by the worker only.
-  HistogramPredictor histogram_;
-  LastMaximumPredictor last_maximum_;
-  std::unique_ptr<TrainedPredictor> trained_;
   std::optional<std::filesystem::file_time_type> model_time_;  ///< of the most recently read file
   stats::LoadWatch loads_;
   Worker worker_;  // last, so that its thread ends before what it uses

@@ -11,9 +11,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "placement/forecast/known_load.h"
@@ -23,35 +22,19 @@
 
 namespace vmnuma {
 
-class Predictor {
- public:
-  Predictor() = default;
-  Predictor(const Predictor&) = delete;
-  Predictor& operator=(const Predictor&) = delete;
-  virtual ~Predictor() = default;
-
-  [[nodiscard]] virtual PredictorKind kind() const = 0;
+struct Predictor {
+  PredictorKind kind{};
   /// Returns the forecast as seen at the end of `minute`, which must not be before the last one of
   /// `load`. Nothing if the predictor has no answer.
-  [[nodiscard]] virtual std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,
-                                                         std::int64_t minute) const = 0;
+  std::function<std::optional<Permille>(const VmFacts& vm, const KnownLoad& load,
+                                        std::int64_t minute)>
+      forecast;
 };
 
 /// KnownLoad's histograms; needs an hour of the VM.
-class HistogramPredictor final : public Predictor {
- public:
-  [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kHistogram; }
-  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,
-                                                 std::int64_t minute) const override;
-};
-
+[[nodiscard]] Predictor histogram_predictor();
 /// The peak of the last hour in which the VM was seen; needs one minute.
-class LastMaximumPredictor final : public Predictor {
- public:
-  [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kLastMaximum; }
-  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,
-                                                 std::int64_t minute) const override;
-};
+[[nodiscard]] Predictor last_maximum_predictor();
 
 struct ChosenForecast {
   Permille p95;
@@ -59,10 +42,9 @@ struct ChosenForecast {
   bool operator==(const ChosenForecast&) const = default;
 };
 
-/// Returns the answer of the first predictor that has one, in the given order. All of them must
-/// outlive the call.
-[[nodiscard]] std::optional<ChosenForecast> first_forecast(
-    const std::vector<const Predictor*>& predictors, const VmFacts& vm, const KnownLoad& load,
-    std::int64_t minute);
+/// Returns the answer of the first predictor that has one, in the given order.
+[[nodiscard]] std::optional<ChosenForecast> first_forecast(const std::vector<Predictor>& predictors,
+                                                           const VmFacts& vm, const KnownLoad& load,
+                                                           std::int64_t minute);
 
 }  // namespace vmnuma

@@ -2,6 +2,7 @@
 #include "placement/forecast/tree_model.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace vmnuma {
 namespace {
@@ -45,13 +46,24 @@ Permille corrected(const TreeModel& model, const FeaturesAt& at) {
   return Permille{std::clamp<std::int64_t>((sum + kPerThousandth / 2) / kPerThousandth, 0, 1000)};
 }
 
-std::optional<Permille> TrainedPredictor::forecast(const VmFacts& vm, const KnownLoad& load,
-                                                   std::int64_t minute) const {
-  if (minute < model_.trained_until) {
-    return std::nullopt;
+Predictor trained_predictor(TreeModel model) {
+  return {
+      PredictorKind::kTrained,
+      [model = std::move(model)](const VmFacts& vm, const KnownLoad& load, std::int64_t minute) {
+        const std::optional<FeaturesAt> at =
+            minute < model.trained_until ? std::nullopt : features_at(vm, load, minute);
+        return at ? std::optional(corrected(model, *at)) : std::nullopt;
+      }};
+}
+
+std::vector<Predictor> predictors_with(std::optional<TreeModel> model) {
+  std::vector<Predictor> predictors;
+  if (model) {
+    predictors.push_back(trained_predictor(*std::move(model)));
   }
-  const std::optional<FeaturesAt> at = features_at(vm, load, minute);
-  return at ? std::optional(corrected(model_, *at)) : std::nullopt;
+  predictors.push_back(histogram_predictor());
+  predictors.push_back(last_maximum_predictor());
+  return predictors;
 }
 
 }  // namespace vmnuma

@@ -50,16 +50,10 @@ struct TreeModel {
 /// Returns the histogram's forecast, corrected by all trees of a sound model.
 [[nodiscard]] Permille corrected(const TreeModel& model, const FeaturesAt& at);
 
-class TrainedPredictor final : public Predictor {
- public:
-  /// The model must be sound.
-  explicit TrainedPredictor(TreeModel model) : model_(std::move(model)) {}
-  [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kTrained; }
-  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& load,
-                                                 std::int64_t minute) const override;
+/// The model must be sound.
+[[nodiscard]] Predictor trained_predictor(TreeModel model);
 
- private:
-  TreeModel model_;
-};
+/// Returns all predictors that there are with that model, or without any, the most trusted first.
+[[nodiscard]] std::vector<Predictor> predictors_with(std::optional<TreeModel> model);
 
 }  // namespace vmnuma

@@ -20,7 +20,7 @@ std::size_t place_of_day(std::int64_t day) {
 
 }  // namespace
 
-Forecaster::Forecaster(VmFacts vm, std::vector<const Predictor*> predictors)
+Forecaster::Forecaster(VmFacts vm, std::vector<Predictor> predictors)
     : vm_(std::move(vm)), predictors_(std::move(predictors)) {}
 
 /// Scores forecasts against the actual load, and drops days that are over.
@@ -46,8 +46,8 @@ void Forecaster::score(const MinuteLoad& load) {
 void Forecaster::make_pending(std::int64_t minute) {
   pending_ = {};
   pending_since_ = minute;
-  for (const Predictor* predictor : predictors_) {
-    pending_[index_of(predictor->kind())] = predictor->forecast(vm_, load_, minute);
+  for (const Predictor& predictor : predictors_) {
+    pending_[index_of(predictor.kind)] = predictor.forecast(vm_, load_, minute);
   }
   if (const auto chosen = first_forecast(predictors_, vm_, load_, minute)) {
     ++by_day_[place_of_day(scored_day_)][index_of(chosen->by)].believed;

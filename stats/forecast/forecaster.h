@@ -47,8 +47,8 @@ struct VmForecast {
 
 class Forecaster {
  public:
-  /// `predictors` is the chain, the most trusted first; all of them must outlive the forecaster.
-  Forecaster(VmFacts vm, std::vector<const Predictor*> predictors);
+  /// `predictors` is the chain, the most trusted first.
+  Forecaster(VmFacts vm, std::vector<Predictor> predictors);
 
   /// Adds a minute. Minutes must ascend; an earlier one is ignored.
   void learn(const MinuteLoad& load);
@@ -62,7 +62,7 @@ class Forecaster {
   void make_pending(std::int64_t minute);
 
   VmFacts vm_;
-  std::vector<const Predictor*> predictors_;
+  std::vector<Predictor> predictors_;
   KnownLoad load_;
   /// Forecasts to be scored, by PredictorKind, and the minute in which they were made.
   std::array<std::optional<Permille>, kPredictorKinds> pending_;

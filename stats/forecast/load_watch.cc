@@ -25,7 +25,7 @@ bool is_of_use(const KnownLoad& load, std::int64_t minute) {
 
 }  // namespace
 
-void LoadWatch::set_predictors(std::vector<const Predictor*> predictors) {
+void LoadWatch::set_predictors(std::vector<Predictor> predictors) {
   predictors_ = std::move(predictors);
 }
 

@@ -32,8 +32,8 @@ namespace vmnuma::stats {
 
 class LoadWatch {
  public:
-  /// Sets the chain of predictors, the most trusted first; all of them must outlive their use.
-  void set_predictors(std::vector<const Predictor*> predictors);
+  /// Sets the chain of predictors, the most trusted first.
+  void set_predictors(std::vector<Predictor> predictors);
 
   /// Learns a VM's last eight days from the history. Minutes no later than the last known one are
   /// ignored.
@@ -58,7 +58,7 @@ class LoadWatch {
     Sums minute;
   };
 
-  std::vector<const Predictor*> predictors_;
+  std::vector<Predictor> predictors_;
   std::map<VmId, Watched> vms_;
   std::optional<std::int64_t> minute_;  ///< the one in which the last epoch ended
   CpuTime measured_;                    ///< of one CPU, in this minute

@@ -46,12 +46,13 @@ void teach(stats::TrainingSet& set, const std::vector<GeneratedVm>& vms, std::in
   }
 }
 
-TrainedPredictor train(const stats::TrainingSet& set) {
-  return TrainedPredictor({stats::train_trees(set.examples(), {}).value(), kFirstGeneratedMinute});
+Predictor train(const stats::TrainingSet& set) {
+  return trained_predictor({stats::train_trees(set.examples(), {}).value(), kFirstGeneratedMinute});
 }
 
-Contestant contestant(std::string name, const Predictor& predictor) {
-  return {std::move(name), [&predictor](const VmFacts& vm, const KnownLoad& load) {
+Contestant contestant(std::string name, Predictor predictor) {
+  return {std::move(name),
+          [predictor = std::move(predictor)](const VmFacts& vm, const KnownLoad& load) {
             return predictor.forecast(vm, load, load.past().last_minute());
           }};
 }
@@ -76,13 +77,12 @@ void expect_to_be_worth_it(const ForecastScore& ours, const std::vector<Forecast
 
 TEST(ForecastFigures, AllPredictorsOnAllFamilies) {
   const std::vector<GeneratedVm> vms = generated_loads(0);
-  const HistogramPredictor histogram;
   stats::TrainingSet set;
   teach(set, vms, kJudgedFrom);
-  const TrainedPredictor trained = train(set);
+  const Predictor trained = train(set);
   std::vector<Contestant> contestants = plain_contestants();
   const std::size_t plain = contestants.size();
-  contestants.push_back(contestant("histogram", histogram));
+  contestants.push_back(contestant("histogram", histogram_predictor()));
   contestants.push_back(contestant("trained", trained));
   const TrialTable table = try_forecasts(vms, contestants, kJudgedFrom);
   std::cout << to_text(table, contestants);
@@ -97,15 +97,14 @@ TEST(ForecastFigures, AllPredictorsOnTheLabsRecording) {
   constexpr std::int64_t kLabJudgedFrom = 2;  // its last day
   constexpr std::int64_t kNotInTheLab = 2;
   const std::vector<GeneratedVm> vms = recorded_loads(kRecording);
-  const HistogramPredictor histogram;
   stats::TrainingSet set;
   teach(set, generated_loads(kNotInTheLab), kJudgedFrom);
-  const TrainedPredictor of_others = train(set);
+  const Predictor of_others = train(set);
   teach(set, vms, kLabJudgedFrom);
-  const TrainedPredictor of_all = train(set);
+  const Predictor of_all = train(set);
   std::vector<Contestant> contestants = plain_contestants();
   const std::size_t plain = contestants.size();
-  contestants.push_back(contestant("histogram", histogram));
+  contestants.push_back(contestant("histogram", histogram_predictor()));
   contestants.push_back(contestant("of others", of_others));
   contestants.push_back(contestant("of all", of_all));
   const TrialTable table = try_forecasts(vms, contestants, kLabJudgedFrom);

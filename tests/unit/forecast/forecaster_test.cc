@@ -9,18 +9,11 @@ namespace {
 constexpr std::int64_t kBegin = 20'000 * LoadPast::kDay;
 
 /// Says nothing but this.
-class Fixed final : public Predictor {
- public:
-  explicit Fixed(Permille answer) : answer_(answer) {}
-  [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kTrained; }
-  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& /*vm*/, const KnownLoad& /*load*/,
-                                                 std::int64_t /*minute*/) const override {
-    return answer_;
-  }
-
- private:
-  Permille answer_;
-};
+Predictor fixed(Permille answer) {
+  return {PredictorKind::kTrained, [answer](const VmFacts&, const KnownLoad&, std::int64_t) {
+            return std::optional(answer);
+          }};
+}
 
 class ForecasterTest : public ::testing::Test {
  protected:
@@ -35,9 +28,7 @@ class ForecasterTest : public ::testing::Test {
     return forecaster_.forecast(now_)->records[static_cast<std::size_t>(kind)];
   }
 
-  HistogramPredictor histogram_;
-  LastMaximumPredictor last_maximum_;
-  Forecaster forecaster_{{}, {&histogram_, &last_maximum_}};
+  Forecaster forecaster_{{}, {histogram_predictor(), last_maximum_predictor()}};
   std::int64_t now_ = kBegin;
 };
 
@@ -70,8 +61,7 @@ TEST_F(ForecasterTest, ScoresEveryPredictorByWhatCameAfter) {
 }
 
 TEST_F(ForecasterTest, AWrongForecastIsSeenInTheScore) {
-  const Fixed fixed(Permille{100});
-  Forecaster forecaster({}, {&fixed, &histogram_});
+  Forecaster forecaster({}, {fixed(Permille{100}), histogram_predictor()});
   for (std::int64_t minute = kBegin; minute <= kBegin + kForecastMinutes; ++minute) {
     forecaster.learn({minute, Permille{120}});
   }

@@ -30,7 +30,7 @@ Snapshot epoch_of(std::int64_t permille) {
 
 class LoadWatchTest : public testing::Test {
  protected:
-  LoadWatchTest() { watch_.set_predictors({&histogram_, &last_maximum_}); }
+  LoadWatchTest() { watch_.set_predictors({histogram_predictor(), last_maximum_predictor()}); }
 
   /// Three epochs; what was told with the first of them, when the minute before was over.
   std::optional<LoadForecasts> minute(std::int64_t minute, std::int64_t permille) {
@@ -40,8 +40,6 @@ class LoadWatchTest : public testing::Test {
     return told;
   }
 
-  HistogramPredictor histogram_;
-  LastMaximumPredictor last_maximum_;
   LoadWatch watch_;
 };
 
@@ -70,20 +68,17 @@ TEST_F(LoadWatchTest, AVmThatTheHistoryKnowsIsForecastAtOnce) {
 }
 
 /// Takes down the VM that it is asked about.
-class Curious final : public Predictor {
- public:
-  [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kTrained; }
-  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& vm, const KnownLoad& /*load*/,
-                                                 std::int64_t /*minute*/) const override {
-    asked = vm;
-    return std::nullopt;
-  }
-  mutable VmFacts asked;
-};
+Predictor curious(VmFacts& asked) {
+  return {PredictorKind::kTrained,
+          [&asked](const VmFacts& vm, const KnownLoad&, std::int64_t) -> std::optional<Permille> {
+            asked = vm;
+            return std::nullopt;
+          }};
+}
 
 TEST_F(LoadWatchTest, PredictorsAreToldWhatAVmIsFromTheHistoryAndThenAsItIsNow) {
-  const Curious curious;
-  watch_.set_predictors({&curious});
+  VmFacts asked;
+  watch_.set_predictors({curious(asked)});
   VmLoads loads{.vm = id_of(1),
                 .facts = {.name = "web",
                           .vcpus = 4,
@@ -93,18 +88,18 @@ TEST_F(LoadWatchTest, PredictorsAreToldWhatAVmIsFromTheHistoryAndThenAsItIsNow) 
                 .minutes = {{kMinute, Permille{700}}}};
   watch_.learn(loads);
   (void)watch_.forecasts(kMinute);
-  EXPECT_EQ(curious.asked, loads.facts);
+  EXPECT_EQ(asked, loads.facts);
   Snapshot now = epoch_of(700);
   now.vms[0].weight = 300;
   now.vms[0].guest_os = "http://debian.org/debian/12";
   now.clients[0].memory_size = kGiB;
   EXPECT_EQ(watch_.epoch(now, (kMinute + 1) * 60), std::nullopt);
   (void)watch_.forecasts(kMinute);
-  EXPECT_EQ(curious.asked, (VmFacts{.name = "web",
-                                    .vcpus = 2,
-                                    .memory_mib = 1024,
-                                    .shares = 300,
-                                    .guest_os = "http://debian.org/debian/12"}));
+  EXPECT_EQ(asked, (VmFacts{.name = "web",
+                            .vcpus = 2,
+                            .memory_mib = 1024,
+                            .shares = 300,
+                            .guest_os = "http://debian.org/debian/12"}));
 }
 
 TEST_F(LoadWatchTest, AMinuteOfWhichLessThanHalfWasMeasuredTeachesNothing) {
@@ -128,15 +123,15 @@ TEST_F(LoadWatchTest, AVmThatWasNotSeenForEightDaysIsForgotten) {
 }
 
 TEST_F(LoadWatchTest, AVmThatWasNeverMeasuredForHalfAMinuteIsForgottenAtTheNext) {
-  const Curious curious;
-  watch_.set_predictors({&curious});
+  VmFacts asked;
+  watch_.set_predictors({curious(asked)});
   EXPECT_EQ(watch_.epoch(epoch_of(300), kMinute * 60), std::nullopt);
   Snapshot nobody;
   nobody.epoch_length = kSecond * 20;
   EXPECT_TRUE(watch_.epoch(nobody, (kMinute + 1) * 60).has_value());
-  EXPECT_EQ(curious.asked, VmFacts{});
+  EXPECT_EQ(asked, VmFacts{});
   (void)watch_.forecasts(kMinute + 1);
-  EXPECT_EQ(curious.asked, VmFacts{});
+  EXPECT_EQ(asked, VmFacts{});
 }
 
 TEST_F(LoadWatchTest, AfterAClockWasFarAheadAVmIsLearntAnew) {

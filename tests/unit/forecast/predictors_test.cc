@@ -6,18 +6,10 @@
 namespace vmnuma {
 namespace {
 
-class Fixed final : public Predictor {
- public:
-  explicit Fixed(std::optional<Permille> answer) : answer_(answer) {}
-  [[nodiscard]] PredictorKind kind() const override { return PredictorKind::kTrained; }
-  [[nodiscard]] std::optional<Permille> forecast(const VmFacts& /*vm*/, const KnownLoad& /*load*/,
-                                                 std::int64_t /*minute*/) const override {
-    return answer_;
-  }
-
- private:
-  std::optional<Permille> answer_;
-};
+Predictor fixed(std::optional<Permille> answer) {
+  return {PredictorKind::kTrained,
+          [answer](const VmFacts&, const KnownLoad&, std::int64_t) { return answer; }};
+}
 
 KnownLoad minutes(std::int64_t count) {
   KnownLoad load;
@@ -28,28 +20,28 @@ KnownLoad minutes(std::int64_t count) {
 }
 
 TEST(PredictorsTest, TheFirstThatAnswersIsBelieved) {
-  const Fixed silent(std::nullopt);
-  const Fixed trained(Permille{123});
-  const HistogramPredictor histogram;
-  const LastMaximumPredictor last;
+  const Predictor silent = fixed(std::nullopt);
+  const Predictor trained = fixed(Permille{123});
+  const Predictor histogram = histogram_predictor();
+  const Predictor last = last_maximum_predictor();
   const KnownLoad day = minutes(1440);
-  const auto by = [&](const std::vector<const Predictor*>& chain, const KnownLoad& load) {
+  const auto by = [&](const std::vector<Predictor>& chain, const KnownLoad& load) {
     return first_forecast(chain, {}, load, 3000)->by;
   };
-  EXPECT_EQ(by({&trained, &histogram, &last}, day), PredictorKind::kTrained);
-  EXPECT_EQ(by({&silent, &histogram, &last}, day), PredictorKind::kHistogram);
-  EXPECT_EQ(by({&silent, &histogram, &last}, minutes(10)), PredictorKind::kLastMaximum);
+  EXPECT_EQ(by({trained, histogram, last}, day), PredictorKind::kTrained);
+  EXPECT_EQ(by({silent, histogram, last}, day), PredictorKind::kHistogram);
+  EXPECT_EQ(by({silent, histogram, last}, minutes(10)), PredictorKind::kLastMaximum);
 }
 
 TEST(PredictorsTest, NoPredictorAnswersWithoutAnyMinute) {
-  const HistogramPredictor histogram;
-  const LastMaximumPredictor last;
-  EXPECT_EQ(first_forecast({&histogram, &last}, {}, KnownLoad(), 3000), std::nullopt);
+  EXPECT_EQ(
+      first_forecast({histogram_predictor(), last_maximum_predictor()}, {}, KnownLoad(), 3000),
+      std::nullopt);
   EXPECT_EQ(first_forecast({}, {}, minutes(1440), 3000), std::nullopt);
 }
 
 TEST(PredictorsTest, TheLastMaximumIsThatOfTheLastHourSeen) {
-  const LastMaximumPredictor last;
+  const Predictor last = last_maximum_predictor();
   EXPECT_EQ(last.forecast({}, minutes(10), 5000), Permille{700});
   EXPECT_EQ(last.forecast({}, minutes(64), 5000), Permille{200});
 }

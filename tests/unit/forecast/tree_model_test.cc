@@ -62,13 +62,13 @@ TEST(TreeModelTest, OnlyTreesInWhichAWalkEndsAreSound) {
 
 TEST(TreeModelTest, SaysNothingOfMinutesItWasTrainedOn) {
   const KnownLoad load = minutes(100, 300);
-  const TrainedPredictor predictor({{}, kBegin + 99});
+  const Predictor predictor = trained_predictor({{}, kBegin + 99});
   EXPECT_EQ(predictor.forecast({}, load, kBegin + 98), std::nullopt);
   EXPECT_EQ(predictor.forecast({}, load, kBegin + 99), load.quantile(kBegin + 99, Permille{950}));
 }
 
 TEST(TreeModelTest, SaysNothingWhereTheHistogramCannot) {
-  EXPECT_EQ(TrainedPredictor({}).forecast({}, minutes(10, 300), kBegin + 9), std::nullopt);
+  EXPECT_EQ(trained_predictor({}).forecast({}, minutes(10, 300), kBegin + 9), std::nullopt);
 }
 
 TEST(FeaturesTest, AreNamedOnceAndMadeOfWhatIsKnown) {

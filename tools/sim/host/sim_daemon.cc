@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "migration/limits.h"
+#include "placement/forecast/tree_model.h"
 
 namespace vmnuma::tools {
 
@@ -24,7 +25,7 @@ SimDaemon::SimDaemon(const Options& options, PlacementStrategy strategy, SimHost
   settings_.mode = balancer::Mode::kActive;
   settings_.options = options;
   settings_.strategy = strategy;
-  loads_.set_predictors({&histogram_, &last_maximum_});
+  loads_.set_predictors(predictors_with(std::nullopt));
 }
 
 void SimDaemon::start(Microseconds now) {

@@ -21,7 +21,6 @@
 #include "balancer/controller/controller.h"
 #include "balancer/record/recorder.h"
 #include "migration/executor.h"
-#include "placement/forecast/predictors.h"
 #include "placement/model/options.h"
 #include "stats/forecast/load_watch.h"
 #include "tools/sim/host/sim_host.h"
@@ -86,8 +85,6 @@ class SimDaemon {
   void wake_executor();
   [[nodiscard]] std::int64_t wall_now() const;
 
-  HistogramPredictor histogram_;
-  LastMaximumPredictor last_maximum_;
   stats::LoadWatch loads_;  ///< like the history, outlives a daemon
   balancer::Settings settings_;
   balancer::Remembered remembered_;  ///< as stored in the database

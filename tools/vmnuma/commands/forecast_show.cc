@@ -3,11 +3,9 @@
 //
 // Reads the history's file and the model next to it; works without a daemon, too.
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -36,17 +34,12 @@ struct ForecastShown {
   std::string model;  ///< a sentence
 };
 
-/// Returns the trained predictor, and a sentence about it.
-std::pair<std::unique_ptr<TrainedPredictor>, std::string> trained(
-    const std::filesystem::path& path) {
-  Result<TreeModel> model = stats::read_model(path);
+std::string sentence_about(const Result<TreeModel>& model) {
   if (!model) {
-    return {nullptr, model.error().code == ErrorCode::kNotFound ? "no model has been trained"
-                                                                : model.error().message};
+    return model.error().code == ErrorCode::kNotFound ? "no model has been trained"
+                                                      : model.error().message;
   }
-  std::string state =
-      fmt::format("it knows the minutes before {}", local_time_text(model->trained_until * 60));
-  return {std::make_unique<TrainedPredictor>(std::move(*model)), std::move(state)};
+  return fmt::format("it knows the minutes before {}", local_time_text(model->trained_until * 60));
 }
 
 Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
@@ -62,14 +55,9 @@ Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
                    fmt::format("the history '{}' has no VM '{}' that was seen for a whole minute",
                                history.string(), asked.vm));
   }
-  const HistogramPredictor histogram;
-  const LastMaximumPredictor last_maximum;
-  auto [predictor, model] = trained(history.parent_path() / stats::kModelFile);
-  std::vector<const Predictor*> chain{&histogram, &last_maximum};
-  if (predictor) {
-    chain.insert(chain.begin(), predictor.get());
-  }
-  stats::Forecaster forecaster(found->facts, chain);
+  const Result<TreeModel> model = stats::read_model(history.parent_path() / stats::kModelFile);
+  stats::Forecaster forecaster(found->facts,
+                               predictors_with(model ? std::optional(*model) : std::nullopt));
   for (const stats::MinuteLoad& load : found->minutes) {
     forecaster.learn(load);
   }
@@ -79,7 +67,7 @@ Result<ForecastShown> read_forecasts(const ForecastShowRun& asked,
     return failure(ErrorCode::kNotFound,
                    fmt::format("nothing is known about VM '{}' from which to forecast", asked.vm));
   }
-  return ForecastShown{std::move(*found), *forecast, std::move(model)};
+  return ForecastShown{std::move(*found), *forecast, sentence_about(model)};
 }
 
 /// Formats thousandths as per cent with one digit.
