@@ -285,7 +285,7 @@ void take_memory(const Topology& topology, const VmDescription& part,
       if (count == 0) {
         return;
       }
-      taken.push_back({node, pages.page_size, unit * count});
+      taken.push_back({topology.nodes[node].id, pages.page_size, unit * count});
       if (pages.page_size == Bytes{}) {
         free.room[node] -= unit * count;
       }

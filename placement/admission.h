@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "placement/model/domain.h"
+#include "placement/model/node_bytes.h"
 #include "placement/model/topology.h"
 
 namespace vmnuma {
@@ -108,14 +109,6 @@ inline constexpr std::size_t kMostResources = 12;
 
 /// The part of refusal_text() that lists what was asked for and what each node had.
 [[nodiscard]] std::string shortage_text(const Topology& topology, const AdmissionRequest& request);
-
-/// Memory on one node that a VM counts on.
-struct MemoryOnNode {
-  NodeIndex node = kNoNode;
-  Bytes page_size;  ///< zero: ordinary pages
-  Bytes memory;
-  bool operator==(const MemoryOnNode&) const = default;
-};
 
 struct VmAdmission {
   std::vector<NodeIndex> nodes;        ///< where it fits together, as Admission::nodes; ascending

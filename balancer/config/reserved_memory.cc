@@ -52,7 +52,7 @@ std::string amount_text(Bytes amount) {
   return std::to_string(amount.value);
 }
 
-std::optional<ReservedOnNode> reserved_in(NodeId node, std::string_view text) {
+std::optional<MemoryOnNode> reserved_in(NodeId node, std::string_view text) {
   const std::string_view name = take_part(text, '=');
   const auto memory = amount_in(text);
   const bool is_huge = name.starts_with(kHugePages);
@@ -62,7 +62,7 @@ std::optional<ReservedOnNode> reserved_in(NodeId node, std::string_view text) {
       (is_huge && *page_size == Bytes{})) {
     return std::nullopt;
   }
-  return ReservedOnNode{node, *page_size, *memory};
+  return MemoryOnNode{node, *page_size, *memory};
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ Result<void> set_reserved_memory(ReservedMemory& target, std::string_view text) 
       const auto one =
           reserved_in(NodeId{static_cast<std::int32_t>(*node)}, take_part(of_node, ','));
       const bool is_second =
-          one && std::ranges::any_of(reserved, [&one](const ReservedOnNode& other) {
+          one && std::ranges::any_of(reserved, [&one](const MemoryOnNode& other) {
             return other.node == one->node && other.page_size == one->page_size;
           });
       if (!one || is_second) {
@@ -93,9 +93,7 @@ Result<void> set_reserved_memory(ReservedMemory& target, std::string_view text) 
       reserved.push_back(*one);
     }
   }
-  std::ranges::sort(reserved, [](const ReservedOnNode& a, const ReservedOnNode& b) {
-    return std::pair(a.node, a.page_size) < std::pair(b.node, b.page_size);
-  });
+  std::ranges::sort(reserved);
   target = std::move(reserved);
   return {};
 }
@@ -103,7 +101,7 @@ Result<void> set_reserved_memory(ReservedMemory& target, std::string_view text) 
 std::string reserved_memory_text(const ReservedMemory& reserved) {
   std::string text;
   NodeId node;
-  for (const ReservedOnNode& one : reserved) {
+  for (const MemoryOnNode& one : reserved) {
     text += one.node == node ? std::string(",")
                              : fmt::format("{}{}:", text.empty() ? "" : ";", one.node.value);
     node = one.node;

@@ -31,7 +31,7 @@ using text::MaybeConst;
 
 // ---- promises ----
 
-void visit_kept(auto& fields, MaybeConst<PromisedMemory> auto& part) {
+void visit_kept(auto& fields, MaybeConst<MemoryOnNode> auto& part) {
   fields("node", part.node);
   fields("page_size", part.page_size);
   fields("memory", part.memory);

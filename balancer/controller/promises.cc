@@ -27,7 +27,7 @@ Bytes in_steps(Bytes amount) {
 
 /// The part of a promise on a node that the VM does not have there yet. A VM that has not appeared
 /// yet has nothing.
-Bytes still_promised(const PromisedMemory& promised, const Snapshot& snapshot,
+Bytes still_promised(const MemoryOnNode& promised, const Snapshot& snapshot,
                      const StartingVm& starting) {
   const auto node = snapshot.topology.index_of(promised.node);
   Bytes has;
@@ -67,7 +67,7 @@ VmId id_of_reservation(std::uint8_t number) {
 Bytes Starts::promised_on(NodeId node, Bytes page_size, const Snapshot& snapshot) const {
   Bytes promised;
   for (const StartingVm& starting : starting_.all()) {
-    for (const PromisedMemory& memory : starting.memory) {
+    for (const MemoryOnNode& memory : starting.memory) {
       if (memory.node == node && memory.page_size == page_size) {
         promised += still_promised(memory, snapshot, starting);
       }

@@ -46,7 +46,7 @@ std::string holder_text(const ReserveRequest& request) {
 
 std::vector<NodeId> nodes_of(const Reservation& reservation) {
   std::vector<NodeId> nodes = reservation.homes;
-  for (const PromisedMemory& part : reservation.memory) {
+  for (const MemoryOnNode& part : reservation.memory) {
     nodes.push_back(part.node);
   }
   return sorted_unique(std::move(nodes));
@@ -117,8 +117,8 @@ VmDescription reserved_vm(const ReserveRequest& request) {
   return vm;
 }
 
-std::vector<ReservedMemoryView> reserved_memory_view(const std::vector<PromisedMemory>& memory) {
-  return mapped(memory, [](const PromisedMemory& part) {
+std::vector<ReservedMemoryView> reserved_memory_view(const std::vector<MemoryOnNode>& memory) {
+  return mapped(memory, [](const MemoryOnNode& part) {
     return ReservedMemoryView{part.node, part.page_size.value, part.memory.value};
   });
 }

@@ -221,16 +221,14 @@ Result<RoomFound> Starts::room_for(HostNow& now, const VmDescription& vm) const 
     }
     asked.last = now.last_placed_on;
   };
-  const VmAdmission admission =
+  VmAdmission admission =
       admit_vm(snapshot.topology, vm, now.settings.options.prefer_ht != 0, free, complete);
   if (admission.refused) {
     return failure(ErrorCode::kNoSpace,
                    shortage_text(snapshot.topology, request_of(snapshot.topology, vm, free)));
   }
   RoomFound found;
-  for (const MemoryOnNode& part : admission.memory) {
-    found.memory.push_back({snapshot.topology.nodes[part.node].id, part.page_size, part.memory});
-  }
+  found.memory = std::move(admission.memory);
   VmDescription narrowed = vm;
   narrowed.policy.nodes = snapshot.topology.ids_of(admission.nodes);
   StartingVm starting;
@@ -297,10 +295,7 @@ Result<AnnouncedView> Starts::announce(HostNow& now, const AnnounceRequest& requ
                                   *admission.unmet));
   }
   StartingVm& starting = starting_.announce(vm, request.asks, now.snapshot.epoch);
-  for (const MemoryOnNode& memory : admission.memory) {
-    starting.memory.push_back(
-        {snapshot.topology.nodes[memory.node].id, memory.page_size, memory.memory});
-  }
+  starting.memory = std::move(admission.memory);
   find_start(now, starting, narrowed, reserved, std::move(snapshot));
   if (is_guaranteed && !is_aligned) {
     const std::vector<NodeIndex> homes = now.ledger.topology().indices_of(starting.homes);

@@ -59,7 +59,7 @@ struct HostNow {
 /// The room that was found for a reservation.
 struct RoomFound {
   std::vector<NodeId> homes;  ///< by client
-  std::vector<PromisedMemory> memory;
+  std::vector<MemoryOnNode> memory;
 };
 
 class Starts {

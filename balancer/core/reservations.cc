@@ -28,9 +28,9 @@ bool contains(const std::vector<VmId>& vms, const VmId& vm) {
   return std::ranges::find(vms, vm) != vms.end();
 }
 
-Bytes sum_of(const std::vector<PromisedMemory>& parts) {
+Bytes sum_of(const std::vector<MemoryOnNode>& parts) {
   Bytes sum;
-  for (const PromisedMemory& part : parts) {
+  for (const MemoryOnNode& part : parts) {
     sum += part.memory;
   }
   return sum;
@@ -38,7 +38,7 @@ Bytes sum_of(const std::vector<PromisedMemory>& parts) {
 
 /// Adds the nodes on which something of the reservation is left, each node once.
 void add_nodes(std::vector<NodeId>& nodes, const Reservation& reservation) {
-  for (const PromisedMemory& part : reservation.memory) {
+  for (const MemoryOnNode& part : reservation.memory) {
     if (std::ranges::find(nodes, part.node) == nodes.end()) {
       nodes.push_back(part.node);
     }
@@ -46,9 +46,9 @@ void add_nodes(std::vector<NodeId>& nodes, const Reservation& reservation) {
 }
 
 /// Adds `more` to the part of that node and page size, or as a new part in order.
-void add_part(std::vector<PromisedMemory>& parts, const PromisedMemory& more) {
+void add_part(std::vector<MemoryOnNode>& parts, const MemoryOnNode& more) {
   const auto place = std::lower_bound(
-      parts.begin(), parts.end(), more, [](const PromisedMemory& a, const PromisedMemory& b) {
+      parts.begin(), parts.end(), more, [](const MemoryOnNode& a, const MemoryOnNode& b) {
         return std::tie(a.node, a.page_size) < std::tie(b.node, b.page_size);
       });
   if (place != parts.end() && place->node == more.node && place->page_size == more.page_size) {
@@ -59,10 +59,10 @@ void add_part(std::vector<PromisedMemory>& parts, const PromisedMemory& more) {
 }
 
 /// Takes memory of that page size, only from `node` if it is given.
-std::vector<PromisedMemory> take(Reservation& reservation, Bytes page_size, Bytes wanted,
-                                 std::optional<NodeId> node) {
-  std::vector<PromisedMemory> taken;
-  for (PromisedMemory& part : reservation.memory) {
+std::vector<MemoryOnNode> take(Reservation& reservation, Bytes page_size, Bytes wanted,
+                               std::optional<NodeId> node) {
+  std::vector<MemoryOnNode> taken;
+  for (MemoryOnNode& part : reservation.memory) {
     const Bytes here = std::min(part.memory, wanted);
     if (here > Bytes{} && part.page_size == page_size && part.node == node.value_or(part.node)) {
       part.memory -= here;
@@ -71,20 +71,20 @@ std::vector<PromisedMemory> take(Reservation& reservation, Bytes page_size, Byte
     }
   }
   std::erase_if(reservation.memory,
-                [](const PromisedMemory& part) { return part.memory <= Bytes{}; });
+                [](const MemoryOnNode& part) { return part.memory <= Bytes{}; });
   return taken;
 }
 
 /// Takes what the VM still wants, first an even share on each of the nodes.
-std::vector<PromisedMemory> take(Reservation& reservation, std::vector<PagesOfSize>& wanted,
-                                 const std::vector<NodeId>& nodes) {
-  std::vector<PromisedMemory> taken;
+std::vector<MemoryOnNode> take(Reservation& reservation, std::vector<PagesOfSize>& wanted,
+                               const std::vector<NodeId>& nodes) {
+  std::vector<MemoryOnNode> taken;
   for (PagesOfSize& pages : wanted) {
     const Bytes page = std::max(pages.page_size, kKiB);
     const auto parts = static_cast<std::int64_t>(std::max<std::size_t>(nodes.size(), 1));
     const Bytes share = page * divided_up(pages.memory.value / page.value, parts);
     const auto take_here = [&](Bytes at_most, std::optional<NodeId> node) {
-      for (const PromisedMemory& part :
+      for (const MemoryOnNode& part :
            take(reservation, pages.page_size, std::min(at_most, pages.memory), node)) {
         pages.memory -= part.memory;
         add_part(taken, part);
@@ -157,7 +157,7 @@ std::vector<TakenUp> Reservations::take_up(const VmDescription& vm,
       reservation.served.push_back(vm.id);
       std::vector<NodeId> where;
       add_nodes(where, reservation);
-      std::vector<PromisedMemory> memory = take(reservation, wanted, nodes);
+      std::vector<MemoryOnNode> memory = take(reservation, wanted, nodes);
       const Bytes sum = sum_of(memory);
       const std::int32_t vcpus =
           std::min(reservation.vcpus, static_cast<std::int32_t>(vm.vcpus.size()));
@@ -184,7 +184,7 @@ std::optional<std::vector<CameBack>> Reservations::forget_stopped(
     for (const SharedPart& part : reservation.taken) {
       if (!runs(part.vm)) {
         reservation.vcpus += part.vcpus;
-        for (const PromisedMemory& memory : part.memory) {
+        for (const MemoryOnNode& memory : part.memory) {
           add_part(reservation.memory, memory);
         }
         back.push_back({reservation.name, part.vm, part.name, sum_of(part.memory)});
@@ -215,7 +215,7 @@ void Reservations::keep_in(Snapshot& snapshot) const {
     node.reservations.clear();
   }
   for (const Reservation& reservation : all_) {
-    for (const PromisedMemory& part : reservation.memory) {
+    for (const MemoryOnNode& part : reservation.memory) {
       const auto node = snapshot.topology.index_of(part.node);
       if (node && *node < snapshot.nodes.size()) {
         keep(snapshot.nodes[*node], part.page_size, part.memory);

@@ -59,7 +59,7 @@ struct SharedPart {
   VmId vm;
   std::string name;  ///< of the VM
   std::int32_t vcpus = 0;
-  std::vector<PromisedMemory> memory;
+  std::vector<MemoryOnNode> memory;
   bool operator==(const SharedPart&) const = default;
 };
 
@@ -70,7 +70,7 @@ struct Reservation {
   std::string group;  ///< or for those of this affinity or anti-affinity group; empty: for none
   std::int32_t vcpus = 0;                    ///< what is left
   std::vector<NodeId> homes;                 ///< of its vCPUs, by client as of a VM
-  std::vector<PromisedMemory> memory;        ///< what is left
+  std::vector<MemoryOnNode> memory;          ///< what is left
   std::optional<std::int64_t> until_unix_s;  ///< absent: until it is given up
   /// Running VMs that it is for but that take nothing any more: they have taken their part, or ran
   /// before it was made.

@@ -22,18 +22,11 @@
 
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
+#include "placement/model/node_bytes.h"
 
 namespace vmnuma::balancer {
 
 struct RecordFields;
-
-/// Memory of a node that is promised to a VM.
-struct PromisedMemory {
-  NodeId node;
-  Bytes page_size;  ///< zero: ordinary pages
-  Bytes memory;
-  bool operator==(const PromisedMemory&) const = default;
-};
 
 struct StartingVm {
   VmDescription description;     ///< without a name if it was not announced
@@ -43,7 +36,7 @@ struct StartingVm {
   std::vector<NodeId> nodes;     ///< what libvirt was told
   /// What it was admitted with, or the huge pages of its homes: no other VM gets this memory before
   /// the VM has it. Ordinary memory that was not judged at admission counts by its homes alone.
-  std::vector<PromisedMemory> memory;
+  std::vector<MemoryOnNode> memory;
   bool appeared = false;
   bool operator==(const StartingVm&) const = default;
 };

@@ -31,7 +31,7 @@ concept OneOf = (MaybeConst<T, Types> || ...);
 struct RecordFields {
   /// These have the same fields as where they outlive the daemon.
   static void visit(auto& fields, OneOf<VmProcess, ThreadId, Original, Original::Pins, MemoryLimits,
-                                        PromisedMemory> auto& value) {
+                                        MemoryOnNode> auto& value) {
     visit_kept(fields, value);
   }
 
@@ -45,11 +45,6 @@ struct RecordFields {
   static void visit(auto& fields, MaybeConst<HugePagePool> auto& value) {
     fields("page_size", value.page_size);
     fields("pages", value.pages);
-  }
-  static void visit(auto& fields, MaybeConst<ReservedOnNode> auto& value) {
-    fields("node", value.node);
-    fields("page_size", value.page_size);
-    fields("memory", value.memory);
   }
   static void visit(auto& fields, MaybeConst<Node> auto& value) {
     fields("id", value.id);

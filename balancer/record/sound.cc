@@ -423,9 +423,9 @@ void check(const LoadForecasts& forecasts, Findings& findings) {
 
 /// True if reserved room is within range. For moves that make room, below, it is checked only
 /// before they are ordered whether their clients exist in the ledger.
-bool is_room(std::int32_t vcpus, const std::vector<PromisedMemory>& memory) {
+bool is_room(std::int32_t vcpus, const std::vector<MemoryOnNode>& memory) {
   return vcpus >= 0 && vcpus <= kMostVcpus && memory.size() <= kMostNodes &&
-         std::ranges::all_of(memory, [](const PromisedMemory& part) {
+         std::ranges::all_of(memory, [](const MemoryOnNode& part) {
            return part.page_size >= Bytes{} && part.memory >= Bytes{};
          });
 }

@@ -13,4 +13,12 @@ struct NodeBytes {
   bool operator==(const NodeBytes&) const = default;
 };
 
+/// Memory on a node that consists of pages of one size.
+struct MemoryOnNode {
+  NodeId node;
+  Bytes page_size;  ///< zero: ordinary pages
+  Bytes memory;
+  auto operator<=>(const MemoryOnNode&) const = default;
+};
+
 }  // namespace vmnuma

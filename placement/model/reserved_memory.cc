@@ -6,7 +6,7 @@
 namespace vmnuma {
 
 Bytes reserved_of(NodeId node, Bytes page_size, const ReservedMemory& reserved) {
-  for (const ReservedOnNode& one : reserved) {
+  for (const MemoryOnNode& one : reserved) {
     if (one.node == node && one.page_size == page_size) {
       return one.memory;
     }

@@ -6,18 +6,13 @@
 
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
+#include "placement/model/node_bytes.h"
 #include "placement/model/options.h"
 
 namespace vmnuma {
 
-struct ReservedOnNode {
-  NodeId node;
-  Bytes page_size;  ///< zero: ordinary pages
-  Bytes memory;
-  bool operator==(const ReservedOnNode&) const = default;
-};
 /// By node and page size, each once.
-using ReservedMemory = std::vector<ReservedOnNode>;
+using ReservedMemory = std::vector<MemoryOnNode>;
 
 /// Returns how much of the node's memory in pages of that size is kept; page size zero: ordinary
 /// pages.

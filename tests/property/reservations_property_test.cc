@@ -48,9 +48,9 @@ RC_GTEST_PROP(ReservationsProperty, WithoutThemPlansAreTheSame, ()) {
 /// By node and page size; first of them the vCPUs.
 using Kept = std::map<std::pair<std::int32_t, Bytes>, std::int64_t>;
 
-void add(Kept& kept, std::int32_t vcpus, const std::vector<PromisedMemory>& memory) {
+void add(Kept& kept, std::int32_t vcpus, const std::vector<MemoryOnNode>& memory) {
   kept[{-1, Bytes{}}] += vcpus;
-  for (const PromisedMemory& part : memory) {
+  for (const MemoryOnNode& part : memory) {
     kept[{part.node.value, part.page_size}] += part.memory.value;
   }
 }

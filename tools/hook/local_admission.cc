@@ -70,7 +70,7 @@ Bytes reserved_for(const VmDescription& vm, NodeId node, Bytes page_size,
                    const balancer::AdmissionState& known) {
   Bytes sum;
   for (const balancer::Reservation& reservation : known.reservations) {
-    for (const balancer::PromisedMemory& part : reservation.memory) {
+    for (const MemoryOnNode& part : reservation.memory) {
       const bool is_its = part.node == node && part.page_size == page_size;
       sum += is_its && reservation.is_for(vm) ? part.memory : Bytes{};
     }

@@ -153,14 +153,14 @@ TEST(ReservationsTest, AVmTakesUpEvenSharesWhereItWasToldToStartBeforeAnythingEl
   Reservations reservations({web});
   (void)reservations.take_up(of_group(vm(1, kGiB * 3), "web"), {NodeId{1}});
   EXPECT_THAT(reservations.all().front().memory,
-              ElementsAre(PromisedMemory{NodeId{0}, Bytes{}, kGiB * 4},
-                          PromisedMemory{NodeId{1}, Bytes{}, kGiB},
-                          PromisedMemory{NodeId{2}, Bytes{}, kGiB * 4}));
+              ElementsAre(MemoryOnNode{NodeId{0}, Bytes{}, kGiB * 4},
+                          MemoryOnNode{NodeId{1}, Bytes{}, kGiB},
+                          MemoryOnNode{NodeId{2}, Bytes{}, kGiB * 4}));
   // Half of it on each; node 1 has less than that left, node 0 is the first that has more.
   (void)reservations.take_up(of_group(vm(2, kGiB * 4), "web"), {NodeId{1}, NodeId{2}});
   EXPECT_THAT(reservations.all().front().memory,
-              ElementsAre(PromisedMemory{NodeId{0}, Bytes{}, kGiB * 3},
-                          PromisedMemory{NodeId{2}, Bytes{}, kGiB * 2}));
+              ElementsAre(MemoryOnNode{NodeId{0}, Bytes{}, kGiB * 3},
+                          MemoryOnNode{NodeId{2}, Bytes{}, kGiB * 2}));
 }
 
 TEST(ReservationsTest, AnAntiAffinityGroupIsAGroup) {
@@ -267,11 +267,11 @@ TEST(ReservationsTest, WhatIsLeftOfASharedOneAndWhatIsTakenAreWhatWasReserved) {
   EXPECT_EQ(reservations.all().front().vcpus, 2);
   EXPECT_TRUE(reservations.forget_stopped(all_but(3)));
   EXPECT_THAT(reservations.all().front().memory,
-              ElementsAre(PromisedMemory{NodeId{0}, Bytes{}, kGiB}));
+              ElementsAre(MemoryOnNode{NodeId{0}, Bytes{}, kGiB}));
   EXPECT_TRUE(reservations.forget_stopped(all_but(1)));
   EXPECT_THAT(reservations.all().front().memory,
-              ElementsAre(PromisedMemory{NodeId{0}, Bytes{}, kGiB * 2},
-                          PromisedMemory{NodeId{1}, Bytes{}, kGiB * 3}));
+              ElementsAre(MemoryOnNode{NodeId{0}, Bytes{}, kGiB * 2},
+                          MemoryOnNode{NodeId{1}, Bytes{}, kGiB * 3}));
   EXPECT_TRUE(reservations.forget_stopped(all_but(2)));
   EXPECT_THAT(reservations.all(), ElementsAre(web));
 }

@@ -309,8 +309,8 @@ TEST(AdmissionTest, MemoryOfEachPageSizeMustBeFreeOfIt) {
   };
   EXPECT_EQ(admitted(4096).unmet, std::nullopt);
   EXPECT_THAT(admitted(4096).nodes, ElementsAre(1));
-  EXPECT_THAT(admitted(4096).memory,
-              ElementsAre(MemoryOnNode{1, kMiB * 2, kGiB * 8}, MemoryOnNode{1, kGiB, kGiB * 8}));
+  EXPECT_THAT(admitted(4096).memory, ElementsAre(MemoryOnNode{NodeId{1}, kMiB * 2, kGiB * 8},
+                                                 MemoryOnNode{NodeId{1}, kGiB, kGiB * 8}));
   EXPECT_EQ(admitted(4095).refused, std::nullopt);
   EXPECT_THAT(admitted(4095).unmet,
               testing::Optional(HasSubstr("4096 huge pages of 2048 KiB, 8 huge pages of 1048576")));
