@@ -83,6 +83,8 @@ class Arrangement {
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
   [[nodiscard]] const Options& options() const { return *options_; }
+  /// Returns the homes of all clients; kNoNode for one that has none.
+  [[nodiscard]] const std::vector<NodeIndex>& homes() const { return homes_; }
   [[nodiscard]] NodeIndex home(ClientIndex client) const { return homes_[client]; }
   [[nodiscard]] const NodeLoad& node(NodeIndex node) const { return nodes_[node]; }
   [[nodiscard]] const Load& load(ClientIndex client) const { return loads_[client]; }

@@ -15,7 +15,7 @@ constexpr CpuTime kRounding{4};
 Assignment assess_arranged(const Arrangement& now, const Arrangement& then) {
   const Options& options = now.options();
   Assignment result;
-  result.homes = homes_of(then);
+  result.homes = then.homes();
   for (ClientIndex client = 0; client < result.homes.size(); ++client) {
     if (then.home(client) != now.home(client)) {
       result.moving += CpuTime{options.move_cost_fixed} + then.memory_here(client).travel -
@@ -31,9 +31,8 @@ Assignment assess_arranged(const Arrangement& now, const Arrangement& then) {
 /// third node or changing places, the best each time, as long as one lowers the cost.
 class Polish {
  public:
-  Polish(const Arrangement& now, const HomesProgram& program, const std::vector<MemoryPool>& pools,
-         Arrangement& then)
-      : now_(now), program_(program), pools_(pools), then_(then) {}
+  Polish(const Arrangement& now, const HomesProgram& program, Arrangement& then)
+      : now_(now), program_(program), room_(room_of(now.snapshot())), then_(then) {}
 
   void run() {
     // Each step lowers a whole number, so there is an end; the bound guards against surprises.
@@ -97,7 +96,7 @@ class Polish {
         return;
       }
     }
-    if (!have_room(pools_, now_, then_, changes)) {
+    if (!have_room(room_, now_, then_, changes)) {
       return;  // a client that returns may find its room taken, which the effect does not show
     }
     best_gain_ = gain;
@@ -106,7 +105,7 @@ class Polish {
 
   const Arrangement& now_;
   const HomesProgram& program_;
-  const std::vector<MemoryPool>& pools_;
+  const MemoryRoom room_;
   Arrangement& then_;
   CpuTime best_gain_;
   std::vector<Rehoming> best_;
@@ -115,7 +114,7 @@ class Polish {
 /// Adds every node on which more is owed than the program has to the program; returns false if
 /// there is none.
 bool learn_from(const Arrangement& then, HomesProgram& program) {
-  const Homes homes = homes_of(then);
+  const Homes& homes = then.homes();
   bool learnt = false;
   for (NodeIndex node = 0; node < then.snapshot().nodes.size(); ++node) {
     const std::vector<ClientIndex>& residents = then.residents(node);
@@ -130,14 +129,6 @@ bool learn_from(const Arrangement& then, HomesProgram& program) {
 }
 
 }  // namespace
-
-Homes homes_of(const Arrangement& arrangement) {
-  Homes homes;
-  for (ClientIndex client = 0; client < arrangement.snapshot().clients.size(); ++client) {
-    homes.push_back(arrangement.home(client));
-  }
-  return homes;
-}
 
 Arrangement arranged(const Arrangement& now, const Homes& homes) {
   Arrangement then = now;
@@ -157,10 +148,9 @@ Assignment assess(const Arrangement& now, const Homes& homes) {
 
 Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLimits& limits,
                      const std::function<double()>& clock) {
-  const std::vector<MemoryPool> pools = memory_pools(now.snapshot());
-  HomesProgram program(now, pools, HomesProgram::Cost::kLostTime);
+  HomesProgram program(now, HomesProgram::Cost::kLostTime);
   Optimum optimum;
-  const Homes present = homes_of(now);
+  const Homes& present = now.homes();
   CpuTime demand;
   for (ClientIndex client = 0; client < present.size(); ++client) {
     demand += now.load(client).demand;
@@ -185,7 +175,6 @@ Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLim
       optimum.trouble = solved.error().message;
       return optimum;
     }
-    ++optimum.rounds;
     const double bound = std::floor(solved->bound * 1000) - 1;
     if (std::isfinite(bound)) {
       const CpuTime known{static_cast<std::int64_t>(bound)};
@@ -197,7 +186,7 @@ Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLim
     }
     Arrangement then = arranged(now, program.homes_of(solved->values));
     bool learnt = learn_from(then, program);
-    Polish(now, program, pools, then).run();
+    Polish(now, program, then).run();
     learnt = learn_from(then, program) || learnt;
     if (Assignment found = assess_arranged(now, then); found.cost < optimum.best.cost) {
       optimum.best = std::move(found);

@@ -30,9 +30,6 @@ struct Assignment {
   bool operator==(const Assignment&) const = default;
 };
 
-/// Returns the present homes.
-[[nodiscard]] Homes homes_of(const Arrangement& arrangement);
-
 /// Returns the arrangement with these homes instead of those of `now`.
 [[nodiscard]] Arrangement arranged(const Arrangement& now, const Homes& homes);
 
@@ -49,7 +46,6 @@ struct SearchLimits {
 struct Optimum {
   Assignment best;
   std::optional<CpuTime> bound;  ///< no homes cost less; nothing if it is not known
-  std::int64_t rounds = 0;       ///< number of programs that were solved
   std::string trouble;           ///< why no program was solved to the end; empty if one was
 };
 

@@ -26,11 +26,7 @@ constexpr int kMostWithoutOrder = 16;
 class RoomMaker {
  public:
   RoomMaker(const Arrangement& now, const FreeForVm& free, const RoomWanted& wanted)
-      : now_(now),
-        snapshot_(now.snapshot()),
-        wanted_(wanted),
-        free_(free),
-        pools_(memory_pools(snapshot_)) {
+      : now_(now), snapshot_(now.snapshot()), wanted_(wanted), free_(free) {
     for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
       if (!room_making_guard(now_, client)) {
         priorities_.push_back(priority_of(client));
@@ -45,7 +41,7 @@ class RoomMaker {
       if (could_live_on(node) && missing_on(node) <= Bytes{}) {
         RoomMade fits;
         fits.node = node;
-        fits.sequence.reached = homes_of(now_);
+        fits.sequence.reached = now_.homes();
         return fits;
       }
     }
@@ -139,13 +135,7 @@ class RoomMaker {
            });
   }
 
-  /// Returns the pool that the VM's memory would come from, if any client has memory of it.
-  [[nodiscard]] const MemoryPool* pool() const {
-    const auto found = std::ranges::find(pools_, wanted_.page_size, &MemoryPool::page_size);
-    return found != pools_.end() && client_of_pool() ? &*found : nullptr;
-  }
-
-  /// Returns any client with memory of that pool.
+  /// Returns any client with memory of the kind that the VM would get.
   [[nodiscard]] std::optional<ClientIndex> client_of_pool() const {
     for (ClientIndex client = 0; client < snapshot_.clients.size(); ++client) {
       if (page_size_of(snapshot_, snapshot_.clients[client]) == wanted_.page_size) {
@@ -180,12 +170,8 @@ class RoomMaker {
   /// left.
   std::optional<RoomMade> make_on(Site& site, double end, const std::function<double()>& clock,
                                   bool& all_known) const {
-    const MemoryPool* pool = this->pool();
-    if (pool == nullptr) {
-      return std::nullopt;
-    }
-    HomesProgram program(now_, pools_, HomesProgram::Cost::kMemoryMoved);
-    program.free_up(site.node, *pool, missing_on(site.node));
+    HomesProgram program(now_, HomesProgram::Cost::kMemoryMoved);
+    program.free_up(site.node, wanted_.page_size, missing_on(site.node));
     for (int tries = 0; tries < kMostWithoutOrder; ++tries) {
       const std::optional<Homes> homes = cheapest(program, site, end, clock, all_known);
       if (!homes) {
@@ -346,7 +332,6 @@ class RoomMaker {
   const Snapshot& snapshot_;
   const RoomWanted& wanted_;
   const FreeForVm& free_;
-  std::vector<MemoryPool> pools_;
   std::vector<std::int32_t> priorities_;  ///< of VMs that may move, highest first
 };
 

@@ -86,15 +86,41 @@ std::optional<Guard> room_making_guard(const Arrangement& now, ClientIndex clien
   return now.memory(client).can_follow ? std::nullopt : std::optional(Guard::kMemoryStays);
 }
 
-HomesProgram::HomesProgram(const Arrangement& now, const std::vector<MemoryPool>& pools, Cost cost)
-    : now_(&now), cost_(cost) {
+MemoryRoom room_of(const Snapshot& snapshot) {
+  MemoryRoom room(snapshot);
+  for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+    const bool is_huge = page_size_of(snapshot, snapshot.clients[client]) > Bytes{};
+    for (NodeIndex node = 0; is_huge && node < snapshot.nodes.size(); ++node) {
+      room.of(client, node) = std::max(room.of(client, node), Bytes{});
+    }
+  }
+  return room;
+}
+
+bool have_room(MemoryRoom room, const Arrangement& now, const Arrangement& then,
+               std::span<const Rehoming> changes) {
+  for (ClientIndex client = 0; client < now.homes().size(); ++client) {
+    const auto change = std::ranges::find(changes, client, &Rehoming::client);
+    const NodeIndex home = change == changes.end() ? then.home(client) : change->to;
+    const MemoryProfile& memory = now.memory(client);
+    if (home != now.home(client) && home != kNoNode && memory.can_follow) {
+      for (const MemoryProfile::Part& part : memory.parts) {
+        room.of(client, part.node) += part.bytes;
+      }
+      room.of(client, home) -= memory.resident;
+    }
+  }
+  return std::ranges::all_of(changes, [&](const Rehoming& change) {
+    return room.of(change.client, change.to) >= Bytes{};
+  });
+}
+
+HomesProgram::HomesProgram(const Arrangement& now, Cost cost) : now_(&now), cost_(cost) {
   add_homes();
   if (cost == Cost::kLostTime) {
     add_owed();
   }
-  for (const MemoryPool& pool : pools) {
-    add_memory(pool);
-  }
+  add_memory();
   add_groups();
   keep_within_limits();
   if (cost == Cost::kLostTime) {
@@ -247,40 +273,42 @@ CpuTime HomesProgram::owed(NodeIndex node, const Homes& homes) const {
 
 // ---- memory ----
 
-void HomesProgram::add_memory(const MemoryPool& pool) {
+void HomesProgram::add_memory() {
   const Snapshot& snapshot = now_->snapshot();
-  for (NodeIndex node = 0; node < pool.free.size(); ++node) {
-    LinearProgram::Row row{{}, in_units(std::max(pool.free[node], Bytes{})), /*exactly=*/false};
-    for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
-      const MemoryProfile& memory = now_->memory(client);
-      if (!memory.can_follow || !pool.is_of(snapshot, client)) {
-        continue;
-      }
-      // At any other home than the present one all of the client's memory arrives there, and what
-      // lies here leaves.
-      for (const NodeIndex home : choices_[client]) {
-        if (home == now_->home(client)) {
-          continue;
+  const MemoryRoom room(snapshot);
+  std::map<Bytes, std::vector<ClientIndex>> by_page_size;
+  for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
+    by_page_size[page_size_of(snapshot, snapshot.clients[client])].push_back(client);
+  }
+  for (const auto& [page_size, clients] : by_page_size) {
+    for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+      const Bytes free = std::max(room.of(clients.front(), node), Bytes{});
+      LinearProgram::Row row{{}, in_units(free), /*exactly=*/false};
+      for (const ClientIndex client : clients) {
+        const MemoryProfile& memory = now_->memory(client);
+        // At any other home than the present one all of the client's memory arrives there, and what
+        // lies here leaves.
+        for (const NodeIndex home : choices_[client]) {
+          const Bytes more = (home == node ? memory.resident : Bytes{}) - memory.on(node);
+          if (memory.can_follow && home != now_->home(client) && more != Bytes{}) {
+            row.terms.push_back({columns_[client][home], in_units(more)});
+          }
         }
-        const Bytes more = (home == node ? memory.resident : Bytes{}) - memory.on(node);
-        if (more != Bytes{}) {
-          row.terms.push_back({columns_[client][home], in_units(more)});
-        }
       }
-    }
-    if (std::ranges::any_of(row.terms,
-                            [](const LinearProgram::Term& term) { return term.factor > 0; })) {
-      program_.rows.push_back(std::move(row));
+      if (std::ranges::any_of(row.terms,
+                              [](const LinearProgram::Term& term) { return term.factor > 0; })) {
+        program_.rows.push_back(std::move(row));
+      }
     }
   }
 }
 
-void HomesProgram::free_up(NodeIndex node, const MemoryPool& pool, Bytes bytes) {
+void HomesProgram::free_up(NodeIndex node, Bytes page_size, Bytes bytes) {
   const Snapshot& snapshot = now_->snapshot();
   LinearProgram::Row row{{}, -in_units(bytes), /*exactly=*/false};
   Arrangement emptied = *now_;
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
-    if (!pool.is_of(snapshot, client)) {
+    if (page_size_of(snapshot, snapshot.clients[client]) != page_size) {
       continue;
     }
     const MemoryProfile& memory = now_->memory(client);

@@ -42,7 +42,6 @@
 #include <vector>
 
 #include "balancer/optimal/linear_program.h"
-#include "balancer/optimal/memory_pool.h"
 #include "placement/arrangement.h"
 #include "placement/model/plan.h"
 
@@ -59,7 +58,7 @@ class HomesProgram {
 
   /// For the arrangement as in its snapshot (basis kDemand). The arrangement must outlive the
   /// program.
-  HomesProgram(const Arrangement& now, const std::vector<MemoryPool>& pools, Cost cost);
+  HomesProgram(const Arrangement& now, Cost cost);
 
   [[nodiscard]] const LinearProgram& program() const { return program_; }
   /// Returns the nodes on which the client may live, ascending; none if it has no home.
@@ -73,9 +72,9 @@ class HomesProgram {
   /// Returns how much the program estimates the node's clients to be owed with these homes.
   [[nodiscard]] CpuTime owed(NodeIndex node, const Homes& homes) const;
 
-  /// Requires that `bytes` more of the pool be free on the node than now, including memory that
-  /// clients there were given and have not touched.
-  void free_up(NodeIndex node, const MemoryPool& pool, Bytes bytes);
+  /// Requires that `bytes` more memory on pages of that size be free on the node than now,
+  /// including memory that clients there were given and have not touched.
+  void free_up(NodeIndex node, Bytes page_size, Bytes bytes);
   /// Returns the same program with a cost only for moves of those clients, one flag per client.
   /// With kMemoryMoved.
   [[nodiscard]] LinearProgram costing_only(const std::vector<bool>& clients) const;
@@ -92,7 +91,7 @@ class HomesProgram {
  private:
   void add_homes();
   void add_owed();
-  void add_memory(const MemoryPool& pool);
+  void add_memory();
   void add_groups();
   void add_talks();
   void keep_within_limits();
@@ -118,6 +117,16 @@ class HomesProgram {
   std::vector<ColumnIndex> owed_;                    ///< per node
   std::vector<std::vector<std::size_t>> owed_rows_;  ///< per node
 };
+
+/// Returns the room for memory in the snapshot. A pool of huge pages that has less than none has
+/// none.
+[[nodiscard]] MemoryRoom room_of(const Snapshot& snapshot);
+
+/// Returns true if all clients that `changes` move have room at their new homes. `room` is that of
+/// `now`, `then` what has become of `now` since; at any other home than in `now`, all of a client's
+/// memory is there.
+[[nodiscard]] bool have_room(MemoryRoom room, const Arrangement& now, const Arrangement& then,
+                             std::span<const Rehoming> changes);
 
 /// Returns what keeps the client, or its memory, from being moved to make room for others; nothing
 /// if it may be moved for that.

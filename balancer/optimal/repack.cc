@@ -53,7 +53,7 @@ Repack plan_repack(const Snapshot& snapshot, const Options& options,
   for (const ClientState& client : snapshot.clients) {
     repack.demand += client.demand;
   }
-  repack.present = assess(now, homes_of(now));
+  repack.present = assess(now, now.homes());
   Homes rest = steady_state_homes(snapshot, options, circumstances);
   for (ClientIndex client = 0; client < rest.size(); ++client) {
     if (now.home(client) == kNoNode) {
@@ -61,20 +61,15 @@ Repack plan_repack(const Snapshot& snapshot, const Options& options,
     }
   }
   repack.planner = assess(now, rest);
-  Optimum optimum =
-      find_optimum(now, rest, {limits.seconds - (clock() - begin), limits.gap}, clock);
-  repack.best = std::move(optimum.best);
-  repack.bound = optimum.bound;
-  repack.rounds = optimum.rounds;
-  repack.trouble = std::move(optimum.trouble);
-  repack.sequence = in_order(now, repack.best.homes);
+  repack.optimum = find_optimum(now, rest, {limits.seconds - (clock() - begin), limits.gap}, clock);
+  repack.sequence = in_order(now, repack.optimum.best.homes);
   return repack;
 }
 
 Repack plan_without_solver(const Snapshot& snapshot, const Options& options,
                            const Circumstances& circumstances, std::string trouble) {
   Repack repack = plan_repack(snapshot, options, circumstances, {.seconds = 0}, [] { return 0.0; });
-  repack.trouble = std::move(trouble);
+  repack.optimum.trouble = std::move(trouble);
   return repack;
 }
 

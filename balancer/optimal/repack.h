@@ -17,12 +17,9 @@ namespace vmnuma::balancer {
 struct Repack {
   CpuTime demand;  ///< of all clients together, per epoch
   Assignment present;
-  Assignment planner;            ///< where it comes to rest
-  Assignment best;               ///< the best homes that were found
-  std::optional<CpuTime> bound;  ///< no homes cost less; nothing if it is not known
-  std::int64_t rounds = 0;
-  std::string trouble;  ///< why no program was solved to the end; empty if one was
-  Sequence sequence;    ///< from the present homes to the best, to the extent that there is a way
+  Assignment planner;  ///< where it comes to rest
+  Optimum optimum;
+  Sequence sequence;  ///< from the present homes to the best, to the extent that there is a way
 };
 
 /// Returns the homes after epochs have been planned and carried out one after the other, with the

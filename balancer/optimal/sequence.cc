@@ -12,7 +12,7 @@ namespace {
 class Sequencer {
  public:
   Sequencer(const Arrangement& now, std::int64_t most_sets)
-      : now_(now), pools_(memory_pools(now.snapshot())), then_(now), sets_left_(most_sets) {}
+      : now_(now), room_(room_of(now.snapshot())), then_(now), sets_left_(most_sets) {}
 
   Sequence run(const Homes& homes) {
     for (ClientIndex client = 0; client < homes.size(); ++client) {
@@ -36,9 +36,7 @@ class Sequencer {
       sequence_.stuck.push_back({now_.snapshot().clients[left.client].id, left.to,
                                  blocking_guard(std::span(&left, 1)).value_or(Guard::kNoRoom)});
     }
-    for (ClientIndex client = 0; client < homes.size(); ++client) {
-      sequence_.reached.push_back(then_.home(client));
-    }
+    sequence_.reached = then_.homes();
     return std::move(sequence_);
   }
 
@@ -49,7 +47,7 @@ class Sequencer {
         return Guard::kAntiAffinity;
       }
     }
-    const bool fits = then_.effect_of(changes).fits && have_room(pools_, now_, then_, changes);
+    const bool fits = then_.effect_of(changes).fits && have_room(room_, now_, then_, changes);
     return fits ? std::nullopt : std::optional(Guard::kNoRoom);
   }
 
@@ -111,7 +109,7 @@ class Sequencer {
   }
 
   const Arrangement& now_;
-  std::vector<MemoryPool> pools_;
+  MemoryRoom room_;
   Arrangement then_;
   std::vector<Rehoming> waiting_;
   std::vector<Rehoming> best_;

@@ -65,7 +65,7 @@ int run(int cases) {
     const Snapshot snapshot = tests::large_host(static_cast<std::uint64_t>(number), as_shipped);
     // The bound is on lost time alone, as if moving were free: nothing can be better.
     const Arrangement now(snapshot, free, Arrangement::Basis::kDemand);
-    const Assignment present = assess(now, homes_of(now));
+    const Assignment present = assess(now, now.homes());
     const Assignment rest = assess(now, steady_state_homes(snapshot, as_shipped, {}));
     const Assignment keen = assess(now, steady_state_homes(snapshot, half_threshold, {}));
     const Assignment unbridled = assess(now, steady_state_homes(snapshot, every_gain, {}));

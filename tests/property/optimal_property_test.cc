@@ -53,7 +53,7 @@ RC_GTEST_PROP(OptimalPropertyTest, KeepsEveryConstraintAndCostsNoLessThanItsBoun
   const Optimum optimum = find_optimum(now, {}, {.seconds = 10, .gap = Permille{5}}, no_time);
   const CpuTime rounding = Reckoning(snapshot, options).rounding();
 
-  RC_ASSERT(optimum.best.cost <= assess(now, homes_of(now)).cost);
+  RC_ASSERT(optimum.best.cost <= assess(now, now.homes()).cost);
   RC_ASSERT(!optimum.bound || *optimum.bound <= optimum.best.cost + rounding);
   for (ClientIndex client = 0; client < snapshot.clients.size(); ++client) {
     const ClientState& state = snapshot.clients[client];

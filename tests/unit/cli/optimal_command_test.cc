@@ -93,8 +93,8 @@ TEST_F(OptimalCommandTest, FallsBackToThePlannerWhereTheSolverFails) {
   ASSERT_TRUE(outlook);
   const balancer::Repack repack = balancer::plan_without_solver(
       outlook->snapshot, outlook->options, outlook->circumstances, "it had a bad day");
-  EXPECT_FALSE(repack.bound);
-  EXPECT_EQ(repack.best, repack.planner);
+  EXPECT_FALSE(repack.optimum.bound);
+  EXPECT_EQ(repack.optimum.best, repack.planner);
   EXPECT_THAT(text_of(repack, *outlook), HasSubstr("it had a bad day"));
   const auto json = nlohmann::json::parse(json_of(repack, *outlook));
   EXPECT_EQ(json["trouble"], "it had a bad day");

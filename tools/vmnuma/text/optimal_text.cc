@@ -26,10 +26,10 @@ std::int64_t rounded_ms(CpuTime time) {
 
 /// Returns the cost above the bound, in thousandths of what all clients want, or nothing.
 std::optional<std::int64_t> above_bound(const Repack& repack, const Assignment& homes) {
-  if (!repack.bound || repack.demand <= CpuTime{}) {
+  if (!repack.optimum.bound || repack.demand <= CpuTime{}) {
     return std::nullopt;
   }
-  const CpuTime above = std::max(homes.cost - *repack.bound, CpuTime{});
+  const CpuTime above = std::max(homes.cost - *repack.optimum.bound, CpuTime{});
   return (above.value * 1000 + repack.demand.value / 2) / repack.demand.value;
 }
 
@@ -117,9 +117,9 @@ std::string text_of(const Repack& repack, const Outlook& outlook) {
       snapshot.epoch, snapshot.clients.size(), rounded_ms(repack.demand));
   out += row("now", repack, repack.present);
   out += row("planner", repack, repack.planner);
-  out += row("optimum", repack, repack.best);
-  if (repack.bound) {
-    out += fmt::format("{:<9}  {:>42}\n", "bound", rounded_ms(*repack.bound));
+  out += row("optimum", repack, repack.optimum.best);
+  if (repack.optimum.bound) {
+    out += fmt::format("{:<9}  {:>42}\n", "bound", rounded_ms(*repack.optimum.bound));
   }
   out += "\nSteps\n";
   for (std::size_t i = 0; i < repack.sequence.steps.size(); ++i) {
@@ -134,11 +134,11 @@ std::string text_of(const Repack& repack, const Outlook& outlook) {
                                node_text(node_id(snapshot, stuck.to)), name_of(stuck.because)),
                    /*indent=*/2);
   }
-  if (!repack.trouble.empty()) {
+  if (!repack.optimum.trouble.empty()) {
     out += "\nNote\n" +
            wrapped(fmt::format("The solver did not find the optimum: {}. Shown instead is the "
                                "better of the present homes and those that the planner finds.",
-                               repack.trouble),
+                               repack.optimum.trouble),
                    /*indent=*/2);
   }
   return out;
@@ -160,9 +160,10 @@ std::string json_of(const Repack& repack, const Outlook& outlook) {
       {"demand_ms", rounded_ms(repack.demand)},
       {"now", json_of_homes(repack, repack.present)},
       {"planner", json_of_homes(repack, repack.planner)},
-      {"optimum", json_of_homes(repack, repack.best)},
-      {"bound_ms", repack.bound ? ordered_json(rounded_ms(*repack.bound)) : ordered_json()},
-      {"trouble", repack.trouble},
+      {"optimum", json_of_homes(repack, repack.optimum.best)},
+      {"bound_ms",
+       repack.optimum.bound ? ordered_json(rounded_ms(*repack.optimum.bound)) : ordered_json()},
+      {"trouble", repack.optimum.trouble},
       {"steps", std::move(steps)},
       {"stuck", std::move(stuck)}};
   return text::json_text(json) + "\n";
