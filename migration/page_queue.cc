@@ -56,8 +56,7 @@ PageQueue::NotQueued PageQueue::plan_again(const Mapping& mapping) {
   for (const PageUnit& unit : take_waiting()) {
     units.push_back(unit);
   }
-  std::sort(units.begin(), units.end(),
-            [](const PageUnit& a, const PageUnit& b) { return a.address < b.address; });
+  std::ranges::sort(units, {}, &PageUnit::address);
   return add(std::move(units), mapping);
 }
 

@@ -180,8 +180,7 @@ void Sampler::read_cpus(Sample& sample) {
       }
     }
   }
-  std::sort(sample.cpus.begin(), sample.cpus.end(),
-            [](const CpuSample& a, const CpuSample& b) { return a.id < b.id; });
+  std::ranges::sort(sample.cpus, {}, &CpuSample::id);
 }
 
 void Sampler::read_kernel_scheduling(Sample& sample) {

@@ -72,9 +72,7 @@ std::vector<NodeIndex> homes_of_vm(const Snapshot& snapshot, const VmId& id) {
 
 void add_vm(Snapshot& snapshot, const NewVm& vm, const Options& options) {
   // Inserted at its place by id.
-  const auto place =
-      std::lower_bound(snapshot.vms.begin(), snapshot.vms.end(), vm.description.id,
-                       [](const VmState& entry, const VmId& key) { return entry.id < key; });
+  const auto place = std::ranges::lower_bound(snapshot.vms, vm.description.id, {}, &VmState::id);
   const auto index = static_cast<std::size_t>(place - snapshot.vms.begin());
   VmState state;
   state.id = vm.description.id;

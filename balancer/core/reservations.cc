@@ -15,8 +15,7 @@ void keep(NodeState& node, Bytes page_size, Bytes memory) {
     node.reserve += memory;
   }
   const auto place =
-      std::lower_bound(node.reservations.begin(), node.reservations.end(), page_size,
-                       [](const PagesOfSize& pages, Bytes size) { return pages.page_size < size; });
+      std::ranges::lower_bound(node.reservations, page_size, {}, &PagesOfSize::page_size);
   if (place == node.reservations.end() || place->page_size != page_size) {
     node.reservations.insert(place, {page_size, memory});
   } else {

@@ -51,8 +51,7 @@ Result<std::vector<PoolFree>> read_pools(const files::Directory& node) {
       pools.push_back({*size, free});
     }
   }
-  std::sort(pools.begin(), pools.end(),
-            [](const PoolFree& a, const PoolFree& b) { return a.page_size < b.page_size; });
+  std::ranges::sort(pools, {}, &PoolFree::page_size);
   return pools;
 }
 

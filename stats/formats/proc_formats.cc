@@ -58,7 +58,7 @@ Result<std::vector<CpuIdleTime>> parse_proc_stat(std::string_view text) {
   if (cpus.empty()) {
     return failure(ErrorCode::kCorrupt, "this is not /proc/stat: it has no line of a CPU");
   }
-  std::sort(cpus.begin(), cpus.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  std::ranges::sort(cpus, {}, &CpuIdleTime::id);
   return cpus;
 }
 

@@ -25,8 +25,7 @@ Result<std::vector<HugePagePoolFiles>> huge_page_pools(const files::Directory& n
       pools.push_back({*page_size, std::move(pool)});
     }
   }
-  std::sort(pools.begin(), pools.end(),
-            [](const auto& a, const auto& b) { return a.page_size < b.page_size; });
+  std::ranges::sort(pools, {}, &HugePagePoolFiles::page_size);
   return pools;
 }
 

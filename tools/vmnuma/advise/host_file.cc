@@ -107,8 +107,7 @@ void read_node(const Json& json, Reader& reader, AdviceHost& host) {
       reader.complain(fmt::format("CPU {} is listed twice", node.cpus.back().id.value));
     }
   }
-  std::sort(node.cpus.begin(), node.cpus.end(),
-            [](const auto& a, const auto& b) { return a.id < b.id; });
+  std::ranges::sort(node.cpus, {}, &Cpu::id);
   std::vector<HugePagePool> free;
   for (const Json& pool : reader.list(json, "huge_pages")) {
     const Bytes size{reader.number(pool, "page_bytes", 1, kMost)};

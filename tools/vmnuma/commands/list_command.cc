@@ -104,7 +104,7 @@ void sort_rows(std::vector<Row>& rows, ListOrder order) {
                                     : (a.*figure).has_value() && !(b.*figure).has_value();
     });
   };
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.vm < b.vm; });
+  std::ranges::sort(rows, {}, &Row::vm);
   switch (order) {
     case ListOrder::kName:
       break;
