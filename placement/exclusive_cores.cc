@@ -35,8 +35,7 @@ std::int32_t vcpus_per_core(CpuPolicy policy, const Node& node) {
 }
 
 std::int32_t cores_for(CpuPolicy policy, std::int32_t vcpus, const Node& node) {
-  const std::int32_t held = vcpus_per_core(policy, node);
-  return (vcpus + held - 1) / held;
+  return static_cast<std::int32_t>(divided_up(vcpus, vcpus_per_core(policy, node)));
 }
 
 std::int32_t exclusive_cores(const Arrangement& arrangement, ClientIndex client, NodeIndex node) {

@@ -22,7 +22,7 @@ constexpr std::int64_t kLookAgainAfter = 5;
 constexpr Bytes kStep = kMiB * 64;
 
 Bytes in_steps(Bytes amount) {
-  return kStep * ((std::max(amount, Bytes{}).value + kStep.value - 1) / kStep.value);
+  return kStep * divided_up(std::max(amount, Bytes{}).value, kStep.value);
 }
 
 /// The part of a promise on a node that the VM does not have there yet. A VM that has not appeared

@@ -11,10 +11,6 @@
 
 namespace vmnuma::balancer {
 
-std::int64_t whole_mib(Bytes memory) {
-  return (memory.value + kMiB.value - 1) / kMiB.value;
-}
-
 std::optional<RoomNeeded> room_needed(const Topology& topology, const VmDescription& vm) {
   const std::vector<PagesOfSize> memory = memory_by_page_size(vm);
   if (memory.size() != 1) {

@@ -26,9 +26,6 @@ struct RoomNeeded {
   bool operator==(const RoomNeeded&) const = default;
 };
 
-/// The size in MiB, rounded up.
-[[nodiscard]] std::int64_t whole_mib(Bytes memory);
-
 /// What `vm`, which has the effective policy, needs. Nothing if no single node can provide it.
 [[nodiscard]] std::optional<RoomNeeded> room_needed(const Topology& topology,
                                                     const VmDescription& vm);

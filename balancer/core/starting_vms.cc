@@ -25,7 +25,7 @@ bool is_of_size(const VmDescription& vm, std::size_t vcpus, Bytes memory) {
 
 /// libvirt asks in MiB, rounded up (virNumaGetAutoPlacementAdvice, util/virnuma.c, 9.0).
 Bytes as_asked(Bytes memory) {
-  return kMiB * divided_up(memory.value, kMiB.value);
+  return kMiB * whole_mib(memory);
 }
 
 }  // namespace

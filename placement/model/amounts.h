@@ -58,6 +58,11 @@ __extension__ using WideInt = __int128;
   return (amount + by - 1) / by;
 }
 
+/// Returns MiB, rounded up.
+[[nodiscard]] constexpr std::int64_t whole_mib(Bytes memory) {
+  return divided_up(memory.value, kMiB.value);
+}
+
 template <class Unit>
 [[nodiscard]] constexpr Amount<Unit> sum_of(const std::vector<Amount<Unit>>& amounts) {
   Amount<Unit> sum;

@@ -81,9 +81,8 @@ balancer::AnnounceRequest announcement(const VmDescription& vm, const files::Dir
   request.vm = vm.name;
   request.vm_uuid = to_text(vm.id);
   // Counted like libvirt's request to numad: online vCPUs, and MiB rounded up.
-  const std::int64_t mib = kMiB.value;
   request.vcpus = static_cast<std::int32_t>(vm.vcpus.size());
-  request.memory_mib = (vm.max_memory.value + mib - 1) / mib;
+  request.memory_mib = whole_mib(vm.max_memory);
   request.asks = vm.placement_auto;
   for (const PolicySetting& setting : vm.own_policy) {
     request.policy.push_back(
@@ -109,7 +108,7 @@ balancer::AnnounceRequest announcement(const VmDescription& vm, const files::Dir
   for (const GuestCell& cell : vm.cells) {
     balancer::AnnounceRequest::Cell& told = request.cells.emplace_back();
     told.vcpus = cell.vcpus;
-    told.memory_mib = (cell.memory.value + mib - 1) / mib;
+    told.memory_mib = whole_mib(cell.memory);
     if (cell.page_size) {
       told.huge_page_kib = cell.page_size->value / 1024;
     }

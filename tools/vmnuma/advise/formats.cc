@@ -15,11 +15,6 @@ namespace vmnuma::tools {
 
 namespace {
 
-/// Returns MiB, rounded up, so that formats that take whole MiB get no less than was advised.
-std::int64_t mib_of(Bytes bytes) {
-  return (bytes.value + kMiB.value - 1) / kMiB.value;
-}
-
 std::int64_t kib_of(Bytes bytes) {
   return bytes.value / kKiB.value;
 }
@@ -186,7 +181,7 @@ std::string virt_install_arguments(const Advice& advice) {
       fmt::format("--vcpus {},sockets={}{},cores={},threads={}{}", advice.vcpus, advice.sockets,
                   advice.dies == 1 ? "" : fmt::format(",dies={}", advice.dies), advice.cores,
                   advice.threads, advice.binding == AdvisedBinding::kAuto ? ",placement=auto" : ""),
-      fmt::format("--memory {}", mib_of(advice.memory))};
+      fmt::format("--memory {}", whole_mib(advice.memory))};
   if (advice.page_size > Bytes{}) {
     lines.push_back(fmt::format("--memorybacking hugepages.page0.size={},hugepages.page0.unit=KiB",
                                 kib_of(advice.page_size)));
@@ -261,7 +256,7 @@ std::string nova_extra_specs(const Advice& advice) {
   text += fmt::format("hw:numa_nodes={}\n", std::max<std::size_t>(advice.cells.size(), 1));
   for (const GuestCell& cell : advice.cells) {
     text += fmt::format("hw:numa_cpus.{}={}\nhw:numa_mem.{}={}\n", cell.id, cpus_of(cell), cell.id,
-                        mib_of(cell.memory));
+                        whole_mib(cell.memory));
   }
   return text + comments(advice, lacking_in_nova);
 }
@@ -269,22 +264,22 @@ std::string nova_extra_specs(const Advice& advice) {
 std::string pve_lines(const Advice& advice) {
   std::string text = fmt::format("sockets: {}\ncores: {}\n", advice.sockets,
                                  advice.cores * advice.threads * advice.dies);
-  std::int64_t mib = mib_of(advice.memory);
+  std::int64_t mib = whole_mib(advice.memory);
   if (!advice.cells.empty()) {
     mib = 0;
     for (const GuestCell& cell : advice.cells) {
-      mib += mib_of(cell.memory);
+      mib += whole_mib(cell.memory);
     }
   }
   text += fmt::format("memory: {}\n", mib);
   if (advice.page_size > Bytes{}) {
-    text += fmt::format("hugepages: {}\n", mib_of(advice.page_size));
+    text += fmt::format("hugepages: {}\n", whole_mib(advice.page_size));
   }
   // Proxmox VE supports huge pages only with numa.
   text += fmt::format("numa: {}\n", advice.cells.empty() && advice.page_size == Bytes{} ? 0 : 1);
   for (std::size_t i = 0; i < advice.cells.size(); ++i) {
     text += fmt::format("numa{}: cpus={},memory={}", i, cpus_of(advice.cells[i]),
-                        mib_of(advice.cells[i].memory));
+                        whole_mib(advice.cells[i].memory));
     if (!advice.cell_nodes.empty()) {
       text += fmt::format(",hostnodes={},policy=preferred", advice.cell_nodes[i].value);
     }
@@ -310,9 +305,9 @@ std::string kubevirt_spec(const Advice& advice) {
   if (advice.io_threads > 0) {
     text += "  ioThreadsPolicy: auto\n";
   }
-  text += fmt::format("  memory:\n    guest: {}Mi\n", mib_of(advice.memory));
+  text += fmt::format("  memory:\n    guest: {}Mi\n", whole_mib(advice.memory));
   if (advice.page_size > Bytes{}) {
-    const std::int64_t mib = mib_of(advice.page_size);
+    const std::int64_t mib = whole_mib(advice.page_size);
     constexpr std::int64_t kMibPerGib = 1024;
     text += fmt::format("    hugepages:\n      pageSize: {}{}\n",
                         mib % kMibPerGib == 0 ? mib / kMibPerGib : mib,
