@@ -192,10 +192,9 @@ Executor::Candidate Executor::choose(const std::vector<Candidate>& ready) {
       return candidate;
     }
     const Prediction& predicted = candidate.run->order().predicted;
-    Bytes remaining;
-    for (const MemoryWork& work : candidate.run->memory()) {
-      remaining += work.transfer().remaining();
-    }
+    const Bytes remaining = sum_of(candidate.run->memory(), [](const MemoryWork& work) {
+      return work.transfer().remaining();
+    });
     contenders.push_back({.gain = predicted.lost_before - predicted.lost_after,
                           .action_remaining = remaining,
                           .last_served = candidate.work->turn.last_served});

@@ -107,11 +107,7 @@ std::optional<NodeId> MemoryParts::all_pages_on(const PartRange& range) const {
 }
 
 Bytes MemoryParts::remaining() const {
-  Bytes sum;
-  for (const Destinations& part : parts_) {
-    sum += part.remaining();
-  }
-  return sum;
+  return sum_of(parts_, [](const Destinations& part) { return part.remaining(); });
 }
 
 void MemoryParts::reopen() {

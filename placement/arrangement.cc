@@ -24,10 +24,9 @@ Load mean_load_of(const ClientState& client) {
 CpuTime relief_lately(const Arrangement& arrangement, std::span<const Rehoming> changes) {
   CpuTime relief;
   for (const auto& [node, exchange] : arrangement.exchanges(changes)) {
-    CpuTime before;
-    for (const ClientIndex client : arrangement.residents(node)) {
-      before += arrangement.snapshot().clients[client].recent;
-    }
+    const CpuTime before = sum_of(arrangement.residents(node), [&](ClientIndex client) {
+      return arrangement.snapshot().clients[client].recent;
+    });
     CpuTime after = before;
     for (const auto& [client, to] : changes) {
       const CpuTime recent = arrangement.snapshot().clients[client].recent;
@@ -318,10 +317,7 @@ bool Arrangement::keeps_apart(ClientIndex a, ClientIndex b) const {
 // ---- lost time ----
 
 CpuTime Arrangement::lost() const {
-  CpuTime lost;
-  for (const NodeLoad& node : nodes_) {
-    lost += node.owed();
-  }
+  CpuTime lost = sum_of(nodes_, [](const NodeLoad& node) { return node.owed(); });
   CpuTime pairs_twice;
   for (ClientIndex i = 0; i < homes_.size(); ++i) {
     lost += here_[i].standing + far_devices(i, homes_[i]);

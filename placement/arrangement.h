@@ -87,6 +87,7 @@ class Arrangement {
   [[nodiscard]] const std::vector<NodeIndex>& homes() const { return homes_; }
   [[nodiscard]] NodeIndex home(ClientIndex client) const { return homes_[client]; }
   [[nodiscard]] const NodeLoad& node(NodeIndex node) const { return nodes_[node]; }
+  [[nodiscard]] const std::vector<NodeLoad>& nodes() const { return nodes_; }
   [[nodiscard]] const Load& load(ClientIndex client) const { return loads_[client]; }
   [[nodiscard]] const MemoryProfile& memory(ClientIndex client) const { return memory_[client]; }
   /// Returns the clients that live on the node, ascending.

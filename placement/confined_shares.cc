@@ -93,10 +93,7 @@ class Shares {
   /// members, because that does not change.
   std::optional<std::size_t> lowest_that_is_short() {
     std::erase_if(pools_, [&](const Pool& pool) {
-      CpuTime wanted;
-      for (const std::size_t i : pool.members) {
-        wanted += shares_[i];
-      }
+      const CpuTime wanted = sum_of(pool.members, [&](std::size_t i) { return shares_[i]; });
       return wanted <= std::max(pool.left, CpuTime{});  // rounding can make it negative
     });
     std::optional<std::size_t> lowest;

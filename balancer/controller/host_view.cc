@@ -61,11 +61,7 @@ NodeView node_view(const Snapshot& snapshot, NodeIndex index, const Totals& tota
       view.memory_bytes = state.total.value;
       view.free_bytes = state.free.value;
       view.reserve_bytes = state.reserve.value;
-      Bytes reserved;
-      for (const PagesOfSize& kept : state.reservations) {
-        reserved += kept.memory;
-      }
-      view.reservation_bytes = reserved.value;
+      view.reservation_bytes = sum_of(state.reservations, &PagesOfSize::memory).value;
     }
   }
   const NodeTotal total = totals.of(node.id);

@@ -168,10 +168,7 @@ std::vector<std::string> notes_on(const WhatIf& answer, const Supposition& suppo
       notes.push_back(fmt::format("VM '{}' gets no home: no node may be one", vm.description.name));
     }
   }
-  Bytes nowhere;
-  for (const NewHome& home : answer.homes) {
-    nowhere += home.nowhere;
-  }
+  const Bytes nowhere = sum_of(answer.homes, &NewHome::nowhere);
   if (nowhere > Bytes{}) {
     notes.push_back(
         fmt::format("{} of the new VMs' memory have no room on any node above its reserve",

@@ -42,10 +42,7 @@ bool is_due_for_load(const Snapshot& snapshot, std::int64_t interval) {
   if (interval <= 0 || epoch_is_due(snapshot.epoch, interval)) {
     return interval > 0;
   }
-  CpuTime now;
-  for (const ClientState& client : snapshot.clients) {
-    now += client.owed;
-  }
+  const CpuTime now = sum_of(snapshot.clients, &ClientState::owed);
   const auto is_much = [now](CpuTime owed) { return owed * 2 > now; };
   const std::vector<CpuTime> before = owed_before(snapshot);
   const auto last_due = static_cast<std::size_t>(snapshot.epoch % interval) - 1;

@@ -179,10 +179,7 @@ Permille Reckoning::imbalance() const {
 }
 
 CpuTime Reckoning::rounding() const {
-  CpuTime demand;
-  for (const Load& load : loads_) {
-    demand += load.demand;
-  }
+  const CpuTime demand = sum_of(loads_, &Load::demand);
   return CpuTime{static_cast<std::int64_t>(homes_.size()) * 4} + demand / (std::int64_t{1} << 20U);
 }
 

@@ -27,14 +27,6 @@ bool contains(const std::vector<VmId>& vms, const VmId& vm) {
   return std::ranges::find(vms, vm) != vms.end();
 }
 
-Bytes sum_of(const std::vector<MemoryOnNode>& parts) {
-  Bytes sum;
-  for (const MemoryOnNode& part : parts) {
-    sum += part.memory;
-  }
-  return sum;
-}
-
 /// Adds the nodes on which something of the reservation is left, each node once.
 void add_nodes(std::vector<NodeId>& nodes, const Reservation& reservation) {
   for (const MemoryOnNode& part : reservation.memory) {
@@ -111,7 +103,7 @@ bool Reservation::is_for(const VmDescription& description) const {
 }
 
 Bytes Reservation::memory_left() const {
-  return sum_of(memory);
+  return sum_of(memory, &MemoryOnNode::memory);
 }
 
 const Reservation* Reservations::find(std::string_view name) const {
@@ -157,7 +149,7 @@ std::vector<TakenUp> Reservations::take_up(const VmDescription& vm,
       std::vector<NodeId> where;
       add_nodes(where, reservation);
       std::vector<MemoryOnNode> memory = take(reservation, wanted, nodes);
-      const Bytes sum = sum_of(memory);
+      const Bytes sum = sum_of(memory, &MemoryOnNode::memory);
       const std::int32_t vcpus =
           std::min(reservation.vcpus, static_cast<std::int32_t>(vm.vcpus.size()));
       reservation.vcpus -= vcpus;
@@ -186,7 +178,8 @@ std::optional<std::vector<CameBack>> Reservations::forget_stopped(
         for (const MemoryOnNode& memory : part.memory) {
           add_part(reservation.memory, memory);
         }
-        back.push_back({reservation.name, part.vm, part.name, sum_of(part.memory)});
+        back.push_back(
+            {reservation.name, part.vm, part.name, sum_of(part.memory, &MemoryOnNode::memory)});
       }
     }
     std::erase_if(reservation.taken, [&](const SharedPart& part) { return !runs(part.vm); });

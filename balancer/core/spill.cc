@@ -68,10 +68,10 @@ bool is_anything_short(const Arrangement& arrangement) {
 /// Returns true if hardly a core of the node idled in this epoch, whatever used them.
 bool is_all_in_use(const Arrangement& arrangement, NodeIndex node) {
   const NodeState& state = arrangement.snapshot().nodes[node];
-  CpuTime used = state.non_vm_now;
-  for (const ClientIndex client : arrangement.residents(node)) {
-    used += arrangement.snapshot().clients[client].used;
-  }
+  const CpuTime used =
+      state.non_vm_now + sum_of(arrangement.residents(node), [&](ClientIndex client) {
+        return arrangement.snapshot().clients[client].used;
+      });
   return used * 100 > state.physical * (100 - arrangement.options().mig_threshold);
 }
 
@@ -358,11 +358,8 @@ class SpillSearch {
 
 /// The demand expected from the clients that live on the node.
 CpuTime expected_load(const Arrangement& arrangement, NodeIndex node) {
-  CpuTime load;
-  for (const ClientIndex client : arrangement.residents(node)) {
-    load += arrangement.snapshot().clients[client].load;
-  }
-  return load;
+  return sum_of(arrangement.residents(node),
+                [&](ClientIndex client) { return arrangement.snapshot().clients[client].load; });
 }
 
 }  // namespace
@@ -409,11 +406,7 @@ void spread_first_homes(const Arrangement& arrangement, std::span<Action> placem
 }
 
 CpuTime owed_at_home(const Arrangement& arrangement) {
-  CpuTime owed;
-  for (NodeIndex node = 0; node < arrangement.snapshot().nodes.size(); ++node) {
-    owed += arrangement.node(node).owed();
-  }
-  return owed;
+  return sum_of(arrangement.nodes(), [](const NodeLoad& node) { return node.owed(); });
 }
 
 CpuTime lost_with_present_spills(const Arrangement& arrangement) {

@@ -34,11 +34,9 @@ std::string first_missing_for(const Sample& sample, const VmId& vm) {
 
 /// Returns the memory of all clients of a VM that lies away from their homes.
 Bytes remote_memory(const Snapshot& snapshot, const VmState& vm) {
-  Bytes remote;
-  for (const ClientState& client : clients_of(snapshot, vm)) {
-    remote += sum_of(client.memory) - client.local_memory();
-  }
-  return remote;
+  return sum_of(clients_of(snapshot, vm), [](const ClientState& client) {
+    return sum_of(client.memory) - client.local_memory();
+  });
 }
 
 /// Guests on pages of hugetlbfs have no other pages; no cgroup counts these.
@@ -260,10 +258,7 @@ void VmMeasurement::add_client(std::size_t index, const VmUsage* usage) {
     client.used = usage->groups[index].run;
     client.ready = usage->groups[index].wait;
     // Waiting because of the VM's own quota is not owed.
-    CpuTime ready_of_all;
-    for (const CpuUse& group : usage->groups) {
-      ready_of_all += group.wait;
-    }
+    const CpuTime ready_of_all = sum_of(usage->groups, &CpuUse::wait);
     const CpuTime own_wait = scaled(usage->throttled, client.ready.value, ready_of_all.value);
     client.demand = client.used + std::max(client.ready - own_wait, CpuTime{});
   } else if (vm_.measured) {
@@ -281,10 +276,7 @@ void VmMeasurement::limit_to_quota() {
     return;
   }
   const CpuTime quota{snapshot_.epoch_length.value * *vm_.last->quota_permille / 1000};
-  CpuTime wanted;
-  for (const ClientState& client : clients()) {
-    wanted += client.demand;
-  }
+  const CpuTime wanted = sum_of(clients(), &ClientState::demand);
   if (wanted > quota) {
     for (ClientState& client : clients()) {
       client.demand = scaled(client.demand, quota.value, wanted.value);

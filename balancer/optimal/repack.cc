@@ -50,9 +50,7 @@ Repack plan_repack(const Snapshot& snapshot, const Options& options,
   const double begin = clock();
   const Arrangement now(snapshot, options, Arrangement::Basis::kDemand);
   Repack repack;
-  for (const ClientState& client : snapshot.clients) {
-    repack.demand += client.demand;
-  }
+  repack.demand = sum_of(snapshot.clients, &ClientState::demand);
   repack.present = assess(now, now.homes());
   Homes rest = steady_state_homes(snapshot, options, circumstances);
   for (ClientIndex client = 0; client < rest.size(); ++client) {

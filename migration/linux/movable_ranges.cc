@@ -27,11 +27,7 @@ bool is_memory_file(std::string_view path) {
 /// to the process, and counted as its memory by memory.numa_stat. The few pages of the file itself
 /// among them are shared with other processes and stay.
 bool is_mostly_own(const NumaMapping& pages) {
-  Bytes all;
-  for (const NodeBytes& part : pages.memory) {
-    all += part.bytes;
-  }
-  return pages.anonymous * 2 >= all;
+  return pages.anonymous * 2 >= sum_of(pages.memory, &NodeBytes::bytes);
 }
 
 bool holds_own_memory(const Mapping& mapping, const NumaMapping& pages) {

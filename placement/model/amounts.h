@@ -5,6 +5,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
+#include <iterator>
+#include <type_traits>
 #include <vector>
 
 namespace vmnuma {
@@ -68,6 +71,16 @@ template <class Unit>
   Amount<Unit> sum;
   for (const Amount<Unit> amount : amounts) {
     sum += amount;
+  }
+  return sum;
+}
+
+/// Returns the sum of a member, or of what a function returns, over all elements.
+template <class Range, class Of>
+[[nodiscard]] constexpr auto sum_of(const Range& range, Of of) {
+  std::remove_cvref_t<decltype(std::invoke(of, *std::begin(range)))> sum{};
+  for (const auto& element : range) {
+    sum += std::invoke(of, element);
   }
   return sum;
 }

@@ -57,10 +57,7 @@ std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm) {
 
 std::vector<PagesOfSize> memory_by_page_size(const VmDescription& vm, Bytes part) {
   std::vector<PagesOfSize> pages_of_vm = memory_by_page_size(vm);
-  Bytes all;
-  for (const PagesOfSize& pages : pages_of_vm) {
-    all += pages.memory;
-  }
+  const Bytes all = sum_of(pages_of_vm, &PagesOfSize::memory);
   for (PagesOfSize& pages : pages_of_vm) {
     pages.memory = scaled(part, pages.memory.value, all.value);
     if (pages.page_size > Bytes{}) {

@@ -22,11 +22,7 @@ Permille imbalance_of(const std::vector<Permille>& shares) {
 }
 
 CpuTime capacity_of_host(const Snapshot& snapshot) {
-  CpuTime capacity;
-  for (const NodeState& node : snapshot.nodes) {
-    capacity += node.capacity;
-  }
-  return capacity;
+  return sum_of(snapshot.nodes, &NodeState::capacity);
 }
 
 Bytes reservations_of(const NodeState& node, Bytes page_size) {
