@@ -49,10 +49,7 @@ std::vector<std::vector<Talk>> talks_of(const Snapshot& snapshot, const Options&
   for (ClientIndex client = 0; client < talks.size(); ++client) {
     most.push_back(snapshot.epoch_length * snapshot.clients[client].vcpu_count() *
                    options.action_affinity_max / 100);
-    all.emplace_back();
-    for (const Talk& talk : talks[client]) {
-      all.back() += talk.lost_apart;
-    }
+    all.push_back(sum_of(talks[client], &Talk::lost_apart));
   }
   const auto limited = [&](CpuTime lost, ClientIndex client) {
     return all[client] > most[client] ? scaled(lost, most[client].value, all[client].value) : lost;

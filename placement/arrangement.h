@@ -89,6 +89,7 @@ class Arrangement {
   [[nodiscard]] const NodeLoad& node(NodeIndex node) const { return nodes_[node]; }
   [[nodiscard]] const std::vector<NodeLoad>& nodes() const { return nodes_; }
   [[nodiscard]] const Load& load(ClientIndex client) const { return loads_[client]; }
+  [[nodiscard]] const std::vector<Load>& loads() const { return loads_; }
   [[nodiscard]] const MemoryProfile& memory(ClientIndex client) const { return memory_[client]; }
   /// Returns the clients that live on the node, ascending.
   [[nodiscard]] const std::vector<ClientIndex>& residents(NodeIndex node) const {

@@ -208,11 +208,8 @@ std::vector<ClientShape> split_by_cells(const VmDescription& vm, std::size_t siz
 /// Returns false if some vCPU is in no cell; it would be lost in a split by cells. libvirt allows
 /// this only for CPU-less cells.
 bool cells_cover(const VmDescription& vm) {
-  std::size_t covered = 0;
-  for (const GuestCell& cell : vm.cells) {
-    covered += online_in(cell, vm).size();
-  }
-  return covered == vm.vcpus.size();
+  return sum_of(vm.cells, [&](const GuestCell& cell) { return online_in(cell, vm).size(); }) ==
+         vm.vcpus.size();
 }
 
 /// Memory-only cells make no client; their memory goes to the first client that has vCPUs.

@@ -304,11 +304,9 @@ class Assigner {
   }
 
   [[nodiscard]] std::int64_t shared_cpus(CacheIndex cache) const {
-    std::int64_t cpus = 0;
-    for (const CoreIndex core : caches_[cache].cores) {
-      cpus += cores_[core].owner ? 0 : static_cast<std::int64_t>(cores_[core].cpus.size());
-    }
-    return cpus;
+    return sum_of(caches_[cache].cores, [&](CoreIndex core) {
+      return cores_[core].owner ? 0 : static_cast<std::int64_t>(cores_[core].cpus.size());
+    });
   }
   [[nodiscard]] bool fits(const Client& client, CacheIndex cache) const {
     return client.request.vcpus <= shared_cpus(cache);

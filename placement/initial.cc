@@ -190,11 +190,9 @@ class Chooser {
         round_robin_ == kNoNode ? node : (node + nodes - round_robin_ - 1) % nodes;
     const VmState& vm = snapshot.vms[snapshot.clients[client].vm];
     const auto distance_to = [&](const std::vector<NodeIndex>& others) {
-      std::int64_t distance = 0;
-      for (const NodeIndex other : others) {
-        distance += snapshot.topology.distance(node, other);
-      }
-      return distance;
+      return sum_of(others, [&](NodeIndex other) -> std::int64_t {
+        return snapshot.topology.distance(node, other);
+      });
     };
     // The share of the memory that it may come to have that lies elsewhere at present.
     const Bytes most = std::max(snapshot.clients[client].memory_size, memory.resident);

@@ -79,11 +79,7 @@ CpuTime present_loss(const Snapshot& snapshot, const ClientState& client,
 }
 
 std::int64_t vcpus_of(const Snapshot& snapshot, const VmState& vm) {
-  std::int64_t vcpus = 0;
-  for (const ClientState& client : clients_of(snapshot, vm)) {
-    vcpus += client.vcpu_count();
-  }
-  return vcpus;
+  return sum_of(clients_of(snapshot, vm), &ClientState::vcpu_count);
 }
 
 CpuTime lost_between(const Snapshot& snapshot, const Sibling& a, const Sibling& b,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/strategy.h"
 
+#include <algorithm>
+
 #include "placement/exclusive_cores.h"
 
 namespace vmnuma {
@@ -18,21 +20,17 @@ std::int64_t taken_by(const Arrangement& arrangement, ClientIndex client, NodeIn
 
 std::int64_t own_clients(const Arrangement& arrangement, ClientIndex client, NodeIndex node) {
   const auto& clients = arrangement.snapshot().clients;
-  std::int64_t count = 0;
-  for (const ClientIndex other : arrangement.residents(node)) {
-    count += other != client && clients[other].vm == clients[client].vm ? 1 : 0;
-  }
-  return count;
+  return std::ranges::count_if(arrangement.residents(node), [&](ClientIndex other) {
+    return other != client && clients[other].vm == clients[client].vm;
+  });
 }
 
 }  // namespace
 
 std::int64_t allocated_cpus(const Arrangement& arrangement, NodeIndex node, ClientIndex except) {
-  std::int64_t cpus = 0;
-  for (const ClientIndex client : arrangement.residents(node)) {
-    cpus += client == except ? 0 : taken_by(arrangement, client, node);
-  }
-  return cpus;
+  return sum_of(arrangement.residents(node), [&](ClientIndex client) {
+    return client == except ? 0 : taken_by(arrangement, client, node);
+  });
 }
 
 StrategyRank& StrategyRank::operator+=(const StrategyRank& other) {

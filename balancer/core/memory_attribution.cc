@@ -10,10 +10,8 @@ namespace {
 /// Splits `all` in proportion to the sizes, exactly; equal parts if no size is given.
 std::vector<Bytes> quotas(Bytes all, const std::vector<MemoryOwner>& owners) {
   // In MiB, so that the product stays in range for any real machine.
-  std::int64_t sizes = 0;
-  for (const MemoryOwner& owner : owners) {
-    sizes += owner.size.value >> 20U;
-  }
+  const std::int64_t sizes =
+      sum_of(owners, [](const MemoryOwner& owner) { return owner.size.value >> 20U; });
   std::vector<Bytes> parts;
   Bytes left = all;
   for (std::size_t i = 0; i < owners.size(); ++i) {

@@ -69,10 +69,7 @@ Times expected_of_others(const std::vector<NodeBusy>& nodes, const Times& before
 /// returns the excess.
 CpuTime take_away(CpuTime amount, const std::vector<NodeIndex>& nodes, const Times& parts,
                   Times& left) {
-  CpuTime all;
-  for (const NodeIndex node : nodes) {
-    all += parts[node];
-  }
+  const CpuTime all = sum_of(nodes, [&](NodeIndex node) { return parts[node]; });
   const CpuTime taken = std::min(amount, all);
   for (const NodeIndex node : nodes) {
     left[node] = std::max(left[node] - scaled(taken, parts[node].value, all.value), CpuTime{});

@@ -98,11 +98,7 @@ void SpilledHost::apply(ClientIndex client, NodeIndex to) {
 }
 
 CpuTime SpilledHost::lost() const {
-  CpuTime lost = lost_to_distance_;
-  for (const NodeLoad& node : nodes_) {
-    lost += node.owed();
-  }
-  return lost;
+  return lost_to_distance_ + sum_of(nodes_, [](const NodeLoad& node) { return node.owed(); });
 }
 
 std::vector<NodeIndex> SpilledHost::calmest() const {

@@ -151,10 +151,7 @@ Optimum find_optimum(const Arrangement& now, const Homes& start, const SearchLim
   HomesProgram program(now, HomesProgram::Cost::kLostTime);
   Optimum optimum;
   const Homes& present = now.homes();
-  CpuTime demand;
-  for (ClientIndex client = 0; client < present.size(); ++client) {
-    demand += now.load(client).demand;
-  }
+  const CpuTime demand = sum_of(now.loads(), &Load::demand);
   optimum.best = assess(now, present);
   if (start.size() == present.size() && !program.values_of(start).empty()) {
     if (Assignment given = assess(now, start); given.cost < optimum.best.cost) {

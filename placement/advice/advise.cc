@@ -87,8 +87,7 @@ class Advisor {
     }
     base_ = vm_.max_memory;
     if (!vm_.cells.empty()) {
-      base_ = std::accumulate(vm_.cells.begin(), vm_.cells.end(), Bytes{},
-                              [](Bytes sum, const GuestCell& cell) { return sum + cell.memory; });
+      base_ = sum_of(vm_.cells, &GuestCell::memory);
     }
     if (base_ <= Bytes{}) {
       return failure(ErrorCode::kInvalidArgument, "'" + vm_.name + "' has no memory");

@@ -33,21 +33,11 @@ Listing::Cell holder_cell(const ReservationView& row) {
   return {fmt::format("{}", fmt::join(holders, ", ")), vm};
 }
 
-std::int64_t sum_of(const std::vector<ReservedMemoryView>& memory) {
-  std::int64_t bytes = 0;
-  for (const ReservedMemoryView& part : memory) {
-    bytes += part.memory_bytes;
-  }
-  return bytes;
-}
-
 /// Returns what is taken of a shared reservation.
 std::int64_t taken_bytes(const ReservationView& row) {
-  std::int64_t bytes = 0;
-  for (const balancer::SharedPartView& part : row.taken) {
-    bytes += sum_of(part.memory);
-  }
-  return bytes;
+  return sum_of(row.taken, [](const balancer::SharedPartView& part) {
+    return sum_of(part.memory, &ReservedMemoryView::memory_bytes);
+  });
 }
 
 /// "0 (16.0 GiB), 1 (16.0 GiB)", or "0:17179869184 1:17179869184"; huge pages are listed with their
@@ -88,7 +78,8 @@ Listing listing_of(const balancer::ReservationsView& view) {
     }
     listing.names.push_back(row.name);
     listing.rows.push_back({cell(row.name), holder_cell(row), cell_if_any(row.group),
-                            cell_if_any(row.owner), cell(row.vcpus), bytes_cell(sum_of(row.memory)),
+                            cell_if_any(row.owner), cell(row.vcpus),
+                            bytes_cell(sum_of(row.memory, &ReservedMemoryView::memory_bytes)),
                             row.shared ? bytes_cell(taken_bytes(row)) : cell_if_any(""),
                             cell(nodes_text({nodes.begin(), nodes.end()})),
                             row.until_unix_s ? time_cell(*row.until_unix_s) : cell_if_any(""),
