@@ -8,12 +8,9 @@ VmFacts facts_of(const Snapshot& snapshot, const VmState& vm) {
   facts.name = vm.name;
   facts.shares = vm.weight;
   facts.guest_os = vm.guest_os;
-  Bytes memory;
-  for (const ClientState& client : clients_of(snapshot, vm)) {
-    facts.vcpus += client.vcpu_count();
-    memory += client.memory_size;
-  }
-  facts.memory_mib = memory.value / kMiB.value;
+  const std::span<const ClientState> clients = clients_of(snapshot, vm);
+  facts.vcpus = sum_of(clients, &ClientState::vcpu_count);
+  facts.memory_mib = sum_of(clients, &ClientState::memory_size).value / kMiB.value;
   return facts;
 }
 

@@ -291,10 +291,7 @@ void HostCpus::let_others_roam(HostState& host, CpuTime length) const {
 std::vector<std::vector<HostCpus::Thread>> HostCpus::threads_by_node(HostState& host) {
   std::vector<std::vector<Thread>> threads(host.nodes.size());
   for (auto& [id, vm] : host.vms) {
-    CpuTime all;
-    for (const SimVcpu& vcpu : vm.vcpus) {
-      all += vcpu.wants;
-    }
+    const CpuTime all = sum_of(vm.vcpus, &SimVcpu::wants);
     for (std::size_t i = 0; i < vm.vcpus.size(); ++i) {
       const SimVcpu& vcpu = vm.vcpus[i];
       // A group's weight is shared by its threads that want to run.

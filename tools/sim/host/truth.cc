@@ -13,11 +13,7 @@ namespace vmnuma::tools {
 namespace {
 
 CpuTime wanted_by(const VmTruth& vm) {
-  CpuTime wanted;
-  for (const VcpuTruth& vcpu : vm.vcpus) {
-    wanted += vcpu.wanted;
-  }
-  return wanted;
+  return sum_of(vm.vcpus, &VcpuTruth::wanted);
 }
 
 /// Returns every VM's fair share of the host, treated as one large node.

@@ -171,10 +171,7 @@ constexpr std::int64_t kMostNameBytes = 100;
 }  // namespace
 
 Result<std::string> LiveHost::carry_out(const balancer::SimStartRequest& request) {
-  Bytes most;
-  for (const Node& node : host_.topology().nodes) {
-    most += node.memory;
-  }
+  const Bytes most = sum_of(host_.topology().nodes, &Node::memory);
   const std::int64_t page_mib = kSimPage.value / kMiB.value;
   VMNUMA_RETURN_IF_ERROR(check_range("vcpus", request.vcpus, 1, balancer::kMostVcpus));
   VMNUMA_RETURN_IF_ERROR(

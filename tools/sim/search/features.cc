@@ -108,14 +108,8 @@ void make_small(Scenario& scenario) {
 }
 /// Returns whether VMs have more than 85 % of the host's memory.
 bool is_nearly_full(const Scenario& scenario) {
-  Bytes all;
-  Bytes used;
-  for (const ScenarioNode& node : scenario.host.nodes) {
-    all += node.memory;
-  }
-  for (const ScenarioVm& vm : scenario.vms) {
-    used += vm.memory;
-  }
+  const Bytes all = sum_of(scenario.host.nodes, &ScenarioNode::memory);
+  const Bytes used = sum_of(scenario.vms, &ScenarioVm::memory);
   return used * 20 > all * 17;
 }
 void add_memory(Scenario& scenario) {
