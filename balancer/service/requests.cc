@@ -171,17 +171,25 @@ void Requests::answer_events(Asked asked, const EventsRequest& request) {
 void Requests::write_policy(PolicyWrite policy) {
   const std::int64_t token = policy.token;
   const bool posted = parts_.vms.post("writing a policy", [this, policy = std::move(policy)] {
-    Result<Answer> answer = parts_.setup.host->control()
-                                .set_policy(policy.vm, policy.settings, policy.persistent)
-                                .map([&] { return Answer(done_view(policy)); });
-    boost::asio::post(parts_.service,
-                      [this, token = policy.token, answer = std::move(answer)]() mutable {
-                        reply({token, std::move(answer)});
-                      });
+    Result<void> written =
+        parts_.setup.host->control().set_policy(policy.vm, policy.settings, policy.persistent);
+    boost::asio::post(parts_.service, [this, policy, written = std::move(written)] {
+      policy_written(policy, written);
+    });
   });
   if (!posted) {
     reply({token, failure(ErrorCode::kBusy, "libvirt is slow to answer, try again")});
   }
+}
+
+void Requests::policy_written(const PolicyWrite& policy, const Result<void>& written) {
+  if (!written) {
+    reply({policy.token, tl::unexpected(written.error())});
+    return;
+  }
+  DoneView done = done_view(policy);
+  parts_.log.say({Severity::kNotice, done.message + ", by command", {{"VM", policy.name}}});
+  reply({policy.token, Answer(std::move(done))});
 }
 
 /// Has the host make a change, which takes effect when the host reports it.

@@ -35,7 +35,7 @@ class Requests {
     boost::asio::io_context& service;
     const ServiceSetup& setup;
     const Topology& topology;
-    const EventLog& log;
+    EventLog& log;
     LiveController& controller;
     HistoryWorker& history;
     RunningVms& vms;
@@ -51,8 +51,8 @@ class Requests {
   void close() { socket_.reset(); }
   /// Sends the controller's answer to a command.
   void reply(const Reply& reply);
-  /// Writes the policy where the host keeps policies; it takes effect when libvirt reports the
-  /// change.
+  /// Writes the policy where the host keeps policies, and logs that; it takes effect when libvirt
+  /// reports the change.
   void write_policy(PolicyWrite policy);
 
  private:
@@ -69,6 +69,7 @@ class Requests {
   void look_back(Asked asked, Look look);
   void answer_events(Asked asked, const EventsRequest& request);
   void play(Asked asked, const PlayCommand& command);
+  void policy_written(const PolicyWrite& policy, const Result<void>& written);
   void keep_option(std::int64_t token, const OptionsSetRequest& request);
   void set_option(std::int64_t token, OptionsSetRequest request, const Result<void>& kept);
   [[nodiscard]] Config config_now() const;
