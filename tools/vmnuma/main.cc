@@ -46,6 +46,10 @@ int main(int argc, char** argv) {
   if (!invocation) {
     const EarlyExit& exit = invocation.error();
     (exit.code == vmnuma::tools::kExitOk ? std::cout : std::cerr) << exit.text << std::flush;
+    if (!std::cout) {
+      std::cerr << "vmnuma: cannot write to standard output\n";
+      return vmnuma::tools::kExitRefused;
+    }
     return exit.code;
   }
   vmnuma::tools::Surroundings surroundings{std::cout, std::cerr, ::isatty(STDOUT_FILENO) == 1,
