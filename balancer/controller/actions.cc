@@ -163,6 +163,16 @@ void record_failure(ControllerState& state, const ActionEvent& event, const Unde
   }
 }
 
+/// A dropped action changed nothing, or its VM ended, which is no failure. But the VM of a dropped
+/// release stays pinned.
+Severity severity_of_end(const ActionEvent& event, const UnderWay& order) {
+  if (event.state == migration::ActionState::kDropped && !order.restores) {
+    return Severity::kNotice;
+  }
+  return event.state == migration::ActionState::kDone && !event.set_failed ? Severity::kInfo
+                                                                           : Severity::kWarning;
+}
+
 void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order,
                Effects& effects) {
   const bool done = event.state == migration::ActionState::kDone;
@@ -193,8 +203,7 @@ void end_order(ControllerState& state, const ActionEvent& event, UnderWay& order
   state.outcomes.ended(event.action, done, event.state == migration::ActionState::kUndone,
                        state.setup.options, state.last.snapshot.epoch);
   effects.log.push_back(about_order(
-      event.action, order.action, state.ledger,
-      done && !event.set_failed ? Severity::kInfo : Severity::kWarning,
+      event.action, order.action, state.ledger, severity_of_end(event, order),
       fmt::format("action {} is {}: {}", event.action, name_of(event.state), event.detail)));
 }
 

@@ -633,7 +633,10 @@ TEST(ControllerTest, APullThatGivesWayToAMoveTakesNothingBackAndIsNoFailure) {
   const Effects move =
       host.controller().on(CommandReceived{1, balancer::MoveRequest{"web", NodeId{1}, {}}});
   ASSERT_THAT(move.orders, SizeIs(1));
-  (void)host.finish(pulls.front(), ActionState::kDropped, "superseded by action 2 before it began");
+  const Effects dropped =
+      host.finish(pulls.front(), ActionState::kDropped, "superseded by action 2 before it began");
+  EXPECT_THAT(dropped.log,
+              ElementsAre(Field(&balancer::LogLine::severity, balancer::Severity::kNotice)));
   EXPECT_EQ(host.home(1), 1);
   // Its pins are as before until new ones are made, which must not count as external.
   (void)host.report_domains();
