@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/history/past.h"
 
+#include <filesystem>
 #include <fstream>
 
 #include <SQLiteCpp/Database.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/history/child.h"
 #include "tests/unit/history/rows.h"
 
 namespace vmnuma::stats::tests {
 namespace {
 
+namespace fs = std::filesystem;
 using std::chrono::days;
 using std::chrono::hours;
 using std::chrono::minutes;
@@ -92,6 +95,31 @@ TEST_F(PastTest, MissingFileIsNotMade) {
   ASSERT_FALSE(past);
   EXPECT_EQ(past.error().code, ErrorCode::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/none"));
+}
+
+TEST_F(PastTest, AFileThatTheUserMayNotReadIsPermissionDenied) {
+  reopen();
+  history_.reset();
+  const auto problem = [&] {
+    return in_child([&]() -> Verdict {
+      become_nobody();
+      const auto past = read_past(file(), at(seconds(0)), at(seconds(1)));
+      if (past) {
+        return "it was read";
+      }
+      return past.error().code == ErrorCode::kPermissionDenied
+                 ? past.error().message
+                 : "not permission-denied: " + past.error().message;
+    });
+  };
+  const fs::perms all_but_writing = fs::perms(0555);
+  fs::permissions(directory_.path(), all_but_writing);
+  fs::permissions(file(), fs::perms::none);
+  EXPECT_EQ(problem(), "cannot read '" + file() + "': Permission denied");
+  fs::permissions(file(), fs::perms(0444));
+  EXPECT_EQ(problem(),
+            "cannot read '" + file() + "': while vmnumad does not run, this is for root only");
+  fs::permissions(directory_.path(), fs::perms::all);
 }
 
 TEST_F(PastTest, WhatIsNoHistoryIsRefused) {
