@@ -153,8 +153,9 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
       write(encode_response(
           BadRequest{request->id,
                      {ErrorCode::kPermissionDenied, 0,
-                      fmt::format("'{}' makes changes and is for root only, you are user {}",
-                                  name_of(request->command), peer_.uid)}}));
+                      fmt::format("this would change something, which only root may do; you are "
+                                  "user {}",
+                                  peer_.uid)}}));
       return;
     }
     watch();
