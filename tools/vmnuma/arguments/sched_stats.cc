@@ -25,7 +25,7 @@ std::string help() {
   }
   return text +
          "  -g GROUP          only this VM, by its groupName or groupID\n"
-         "  -l ID,ID          only these groupIDs; of numa-pnode, only these nodes\n"
+         "  -l ID,ID          only these groupIDs, or nodes of numa-pnode and numa-latency\n"
          "  -z COLUMN,COLUMN  only these columns, in this order\n"
          "  -q                values separated by commas\n"
          "  -h                this help\n"
