@@ -100,7 +100,9 @@ Result<void> SimLibvirt::set_policy(const VmId& id, const std::vector<PolicySett
   return find(id).and_then([&](SimVm* vm) -> Result<void> {
     if (persistent) {
       return failure(ErrorCode::kUnsupported,
-                     fmt::format("'{}' is transient, as all VMs here", vm->spec.name));
+                     fmt::format("'{}' is transient, as all VMs of a simulated host are, so there "
+                                 "is no definition to keep the policy",
+                                 vm->spec.name));
     }
     vm->description.own_policy = settings;
     host_.domains_changed = true;
