@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The message of a program that uses CLI11 about an option that does not exist.
+/// The messages of programs that use CLI11 about options and arguments that do not exist.
 #pragma once
 
 #include <string>
@@ -30,16 +30,17 @@ namespace vmnuma::tools {
          did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
-/// Returns the text of the error that parse() threw, with a suggestion for an option that does not
-/// exist.
+/// Returns the text of the error that parse() threw, or what is wrong with the first word that was
+/// not accepted.
 [[nodiscard]] inline std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
+  bool options_end = false;
   for (const std::string& word : app.remaining()) {
     if (word == "--") {
-      break;  // no options follow
+      options_end = true;
+      continue;
     }
-    if (word.size() > 1 && word.starts_with('-')) {
-      return no_such_option(app, word);
-    }
+    const bool is_option = !options_end && word.size() > 1 && word.starts_with('-');
+    return is_option ? no_such_option(app, word) : "there is no argument '" + word + "'";
   }
   return error.what();
 }

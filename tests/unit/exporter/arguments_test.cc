@@ -75,7 +75,11 @@ TEST(ExporterArgumentsTest, AMistypedOptionNamesTheNearest) {
               HasSubstr("there is no option '--lsiten'; did you mean '--listen'?"));
   EXPECT_THAT(parsed({"--sokcet=/s"}).error().text,
               HasSubstr("there is no option '--sokcet'; did you mean '--socket'?"));
-  EXPECT_THAT(parsed({"9721"}).error().text, HasSubstr("9721"));
+}
+
+TEST(ExporterArgumentsTest, AnArgumentIsOneTooMany) {
+  EXPECT_THAT(parsed({"9721"}).error().text, HasSubstr("there is no argument '9721'\n"));
+  EXPECT_THAT(parsed({"--", "--sim"}).error().text, HasSubstr("there is no argument '--sim'\n"));
 }
 
 TEST(ExporterArgumentsTest, HelpAndVersionAreASuccess) {
