@@ -249,9 +249,12 @@ struct Effects {
   void say(Severity severity, std::string message) {
     log.push_back({severity, std::move(message), {}});
   }
-  /// Logs a message about the VM of this name.
+  /// Logs a message about the VM of this name; empty if the name is not known.
   void say_of_vm(const std::string& vm, Severity severity, std::string message) {
-    log.push_back({severity, std::move(message), {{"VM", vm}}});
+    say(severity, std::move(message));
+    if (!vm.empty()) {
+      log.back().fields.emplace("VM", vm);
+    }
   }
 };
 

@@ -23,6 +23,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
@@ -126,6 +127,7 @@ TEST_P(StartCommandsTest, SaysWhichAnnouncedVmItIsAbout) {
   EXPECT_THAT(last_.log, Contains(Field(&balancer::LogLine::message, HasSubstr("VM 'vm6'"))));
   EXPECT_EQ(suggest(2).vm_uuid, to_text(vm_id(5)));
   EXPECT_EQ(suggest(2).vm, "");
+  EXPECT_THAT(last_.log, ElementsAre(Field(&balancer::LogLine::fields, IsEmpty())));
 }
 
 TEST_P(StartCommandsTest, TheVmGetsItsHomeWhereItWasStarted) {
