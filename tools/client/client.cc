@@ -124,8 +124,9 @@ class Connection {
     }
     std::string hint;
     if (number == ENOENT || number == ECONNREFUSED) {
-      hint = path_ == sim_socket(sim_folder()) ? "; is 'vmnumad --simulate' running?"
-                                               : "; is vmnumad running?";
+      hint = path_ == sim_socket(sim_folder())
+                 ? "; 'vmnumad --simulate' does not seem to be running"
+                 : "; vmnumad does not seem to be running";
     } else if (number == EACCES) {
       hint = "; root and the members of the socket's group may connect";
     }

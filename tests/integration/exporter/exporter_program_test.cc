@@ -175,7 +175,7 @@ TEST(ExporterProgramTest, WithoutADaemonItIsUpAndSaysThatTheDaemonIsNot) {
   const std::string answer = exporter.get("/metrics");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(answer, HasSubstr("\nvmnuma_up 0\n"));
-  EXPECT_THAT(exporter.get("/api/state"), HasSubstr("is vmnumad running?"));
+  EXPECT_THAT(exporter.get("/api/state"), HasSubstr("vmnumad does not seem to be running"));
 }
 
 TEST(ExporterProgramTest, ASilentDaemonCostsATimeLimitAndNoMore) {

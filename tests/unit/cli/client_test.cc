@@ -46,14 +46,15 @@ TEST(ClientTest, DaemonsNoIsTheDaemons) {
   EXPECT_EQ(result.error().error.message, "only root may pause");
 }
 
-TEST(ClientTest, MissingSocketAsksWhetherTheDaemonRuns) {
+TEST(ClientTest, MissingSocketMeansThatTheDaemonDoesNotRun) {
   const tests::TempDirectory directory;
   const std::string path = directory.path() + "/none";
   const auto result = ask(path, PauseRequest{}, kPlenty);
   ASSERT_FALSE(result);
   EXPECT_FALSE(result.error().by_daemon);
   EXPECT_EQ(result.error().error.message,
-            "cannot connect to '" + path + "': No such file or directory; is vmnumad running?");
+            "cannot connect to '" + path +
+                "': No such file or directory; vmnumad does not seem to be running");
 }
 
 TEST(ClientTest, MissingSocketOfTheSimulatedHostNamesTheDaemonThatIsMissing) {
@@ -61,7 +62,7 @@ TEST(ClientTest, MissingSocketOfTheSimulatedHostNamesTheDaemonThatIsMissing) {
   const std::string path = sim_socket(sim_folder(directory.path().c_str(), ::geteuid()));
   ::setenv("XDG_RUNTIME_DIR", directory.path().c_str(), /*overwrite=*/1);
   EXPECT_THAT(ask(path, PauseRequest{}, kPlenty).error().error.message,
-              HasSubstr("; is 'vmnumad --simulate' running?"));
+              HasSubstr("; 'vmnumad --simulate' does not seem to be running"));
   ::unsetenv("XDG_RUNTIME_DIR");
 }
 

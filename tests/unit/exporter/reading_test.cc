@@ -120,7 +120,7 @@ TEST(ReadingTest, SaysThatThereIsNoDaemon) {
   const tests::TempDirectory directory;
   const auto views = read_daemon(directory.path() + "/s", kLong);
   ASSERT_FALSE(views);
-  EXPECT_THAT(views.error().message, HasSubstr("is vmnumad running?"));
+  EXPECT_THAT(views.error().message, HasSubstr("vmnumad does not seem to be running"));
 }
 
 TEST(ReadingTest, TakesNoNonsense) {
