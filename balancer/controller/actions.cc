@@ -26,16 +26,23 @@ bool is_placement(Reason reason) {
   return reason == Reason::kInitialPlacement || changes_cpus_only(reason);
 }
 
-/// A log line with the action's number and those of its VMs that are known.
-LogLine about_order(std::int64_t number, const Action& action, const Ledger& ledger,
-                    Severity severity, std::string message) {
+/// A log line with those of the action's VMs that are known.
+LogLine about_action(const Action& action, const Ledger& ledger, Severity severity,
+                     std::string message) {
   LogLine line{severity, std::move(message), {}};
-  line.fields.emplace("ACTION", std::to_string(number));
   for (const VmId& id : vms_of(action)) {
     if (const VmRecord* vm = ledger.find(id); vm != nullptr) {
       line.fields.emplace("VM", vm->description.name);
     }
   }
+  return line;
+}
+
+/// The same with the action's number.
+LogLine about_order(std::int64_t number, const Action& action, const Ledger& ledger,
+                    Severity severity, std::string message) {
+  LogLine line = about_action(action, ledger, severity, std::move(message));
+  line.fields.emplace("ACTION", std::to_string(number));
   return line;
 }
 
@@ -259,6 +266,13 @@ std::int64_t give_order(ControllerState& state, UnderWay order, migration::VmCha
                             {std::move(change)},
                             {.known = false}});
   return number;
+}
+
+void say_would_do(const ControllerState& state, const Action& action, Effects& effects) {
+  LogLine line = about_action(action, state.ledger, Severity::kInfo,
+                              "would do " + action_text(state.last.snapshot, action));
+  line.fields.emplace("REASON", name_of(action.reason));
+  effects.log.push_back(std::move(line));
 }
 
 void progress_order(ControllerState& state, const ActionEvent& event, Effects& effects) {

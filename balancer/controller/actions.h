@@ -27,6 +27,9 @@ inline void give_order(ControllerState& state, const Action& action, Effects& ef
 std::int64_t give_order(ControllerState& state, UnderWay order, migration::VmChange change,
                         Effects& effects);
 
+/// Logs what an order for the action would do, where none may be given.
+void say_would_do(const ControllerState& state, const Action& action, Effects& effects);
+
 /// Handles the progress or the end of an order.
 void progress_order(ControllerState& state, const migration::ActionEvent& event, Effects& effects);
 

@@ -465,7 +465,7 @@ void Controller::plan_and_act(Effects& effects) {
     }
     if (state_.setup.mode != Mode::kObserve &&
         is_new(state_.figures.proposals, action, last.snapshot.epoch)) {
-      effects.say(Severity::kInfo, "would do " + action_text(last.snapshot, action));
+      say_would_do(state_, action, effects);
     }
     if (is_placement && state_.setup.mode != Mode::kActive) {
       assume_homes(action, last.snapshot, homes);

@@ -23,7 +23,9 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 /// Four VMs of two busy vCPUs each, all memory on node 0 of four.
 HostStory pile_up(Mode mode = Mode::kActive) {
@@ -101,6 +103,10 @@ TEST(ControllerTest, OrdersNothingInDryRunButShowsWhatItWouldDo) {
   const Effects effects = host.epoch();
   EXPECT_THAT(effects.orders, IsEmpty());
   EXPECT_THAT(effects.log, Contains(Field(&balancer::LogLine::message, HasSubstr("would do"))));
+  EXPECT_THAT(effects.log,
+              Contains(Field(
+                  &balancer::LogLine::fields,
+                  UnorderedElementsAre(Pair("VM", "vm1"), Pair("REASON", "initial-placement")))));
   EXPECT_NE(host.home(1), -1);  // assumed
 }
 
