@@ -129,8 +129,9 @@ Service::End Service::run() {
     log_.say(Severity::kWarning, setup_.history->notice());
   }
   log_.say(Severity::kNotice,
-           fmt::format("vmnumad {} started, mode {}, {} nodes, {}", VMNUMA_VERSION,
-                       name_of(setup_.config.mode), topology_.nodes.size(), host_.name()));
+           fmt::format("vmnumad {} started, mode {}, {} node{}, {}", VMNUMA_VERSION,
+                       name_of(setup_.config.mode), topology_.nodes.size(),
+                       topology_.nodes.size() == 1 ? "" : "s", host_.name()));
   for (stats::HostLack& lack : host_.lacks()) {
     feed(SourceChanged{std::string(lack.source), std::move(lack.reason), time_.wall_unix_s()});
   }

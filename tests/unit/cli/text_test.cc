@@ -2,6 +2,7 @@
 #include "tools/vmnuma/text/text.h"
 
 #include <limits>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -47,6 +48,13 @@ TEST(TextTest, BytesHaveABinaryUnitAndOneDigit) {
   EXPECT_EQ(bytes_text(1024LL * 1024 * 1024 - 1), "1023.9 MiB");
   EXPECT_EQ(bytes_text(std::numeric_limits<std::int64_t>::max()), "7.9 EiB");
   EXPECT_EQ(bytes_text(-5), "-5 B");
+}
+
+TEST(TextTest, OneIsNotSeveral) {
+  EXPECT_EQ(counted_text(1, "VM"), "1 VM");
+  EXPECT_EQ(counted_text(0, "VM"), "0 VMs");
+  EXPECT_EQ(counted_text(2, "VM"), "2 VMs");
+  EXPECT_EQ(counted_text(std::nullopt, "VM"), "- VMs");
 }
 
 TEST(TextTest, NodesAndNumbersAreLists) {

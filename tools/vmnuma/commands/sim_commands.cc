@@ -333,12 +333,14 @@ OrFailure<int> SimCompareRequest::run(const Context& context) const {
 
 OrFailure<int> SimCheckRequest::run(const Context& context) const {
   VMNUMA_ASSIGN_OR_RETURN(const auto found, scenario_of(scenario, context.surroundings.scenarios));
-  return context.print({{"name", found.name},
-                        {"epochs", found.epochs},
-                        {"nodes", found.host.nodes.size()},
-                        {"vms", found.vms.size()}},
-                       fmt::format("{}: {} nodes, {} VMs, {} epochs\n", printable(found.name),
-                                   found.host.nodes.size(), found.vms.size(), found.epochs));
+  return context.print(
+      {{"name", found.name},
+       {"epochs", found.epochs},
+       {"nodes", found.host.nodes.size()},
+       {"vms", found.vms.size()}},
+      fmt::format("{}: {}, {}, {}\n", printable(found.name),
+                  counted_text(std::ssize(found.host.nodes), "node"),
+                  counted_text(std::ssize(found.vms), "VM"), counted_text(found.epochs, "epoch")));
 }
 
 OrFailure<int> SimShowRequest::run(const Context& context) const {

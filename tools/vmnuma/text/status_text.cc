@@ -143,8 +143,9 @@ std::string text_of(const balancer::StatusView& view) {
   }
   out += field("Version", view.version);
   out += field("Hypervisor", view.uri);
-  out += field("Host", fmt::format("{}: {} nodes, {} VMs, {} clients", view.host_name, view.nodes,
-                                   figure_text(view.vms), figure_text(view.clients)));
+  out += field("Host",
+               fmt::format("{}: {}, {}, {}", view.host_name, counted_text(view.nodes, "node"),
+                           counted_text(view.vms, "VM"), counted_text(view.clients, "client")));
   if (view.recorded_unix_s) {
     out += field("Recorded", local_time_text(*view.recorded_unix_s));
   }
@@ -163,8 +164,8 @@ std::string text_of(const balancer::StatusView& view) {
   }
   out += largest_text(view.largest_vm);
   if (view.reservations > 0) {
-    out += field("Reserved", fmt::format("{} {}, see 'vmnuma reservations'", view.reservations,
-                                         view.reservations == 1 ? "reservation" : "reservations"));
+    out += field("Reserved", fmt::format("{}, see 'vmnuma reservations'",
+                                         counted_text(view.reservations, "reservation")));
   }
   out += kernel_lines(view);
   if (!view.isolated_cpus.empty()) {
@@ -175,9 +176,9 @@ std::string text_of(const balancer::StatusView& view) {
     out += field("Wake-ups", wakeups_text(view.wakeup_pairs));
   }
   const auto& [trained, histogram, last_maximum] = view.forecasts;
-  out += field("Forecasts",
-               fmt::format("of {} VMs: {} trained, {} histogram, {} last maximum",
-                           trained + histogram + last_maximum, trained, histogram, last_maximum));
+  out += field("Forecasts", fmt::format("of {}: {} trained, {} histogram, {} last maximum",
+                                        counted_text(trained + histogram + last_maximum, "VM"),
+                                        trained, histogram, last_maximum));
   out += field("Admission", view.admission);
   out += field("History", fmt::format("{}: {}", view.history.path, view.history.state));
   for (const auto& refused : view.refused_policies) {

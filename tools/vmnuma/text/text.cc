@@ -105,6 +105,10 @@ std::string figure_text(const std::optional<std::int64_t>& figure, std::string_v
   return figure ? fmt::format("{}{}{}", *figure, unit.empty() ? "" : " ", unit) : "-";
 }
 
+std::string counted_text(const std::optional<std::int64_t>& count, std::string_view noun) {
+  return fmt::format("{} {}{}", figure_text(count), noun, count == 1 ? "" : "s");
+}
+
 std::string permille_text(const std::optional<std::int64_t>& permille, std::string_view unit) {
   return permille ? fmt::format("{}.{}{}{}", *permille / 10, *permille % 10,
                                 unit.empty() ? "" : " ", unit)

@@ -45,6 +45,9 @@ using text::printable;
 /// "12 ms", "3 %", or "12" without a unit; "-" if unknown.
 [[nodiscard]] std::string figure_text(const std::optional<std::int64_t>& figure,
                                       std::string_view unit = "");
+/// "1 VM", "2 VMs"; "- VMs" if unknown.
+[[nodiscard]] std::string counted_text(const std::optional<std::int64_t>& count,
+                                       std::string_view noun);
 /// "12.3" for 123 thousandths, in per cent, with the unit; "-" if unknown.
 [[nodiscard]] std::string permille_text(const std::optional<std::int64_t>& permille,
                                         std::string_view unit = "");

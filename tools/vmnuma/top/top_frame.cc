@@ -40,8 +40,8 @@ std::vector<Line> head(const TopData& data) {
   lines.push_back(
       {{"vmnuma ", Style::kTitle},
        {std::string(name_of(status.mode)), is_well ? Style::kGood : Style::kBad},
-       {fmt::format("  epoch {}  {} nodes, {} VMs, {} clients", status.epoch, status.nodes,
-                    figure_text(status.vms), figure_text(status.clients))}});
+       {fmt::format("  epoch {}  {}, {}, {}", status.epoch, counted_text(status.nodes, "node"),
+                    counted_text(status.vms, "VM"), counted_text(status.clients, "client"))}});
   lines.push_back(
       {{fmt::format("imbalance {}  lost {} per epoch of {} ms  actions under way {}",
                     figure_text(status.imbalance_pct, "%"), figure_text(status.lost_ms, "ms"),
