@@ -72,12 +72,14 @@ Result<DoneView> carry_out(ControllerState& state, const ReleaseRequest& request
 
 Result<DoneView> carry_out(ControllerState& state, const ManageRequest& request, Effects& effects) {
   std::vector<VmId> taken;
+  std::string name;  // of the only VM
   if (request.vm) {
     VMNUMA_ASSIGN_OR_RETURN(const auto vm, state.find_vm(*request.vm));
     taken.push_back(vm->description.id);
+    name = vm->description.name;
     if (!state.vms.of(taken.front()).released) {
       return failure(ErrorCode::kInvalidArgument,
-                     fmt::format("VM '{}' is managed already", *request.vm));
+                     fmt::format("VM '{}' is managed already", name));
     }
   } else {
     for (const auto& [id, process] : state.vms.each(&ManagedVm::released)) {
@@ -91,9 +93,9 @@ Result<DoneView> carry_out(ControllerState& state, const ManageRequest& request,
     homes.adopt_found(id, state.last.snapshot.epoch);
   }
   effects.released = state.vms.each(&ManagedVm::released);
-  const std::string message = request.vm ? fmt::format("VM '{}' is managed again", *request.vm)
+  const std::string message = request.vm ? fmt::format("VM '{}' is managed again", name)
                                          : fmt::format("{} VMs are managed again", taken.size());
-  effects.say(Severity::kNotice, message);
+  effects.say_of_vm(name, Severity::kNotice, message);
   return DoneView{message, std::nullopt};
 }
 

@@ -19,6 +19,7 @@ using migration::PinChange;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 using testing::SizeIs;
 
 using Cpus = std::vector<CpuId>;
@@ -204,6 +205,8 @@ TEST(ReleaseTest, ManageTakesItBack) {
   (void)host.epoch();
   const Effects effects = give(host, ManageRequest{"web1"});
   EXPECT_EQ(message_of(effects), "VM 'web1' is managed again");
+  ASSERT_THAT(effects.log, SizeIs(1));
+  EXPECT_THAT(effects.log[0].fields, ElementsAre(Pair("VM", "web1")));
   ASSERT_TRUE(effects.released);
   EXPECT_THAT(*effects.released, IsEmpty());
   for (int epoch = 0; epoch < 5; ++epoch) {
