@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "stats/linux/wakeup_counts.h"
+#include "tools/client/unknown_option.h"
 
 namespace vmnuma::tools {
 
@@ -25,9 +26,9 @@ tl::expected<WakeupsArguments, WakeupsExit> parse_wakeups_arguments(
   app.add_option("--output", read.output, "The file that counts are written to")
       ->type_name("PATH")
       ->capture_default_str();
-  app.add_option("--period", period_ms, "How often, in milliseconds")
+  app.add_option("--period", period_ms, "How often, in milliseconds, 10 to 60000")
       ->type_name("MS")
-      ->check(CLI::Range(std::int64_t{10}, stats::kMostWakeupsPeriod.value / 1000))
+      ->check(CLI::Range(std::int64_t{10}, stats::kMostWakeupsPeriod.value / 1000).description(""))
       ->capture_default_str();
   app.set_version_flag("--version", "vmnuma-wakeups " VMNUMA_VERSION, "Print the version");
   // CLI11 takes arguments from the end of the vector.
@@ -41,7 +42,7 @@ tl::expected<WakeupsArguments, WakeupsExit> parse_wakeups_arguments(
   } catch (const CLI::ParseError& error) {
     return tl::unexpected(WakeupsExit{
         kWakeupsUsage,
-        fmt::format("vmnuma-wakeups: {}\nTry 'vmnuma-wakeups --help'.\n", error.what())});
+        fmt::format("vmnuma-wakeups: {}\nTry 'vmnuma-wakeups --help'.\n", problem_of(app, error))});
   }
   read.period = std::chrono::milliseconds(period_ms);
   return read;

@@ -38,6 +38,12 @@ TEST(WakeupsArgumentsTest, RefusesPeriodsThatAreNone) {
   }
 }
 
+TEST(WakeupsArgumentsTest, WhatDoesNotExistIsNamed) {
+  EXPECT_THAT(parsed({"--periode", "10"}).error().text,
+              HasSubstr("there is no option '--periode'; did you mean '--period'?"));
+  EXPECT_THAT(parsed({"10"}).error().text, HasSubstr("there is no argument '10'"));
+}
+
 TEST(WakeupsArgumentsTest, HelpAndVersionAreASuccess) {
   for (const char* word : {"--help", "--version"}) {
     const auto read = parsed({word});
