@@ -143,6 +143,8 @@ TEST_F(AdviseCommandTest, RefusesWhatIsHalfAsked) {
   EXPECT_EQ(run({"--vcpus", "2", "--memory", "8", "--host", small_}), kExitUsage);
   EXPECT_EQ(run({"vm", "--xml", "x", "--host", small_}), kExitUsage);
   EXPECT_EQ(run({"--xml", directory_.path() + "/none", "--host", small_}), kExitRefused);
+  EXPECT_EQ(run({"--xml", small_, "--host", small_}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("vmnuma: '" + small_ + "': not XML"));
   EXPECT_EQ(run({"--vcpus", "1", "--memory", "1GiB", "--host", directory_.path() + "/none"}),
             kExitUsage);
 }

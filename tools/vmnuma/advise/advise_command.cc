@@ -163,7 +163,13 @@ Result<AdvisedVm> advised(const AdviseRun& run, const balancer::Config& config, 
   const Bytes huge_page =
       files::read_parsed(root, "proc/meminfo", stats::parse_default_huge_page_size)
           .value_or(kUsualHugePage);
-  VMNUMA_ASSIGN_OR_RETURN(auto request, balancer::read_advice_request(xml, huge_page));
+  const auto with_file = [&run](Error error) {
+    return run.xml_path.empty()
+               ? error
+               : failure(std::move(error), fmt::format("'{}'", run.xml_path)).value();
+  };
+  VMNUMA_ASSIGN_OR_RETURN(auto request,
+                          balancer::read_advice_request(xml, huge_page).map_error(with_file));
   VMNUMA_ASSIGN_OR_RETURN(request.vm.policy, policy_of(run, config, request.vm));
   if (run.host_paths.empty()) {
     stats::read_device_nodes(root, {&request.vm, 1}, stats::HostDevices::kPatience);
