@@ -78,8 +78,7 @@ Result<DoneView> carry_out(ControllerState& state, const ManageRequest& request,
     taken.push_back(vm->description.id);
     name = vm->description.name;
     if (!state.vms.of(taken.front()).released) {
-      return failure(ErrorCode::kInvalidArgument,
-                     fmt::format("VM '{}' is managed already", name));
+      return failure(ErrorCode::kInvalidArgument, fmt::format("VM '{}' is managed already", name));
     }
   } else {
     for (const auto& [id, process] : state.vms.each(&ManagedVm::released)) {
@@ -93,8 +92,9 @@ Result<DoneView> carry_out(ControllerState& state, const ManageRequest& request,
     homes.adopt_found(id, state.last.snapshot.epoch);
   }
   effects.released = state.vms.each(&ManagedVm::released);
-  const std::string message = request.vm ? fmt::format("VM '{}' is managed again", name)
-                                         : fmt::format("{} VMs are managed again", taken.size());
+  const std::string message =
+      request.vm ? fmt::format("VM '{}' is managed again from the next epoch on", name)
+                 : fmt::format("{} VMs are managed again from the next epoch on", taken.size());
   effects.say_of_vm(name, Severity::kNotice, message);
   return DoneView{message, std::nullopt};
 }

@@ -204,7 +204,7 @@ TEST(ReleaseTest, ManageTakesItBack) {
   host.carry_out(give(host, ReleaseRequest{"web1"}));
   (void)host.epoch();
   const Effects effects = give(host, ManageRequest{"web1"});
-  EXPECT_EQ(message_of(effects), "VM 'web1' is managed again");
+  EXPECT_EQ(message_of(effects), "VM 'web1' is managed again from the next epoch on");
   ASSERT_THAT(effects.log, SizeIs(1));
   EXPECT_THAT(effects.log[0].fields, ElementsAre(Pair("VM", "web1")));
   ASSERT_TRUE(effects.released);
@@ -255,7 +255,8 @@ TEST(ReleaseTest, AllAreReleasedWithoutAName) {
   for (int epoch = 0; epoch < 5; ++epoch) {
     EXPECT_THAT(host.epoch().orders, IsEmpty());
   }
-  EXPECT_EQ(message_of(give(host, ManageRequest{})), "2 VMs are managed again");
+  EXPECT_EQ(message_of(give(host, ManageRequest{})),
+            "2 VMs are managed again from the next epoch on");
 }
 
 TEST(ReleaseTest, WhatIsUnderWayIsCancelledFirst) {
