@@ -165,7 +165,7 @@ int fail(int code, std::string_view message) {
 }
 
 /// Reports missing capabilities at the start, because they are easily forgotten without a service
-/// manager.
+/// manager. `vmnuma doctor` recognises the notice by its beginning, and has a check of its own.
 void report_missing_rights(Config& config) {
   const Result<std::string> missing =
       files::Directory::open("/proc/self")

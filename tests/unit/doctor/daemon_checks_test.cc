@@ -43,6 +43,12 @@ TEST(DaemonChecksTest, WhatTheStartHasSetAsideIsAWarning) {
   EXPECT_EQ(found(status).back().what, status.notices.front());
 }
 
+TEST(DaemonChecksTest, MissingRightsAreLeftToTheirOwnCheck) {
+  StatusView status = well();
+  status.notices = {"vmnumad lacks CAP_SYS_NICE, which it needs to move memory"};
+  EXPECT_EQ(worst_of(found(status)), Severity::kOk);
+}
+
 TEST(DaemonChecksTest, HostWithNothingToBalanceIsAllRight) {
   StatusView status = well();
   status.nothing_to_balance = "nothing to balance: only node 0 has CPUs";

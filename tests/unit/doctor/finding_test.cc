@@ -36,6 +36,11 @@ TEST(FindingTest, LongSentencesAreWrapped) {
                       std::string(50, 'y') + "\n");
 }
 
+TEST(FindingTest, ALongNameIsStillAWord) {
+  EXPECT_EQ(text_of({{"configuration", Severity::kOk, "x", "", {}}}, /*colours=*/false),
+            "ok       configuration x\n");
+}
+
 TEST(FindingTest, FindingsAreRowsAsWell) {
   EXPECT_EQ(text_of(listing_of(kTwo), ListFormat::kCsv),
             "check,severity,what,mend,lines\ncgroup,ok,cgroup v2,,\n"

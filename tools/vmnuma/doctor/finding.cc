@@ -37,7 +37,7 @@ std::string finding_text(const Finding& finding, bool colours) {
   const std::string shown = colours ? coloured(severity, style_of(finding.severity)) : severity;
   words.replace(0, std::min(words.size(), kFindingIndent),
                 shown + std::string(9 - severity.size(), ' ') +
-                    fmt::format("{:<{}}", finding.check, kFindingIndent - 9));
+                    fmt::format("{:<{}} ", finding.check, kFindingIndent - 10));
   if (!finding.mend.empty()) {
     words += wrapped(finding.mend, kFindingIndent);
   }
