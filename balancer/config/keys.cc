@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include <fmt/format.h>
+
 #include "balancer/config/device_pools.h"
 #include "balancer/config/reserved_memory.h"
 #include "balancer/policy/value_text.h"
@@ -144,6 +146,13 @@ std::string hypervisor_text(const Config& config) {
 std::span<const KeyInfo<Config>> top_keys() {
   return kTop;
 }
+
+std::string hint_of_top_key(std::string_view name) {
+  return find_key(top_keys(), name) != nullptr
+             ? fmt::format("; '{}' must be above the first [table] of the file", name)
+             : "";
+}
+
 std::span<const KeyInfo<HistoryLimits>> history_keys() {
   return kHistory;
 }

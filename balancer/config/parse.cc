@@ -29,8 +29,11 @@ std::uint32_t line_of(const toml::key& key) {
 template <class Target>
 void unknown_key(TomlProblems& problems, const toml::key& key, std::string_view where,
                  std::span<const KeyInfo<Target>> rows) {
-  problems.add(line_of(key), fmt::format("there is no key '{}'{}{}", key.str(), where,
-                                         did_you_mean(key.str(), names_of(rows))));
+  std::string hint = hint_of_top_key(key.str());
+  if (hint.empty()) {
+    hint = did_you_mean(key.str(), names_of(rows));
+  }
+  problems.add(line_of(key), fmt::format("there is no key '{}'{}{}", key.str(), where, hint));
 }
 
 /// The table below `key`, or null with a problem noted.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "balancer/config/keys.h"
 #include "placement/model/options.h"
 
 namespace vmnuma::balancer {
@@ -67,7 +68,7 @@ void read_option(TomlProblems& problems, OptionValues& values, const std::string
   const std::int64_t value = node.is_integer() ? node.as_integer()->get() : 0;
   Options scratch;
   if (auto set = set_option(scratch, name, value); !set) {
-    problems.add(line, set.error().message);
+    problems.add(line, set.error().message + hint_of_top_key(name));
   } else if (!values.emplace(name, value).second) {
     problems.add(line, fmt::format("'{}' is given twice", name));
   }

@@ -169,6 +169,15 @@ TEST(ConfigTest, NamesTheNearestKey) {
             "f.toml:2: there is no option 'Numa.MigTreshold'; did you mean 'Numa.MigThreshold'?");
 }
 
+TEST(ConfigTest, SaysWhereAKeyOfTheTopBelongs) {
+  EXPECT_EQ(
+      problems_of("[options]\nmode = \"active\""),
+      "f.toml:2: there is no option 'mode'; 'mode' must be above the first [table] of the file");
+  EXPECT_EQ(problems_of("[vm.web1]\nmode = \"active\""),
+            "f.toml:2: there is no key 'mode' in a [vm] table; 'mode' must be above the first "
+            "[table] of the file");
+}
+
 TEST(ConfigTest, SuggestsNothingForAWordUnlikeAnyKey) {
   EXPECT_EQ(problems_of("zebra_crossing = 1"), "f.toml:1: there is no key 'zebra_crossing'");
 }
