@@ -60,6 +60,13 @@ TEST_F(RunReportTest, HistoryIsEnoughWithoutADaemon) {
   EXPECT_THAT(out_.str(), HasSubstr("\"since\":\"2025-01-30T12:00:00Z\""));
 }
 
+TEST_F(RunReportTest, APageIsNoJson) {
+  make_history();
+  EXPECT_EQ(run({"--history", file_, "--html", "--json"}), kExitUsage);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_THAT(err_.str(), HasSubstr("--html and --json exclude each other"));
+}
+
 TEST_F(RunReportTest, MissingHistoryIsExitOneWithItsName) {
   EXPECT_EQ(run({"--history", file_}), kExitRefused);
   EXPECT_EQ(out_.str(), "");

@@ -13,6 +13,9 @@
 namespace vmnuma::tools {
 
 OrFailure<int> ReportRun::run(const Context& context) const {
+  if (html && context.invocation.json) {
+    return wrong_usage("--html and --json exclude each other");
+  }
   HostReport report;
   report.since_unix_s = since_unix_s;
   report.until_unix_s = until_unix_s;
