@@ -551,6 +551,7 @@ TEST(InvocationTest, WhatChangesNothingWithoutAnotherOptionNeedsIt) {
 TEST(InvocationTest, AnOptionBeforeItsCommandAndOneThatIsAnArgumentAreCalledThat) {
   EXPECT_EQ(complaint({"--once", "top"}), "vmnuma: '--once' belongs after 'top'");
   EXPECT_EQ(complaint({"status", "--", "--watch"}), "vmnuma: there is no argument '--watch'");
+  EXPECT_EQ(complaint({"--", "status"}), "vmnuma: there is no argument 'status'");
 }
 
 TEST(InvocationTest, HelpNamesEveryValueThatIsTaken) {

@@ -94,6 +94,9 @@ class CommandLine {
       return usage(*unknown);
     }
     if (!make_ && app_.get_subcommands().empty()) {
+      if (operands_.size() > 1) {  // the name of a command, which CLI11 swallows there
+        return usage(fmt::format("there is no argument '{}'", operands_[1]));
+      }
       make_ = [] { return Result<AnyCommand>(OverviewRun{}); };
     }
     if (!make_) {
