@@ -65,12 +65,13 @@ Judgement judge(SQLite::Database& database) {
   if (application == 0 && version == 0 && objects == 0) {
     return {Content::kNothing, {}};
   }
-  if (application != kApplicationId || version < 1) {
+  if (application != kApplicationId) {
     return {Content::kUnusable, "belongs to another program"};
   }
-  if (version > newest_version()) {
-    return {Content::kUnusable, fmt::format("has version {}, newer than {}, the newest known here",
-                                            version, newest_version())};
+  if (version != kSchemaVersion) {
+    return {Content::kUnusable,
+            fmt::format("has version {}, {} than {}, the only one known here", version,
+                        version < kSchemaVersion ? "older" : "newer", kSchemaVersion)};
   }
   // Check only the structure of the file: checking our own constraints, too, would take three times
   // as long.
@@ -197,12 +198,12 @@ Result<OpenedDatabase> open_database(const fs::path& path, bool is_damaged) {
       }
       if (judgement.content != Content::kUnusable) {
         configure(*database);
-        migrate(*database, migrations());
-        add_vm_figures(*database);
-        fold_log_at_close(*database, true);
         if (judgement.content == Content::kNothing) {
+          create_tables(*database);
           flush_directory(path.parent_path());
         }
+        add_vm_figures(*database);
+        fold_log_at_close(*database, true);
         return OpenedDatabase{std::move(*database), std::move(notice)};
       }
       reason = judgement.reason;

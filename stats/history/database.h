@@ -24,8 +24,8 @@ struct OpenedDatabase {
   std::string notice;  ///< what was set aside and why; empty if nothing was
 };
 
-/// Opens or creates the file and applies migrations and settings. A file that is unusable, or known
-/// to be damaged, is set aside. Errors: as History::open().
+/// Opens or creates the file and its tables, and applies settings. A file that is unusable, or
+/// known to be damaged, is set aside. Errors: as History::open().
 [[nodiscard]] Result<OpenedDatabase> open_database(const std::filesystem::path& path,
                                                    bool is_damaged);
 

@@ -22,7 +22,7 @@
 /// - Raw epochs, averages over minutes and hours, and actions are kept for as long as
 ///   HistoryOptions specifies; the file stays below `max_bytes` by deleting the oldest detail
 ///   first. Open actions are never deleted.
-/// - A file that is damaged, not ours or of a newer version is set aside, not deleted (the last
+/// - A file that is damaged, not ours or of another version is set aside, not deleted (the last
 ///   three are kept), and a new one is created.
 /// - If the disk is full or another program locks the file, the call fails, never the process;
 ///   calls succeed again once the cause is gone.
@@ -68,9 +68,9 @@ struct HistoryOptions {
 /// not be done. There is one function per kind of row written and per query, all on one connection.
 class History {
  public:
-  /// Opens the file, or creates it with mode 0640, and brings an older version up to date. Checks
-  /// the whole file for damage, which takes time in proportion to its size. Errors besides those
-  /// above: not-found (no such directory), invalid-argument (`max_bytes` too small).
+  /// Opens the file, or creates it with mode 0640. Checks the whole file for damage, which takes
+  /// time in proportion to its size. Errors besides those above: not-found (no such directory),
+  /// invalid-argument (`max_bytes` too small).
   [[nodiscard]] static Result<std::unique_ptr<History>> open(const HistoryOptions& options);
   ~History();
   History(const History&) = delete;

@@ -44,7 +44,7 @@ template <class Read>
   try {
     SQLite::Database database(path.string(), SQLite::OPEN_READONLY, kBusyMs);
     if (database.execAndGet("PRAGMA application_id").getInt() != kApplicationId ||
-        database.execAndGet("PRAGMA user_version").getInt() != newest_version()) {
+        database.execAndGet("PRAGMA user_version").getInt() != kSchemaVersion) {
       return failure(Error{ErrorCode::kUnsupported, 0, "it is not a history of this version"},
                      context);
     }

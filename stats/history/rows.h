@@ -153,7 +153,7 @@ struct NodeSampleRow {
   std::int32_t vcpus = 0;
   Bytes free;  ///< kept in KiB, rounded down
   Bytes total;
-  std::optional<CpuTime> threads = {};  ///< logical CPUs x epoch; earlier versions did not keep it
+  CpuTime threads;  ///< logical CPUs x epoch
   bool operator==(const NodeSampleRow&) const = default;
 };
 

@@ -11,9 +11,9 @@
 namespace vmnuma::stats {
 namespace {
 
-// Version 1.
-//
 // Times are ms since 1970, CPU times core-us per epoch, memory KiB in samples and bytes in actions.
+// What is NULL in an action was not predicted, or not measured yet.
+//
 // Samples of all resolutions share a table: `span` is 0 for epochs, 60 for minutes, 3600 for hours,
 // and the primary key keeps each span together in the order of time, so that appending touches one
 // page and deleting the oldest frees whole pages. `epochs` is the number of epochs that a row
@@ -22,7 +22,7 @@ namespace {
 // client_sample identifies its VM by a small number, because a UUID would double the row. It
 // declares no foreign key: that would need an index on `vm` over every raw row, which costs more
 // than the rows themselves.
-constexpr const char* kVersion1 = R"sql(
+constexpr const char* kTables = R"sql(
 CREATE TABLE meta (
   key   TEXT NOT NULL PRIMARY KEY,
   value TEXT NOT NULL
@@ -37,13 +37,6 @@ CREATE TABLE action (
                                 CHECK (state IN ('open', 'done', 'undone', 'dropped')),
   detail                        TEXT NOT NULL DEFAULT '',
   order_text                    TEXT NOT NULL,
-  predicted_lost_before_us      INTEGER NOT NULL,
-  predicted_lost_after_us       INTEGER NOT NULL,
-  predicted_cost_us             INTEGER NOT NULL,
-  predicted_imbalance_before    INTEGER NOT NULL,
-  predicted_imbalance_after     INTEGER NOT NULL,
-  predicted_locality_before     INTEGER NOT NULL,
-  predicted_locality_after      INTEGER NOT NULL,
   measured_lost_before_us       INTEGER,
   measured_lost_after_us        INTEGER,
   measured_imbalance_before     INTEGER,
@@ -51,7 +44,14 @@ CREATE TABLE action (
   measured_locality_before      INTEGER,
   measured_locality_after       INTEGER,
   moved_bytes                   INTEGER,
-  took_ms                       INTEGER
+  took_ms                       INTEGER,
+  predicted_lost_before_us      INTEGER,
+  predicted_lost_after_us       INTEGER,
+  predicted_cost_us             INTEGER,
+  predicted_imbalance_before    INTEGER,
+  predicted_imbalance_after     INTEGER,
+  predicted_locality_before     INTEGER,
+  predicted_locality_after      INTEGER
 ) STRICT;
 CREATE INDEX action_by_time ON action (time_ms);
 CREATE INDEX open_action ON action (id) WHERE state = 'open';
@@ -65,8 +65,11 @@ CREATE TABLE relocation (
   from_node    INTEGER,
   to_node      INTEGER,
   memory_bytes INTEGER NOT NULL,
+  spill_node   INTEGER,
   PRIMARY KEY (action, number)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX relocation_by_vm      ON relocation (vm, vm_name, action);
+CREATE INDEX relocation_by_vm_name ON relocation (vm_name, action);
 
 CREATE TABLE step (
   action  INTEGER NOT NULL REFERENCES action ON DELETE CASCADE,
@@ -80,7 +83,10 @@ CREATE TABLE vm (
   number       INTEGER PRIMARY KEY,
   uuid         TEXT NOT NULL UNIQUE,
   name         TEXT NOT NULL,
-  last_seen_ms INTEGER NOT NULL
+  last_seen_ms INTEGER NOT NULL,
+  memory_mib   INTEGER NOT NULL,
+  shares       INTEGER NOT NULL,
+  guest_os     TEXT NOT NULL
 ) STRICT;
 CREATE INDEX vm_by_last_seen ON vm (last_seen_ms);
 
@@ -100,6 +106,7 @@ CREATE TABLE node_sample (
   vcpus         INTEGER NOT NULL,
   free_kib      INTEGER NOT NULL,
   total_kib     INTEGER NOT NULL,
+  threads_us    INTEGER NOT NULL,
   PRIMARY KEY (span, time_ms, node)
 ) STRICT, WITHOUT ROWID;
 
@@ -125,6 +132,16 @@ CREATE TABLE client_sample (
 CREATE INDEX demand_by_vm ON client_sample (vm, span, time_ms, demand_us, vcpus, epoch_us)
   WHERE span > 0;
 
+-- Its other columns are the figures of a VM, added by add_vm_figures().
+CREATE TABLE vm_sample (
+  span     INTEGER NOT NULL CHECK (span IN (0, 60, 3600)),
+  time_ms  INTEGER NOT NULL,
+  vm       INTEGER NOT NULL,
+  epochs   INTEGER NOT NULL,
+  epoch_us INTEGER NOT NULL,
+  PRIMARY KEY (span, time_ms, vm)
+) STRICT, WITHOUT ROWID;
+
 -- Up to where minutes (60) and hours (3600) have been made.
 CREATE TABLE averaged (
   span     INTEGER NOT NULL PRIMARY KEY,
@@ -138,73 +155,7 @@ CREATE TABLE home (
   node   INTEGER NOT NULL,
   PRIMARY KEY (vm, client)
 ) STRICT, WITHOUT ROWID;
-)sql";
 
-// Version 2: properties of a VM, for forecasting.
-constexpr const char* kVersion2 = R"sql(
-ALTER TABLE vm ADD COLUMN memory_mib INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE vm ADD COLUMN shares     INTEGER NOT NULL DEFAULT 100;
-ALTER TABLE vm ADD COLUMN guest_os   TEXT    NOT NULL DEFAULT '';
-)sql";
-
-// Version 3: how long a VM's tasks waited, in thousandths of the time, NULL if unknown; and a
-// node's total CPU time, of which `non_vm_us` and the clients' use are shares.
-constexpr const char* kVersion3 = R"sql(
-ALTER TABLE node_sample ADD COLUMN threads_us INTEGER;
-CREATE TABLE vm_sample (
-  span                 INTEGER NOT NULL CHECK (span IN (0, 60, 3600)),
-  time_ms              INTEGER NOT NULL,
-  vm                   INTEGER NOT NULL,
-  epochs               INTEGER NOT NULL,
-  epoch_us             INTEGER NOT NULL,
-  cpu_some_permille    INTEGER,
-  memory_some_permille INTEGER,
-  memory_full_permille INTEGER,
-  PRIMARY KEY (span, time_ms, vm)
-) STRICT, WITHOUT ROWID;
-)sql";
-
-// Version 4: writers name the columns, so that vm_sample may have more columns than a program
-// knows: one per figure of a VM, added by add_vm_figures().
-constexpr const char* kVersion4 = "";
-
-// Version 5: values that were not predicted are NULL, for example if a home was chosen before
-// anything had been measured, or if a start was not admitted. NOT NULL columns cannot be altered,
-// only replaced.
-constexpr const char* kVersion5 = R"sql(
-ALTER TABLE action RENAME COLUMN predicted_lost_before_us   TO former_lost_before;
-ALTER TABLE action RENAME COLUMN predicted_lost_after_us    TO former_lost_after;
-ALTER TABLE action RENAME COLUMN predicted_cost_us          TO former_cost;
-ALTER TABLE action RENAME COLUMN predicted_imbalance_before TO former_imbalance_before;
-ALTER TABLE action RENAME COLUMN predicted_imbalance_after  TO former_imbalance_after;
-ALTER TABLE action RENAME COLUMN predicted_locality_before  TO former_locality_before;
-ALTER TABLE action RENAME COLUMN predicted_locality_after   TO former_locality_after;
-ALTER TABLE action ADD COLUMN predicted_lost_before_us   INTEGER;
-ALTER TABLE action ADD COLUMN predicted_lost_after_us    INTEGER;
-ALTER TABLE action ADD COLUMN predicted_cost_us          INTEGER;
-ALTER TABLE action ADD COLUMN predicted_imbalance_before INTEGER;
-ALTER TABLE action ADD COLUMN predicted_imbalance_after  INTEGER;
-ALTER TABLE action ADD COLUMN predicted_locality_before  INTEGER;
-ALTER TABLE action ADD COLUMN predicted_locality_after   INTEGER;
-UPDATE action SET predicted_lost_before_us   = former_lost_before,
-                  predicted_lost_after_us    = former_lost_after,
-                  predicted_cost_us          = former_cost,
-                  predicted_imbalance_before = former_imbalance_before,
-                  predicted_imbalance_after  = former_imbalance_after,
-                  predicted_locality_before  = former_locality_before,
-                  predicted_locality_after   = former_locality_after
-  WHERE reason <> 'admission';
-ALTER TABLE action DROP COLUMN former_lost_before;
-ALTER TABLE action DROP COLUMN former_lost_after;
-ALTER TABLE action DROP COLUMN former_cost;
-ALTER TABLE action DROP COLUMN former_imbalance_before;
-ALTER TABLE action DROP COLUMN former_imbalance_after;
-ALTER TABLE action DROP COLUMN former_locality_before;
-ALTER TABLE action DROP COLUMN former_locality_after;
-)sql";
-
-// Version 6: events of reservations.
-constexpr const char* kVersion6 = R"sql(
 CREATE TABLE reservation_event (
   number       INTEGER PRIMARY KEY,
   time_ms      INTEGER NOT NULL,
@@ -218,41 +169,14 @@ CREATE TABLE reservation_event (
 CREATE INDEX reservation_event_by_time ON reservation_event (time_ms);
 )sql";
 
-// Version 7: the second node of a client that spills.
-constexpr const char* kVersion7 = R"sql(
-ALTER TABLE relocation ADD COLUMN spill_node INTEGER;
-)sql";
-
-// Version 8: the actions of a VM are found without reading those of all others. Deletes the homes
-// that earlier versions left behind when they deleted VMs.
-constexpr const char* kVersion8 = R"sql(
-CREATE INDEX relocation_by_vm      ON relocation (vm, vm_name, action);
-CREATE INDEX relocation_by_vm_name ON relocation (vm_name, action);
-DELETE FROM home WHERE vm NOT IN (SELECT uuid FROM vm) AND vm NOT IN (SELECT vm FROM relocation);
-)sql";
-
-constexpr const char* kMigrations[] = {kVersion1, kVersion2, kVersion3, kVersion4,
-                                       kVersion5, kVersion6, kVersion7, kVersion8};
-
 }  // namespace
 
-std::span<const char* const> migrations() {
-  return kMigrations;
-}
-
-std::int32_t newest_version() {
-  return static_cast<std::int32_t>(std::size(kMigrations));
-}
-
-void migrate(SQLite::Database& database, std::span<const char* const> steps) {
-  const int version = database.execAndGet("PRAGMA user_version").getInt();
-  for (std::size_t step = static_cast<std::size_t>(version); step < steps.size(); ++step) {
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-    database.exec(steps[step]);
-    database.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
-    database.exec("PRAGMA user_version=" + std::to_string(step + 1));
-    transaction.commit();
-  }
+void create_tables(SQLite::Database& database) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  database.exec(kTables);
+  database.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
+  database.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
+  transaction.commit();
 }
 
 void add_vm_figures(SQLite::Database& database) {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tables of the history, and the migration of older files.
+/// The tables of the history.
 ///
 /// The file's header identifies its application (application_id) and version (user_version).
-/// Version N is the result of applying the first N migrations to an empty file; a released
-/// migration is never changed.
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include <SQLiteCpp/Database.h>
 
@@ -16,15 +13,13 @@ namespace vmnuma::stats {
 /// PRAGMA application_id: "vmnu".
 inline constexpr std::int32_t kApplicationId = 0x766d6e75;
 
-/// Returns the migrations as SQL texts. The one at index N migrates a file from version N to N + 1.
-[[nodiscard]] std::span<const char* const> migrations();
+/// PRAGMA user_version of the only files that are read. No earlier version was ever released;
+/// whoever changes the tables after a release increases it, and migrates released files in one
+/// transaction.
+inline constexpr std::int32_t kSchemaVersion = 8;
 
-/// Returns this program's version of the schema: the number of migrations.
-[[nodiscard]] std::int32_t newest_version();
-
-/// Applies the missing migrations, each in its own transaction, so a crash leaves the file in one
-/// version or the next, never in between. Throws SQLite::Exception.
-void migrate(SQLite::Database& database, std::span<const char* const> steps);
+/// Creates the tables in an empty file, in one transaction. Throws SQLite::Exception.
+void create_tables(SQLite::Database& database);
 
 /// Adds the missing columns of vm_sample, one per figure of a VM (placement/model/vm_figures.h).
 /// Older rows have NULL there. Throws SQLite::Exception.

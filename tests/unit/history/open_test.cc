@@ -58,6 +58,12 @@ class OpenTest : public HistoryTest {
     EXPECT_EQ(history().notice(), "");
     EXPECT_THAT(history().recent_actions({}).value(), SizeIs(1));
   }
+  void expect_version_set_aside(std::int32_t version, const std::string& reason) {
+    std::string content = read(file());
+    content[63] = static_cast<char>(version);  // user_version: fileformat2.html, 1.3
+    write(file(), content);
+    expect_set_aside(content, reason);
+  }
   ErrorCode open_error(const fs::path& path) {
     const auto opened = History::open({.path = path});
     EXPECT_FALSE(opened);
@@ -72,7 +78,7 @@ TEST_F(OpenTest, CreatesANewFileWithoutNotice) {
   EXPECT_EQ(fs::status(file()).permissions(),
             fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
   EXPECT_EQ(number("PRAGMA application_id"), kApplicationId);
-  EXPECT_EQ(number("PRAGMA user_version"), newest_version());
+  EXPECT_EQ(number("PRAGMA user_version"), kSchemaVersion);
 }
 
 TEST_F(OpenTest, AcceptsAnEmptyFile) {
@@ -208,12 +214,14 @@ TEST_F(OpenTest, SetsAFileWithoutItsTablesAside) {
   expect_set_aside(content, "is damaged");
 }
 
+TEST_F(OpenTest, SetsAnOlderVersionAside) {
+  make_history();
+  expect_version_set_aside(kSchemaVersion - 1, "has version 7, older than 8");
+}
+
 TEST_F(OpenTest, SetsANewerVersionAside) {
   make_history();
-  std::string content = read(file());
-  content[63] = static_cast<char>(newest_version() + 1);  // user_version: fileformat2.html, 1.3
-  write(file(), content);
-  expect_set_aside(content, "newer");
+  expect_version_set_aside(kSchemaVersion + 1, "has version 9, newer than 8");
 }
 
 TEST_F(OpenTest, SetsAnotherProgramsDatabaseAside) {

@@ -90,13 +90,12 @@ Figure locality_figure(const stats::LocalityPoint& point) {
 }  // namespace
 
 Figure vm_load_permille(const stats::NodeSampleRow& row) {
-  const CpuTime whole = row.threads.value_or(CpuTime{});
-  return share_permille(scaled(whole - row.non_vm, row.load_average.value, 1000).value,
-                        whole.value);
+  return share_permille(scaled(row.threads - row.non_vm, row.load_average.value, 1000).value,
+                        row.threads.value);
 }
 
 Figure non_vm_permille(const stats::NodeSampleRow& row) {
-  return share_permille(row.non_vm.value, row.threads.value_or(CpuTime{}).value);
+  return share_permille(row.non_vm.value, row.threads.value);
 }
 
 ReportSummary summary_of(const stats::Past& past) {

@@ -12,8 +12,7 @@
 namespace vmnuma::tools {
 
 /// Return what clients want of the whole node, as a load average, and what processes other than VMs
-/// use of it. Unknown for a node without CPUs, and for samples of earlier versions, which did not
-/// record how many CPUs a node has.
+/// use of it. Unknown for a node without CPUs.
 [[nodiscard]] balancer::Figure vm_load_permille(const stats::NodeSampleRow& row);
 [[nodiscard]] balancer::Figure non_vm_permille(const stats::NodeSampleRow& row);
 
