@@ -9,6 +9,7 @@
 
 #include "placement/model/text.h"
 #include "stats/history/database.h"
+#include "stats/history/store.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -53,11 +54,7 @@ Result<PastAction> read_action(SQLite::Statement& row) {
   action.time = WallTime(std::chrono::milliseconds(integer()));
   action.epoch = integer();
   action.reason = text();
-  const auto state = parse_state(text());
-  if (!state) {
-    return tl::unexpected<Error>(state.error());
-  }
-  past.state = *state;
+  VMNUMA_ASSIGN_OR_RETURN(past.state, parse_state(text()));
   past.detail = text();
   action.order_text = text();
   action.predicted.known = !row.isColumnNull(column);  // NULL reads as 0
@@ -91,11 +88,8 @@ Result<std::vector<RelocationRow>> read_relocations(SQLite::Database& database,
               action);
   std::vector<RelocationRow> relocations;
   while (select.executeStep()) {
-    const auto vm = parse_vm_id(select.getColumn(0).getString());
-    if (!vm) {
-      return failure(ErrorCode::kCorrupt, vm.error().message);
-    }
-    relocations.push_back({.vm = *vm,
+    VMNUMA_ASSIGN_OR_RETURN(const VmId vm, vm_id_of(select.getColumn(0)));
+    relocations.push_back({.vm = vm,
                            .vm_name = select.getColumn(1).getString(),
                            .client = select.getColumn(2).getInt(),
                            .from = node_or_none(select.getColumn(3)),
@@ -110,16 +104,13 @@ Result<std::vector<PastAction>> read_actions(SQLite::Database& database,
                                              SQLite::Statement& select) {
   std::vector<PastAction> actions;
   while (select.executeStep()) {
-    auto past = read_action(select);
-    if (!past) {
-      return past.map([](auto&) { return std::vector<PastAction>(); });
-    }
-    auto relocations = read_relocations(database, past->action.id);
+    VMNUMA_ASSIGN_OR_RETURN(PastAction past, read_action(select));
+    auto relocations = read_relocations(database, past.action.id);
     if (!relocations) {
-      return failure(std::move(relocations).error(), fmt::format("in action {}", past->action.id));
+      return failure(std::move(relocations).error(), fmt::format("in action {}", past.action.id));
     }
-    past->action.relocations = std::move(*relocations);
-    actions.push_back(std::move(*past));
+    past.action.relocations = std::move(*relocations);
+    actions.push_back(std::move(past));
   }
   return actions;
 }
@@ -193,124 +184,135 @@ Result<void> end_action(SQLite::Database& database, std::int64_t action, ActionS
 
 }  // namespace
 
-std::int64_t last_action_id(SQLite::Database& database) {
-  // AUTOINCREMENT's own counter, which deleting actions does not lower.
-  SQLite::Statement select(database, "SELECT seq FROM sqlite_sequence WHERE name = 'action'");
-  return select.executeStep() ? select.getColumn(0).getInt64() : 0;
+Result<std::int64_t> History::last_action_id() {
+  return store_->run(
+      "read the last action's number", [](SQLite::Database& database) -> Result<std::int64_t> {
+        // AUTOINCREMENT's own counter, which deleting actions does not lower.
+        SQLite::Statement select(database, "SELECT seq FROM sqlite_sequence WHERE name = 'action'");
+        return select.executeStep() ? select.getColumn(0).getInt64() : 0;
+      });
 }
 
-Result<void> open_action(SQLite::Database& database, const ActionRow& action) {
-  SQLite::Transaction transaction = begin_write(database, Outlive::kHost);
-  Result<void> inserted = insert_action(database, action);
-  if (inserted) {
-    transaction.commit();
-  }
-  return inserted;
+Result<void> History::open_action(const ActionRow& action) {
+  return store_->write(fmt::format("record action {}", action.id), Outlive::kHost,
+                       [&](SQLite::Database& database) { return insert_action(database, action); });
 }
 
-Result<void> begin_step(SQLite::Database& database, std::int64_t action, std::int32_t number,
-                        std::string_view text) {
-  SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-  if (!is_open(database, action)) {
-    return no_open_action(action);
-  }
-  execute(database, "INSERT OR REPLACE INTO step (action, number, text) VALUES (?, ?, ?)", action,
-          number, text);
-  transaction.commit();
-  return {};
+Result<void> History::begin_step(std::int64_t action, std::int32_t number, std::string_view text) {
+  return store_->write(
+      fmt::format("record step {} of action {}", number, action), Outlive::kProcess,
+      [&](SQLite::Database& database) -> Result<void> {
+        if (!is_open(database, action)) {
+          return no_open_action(action);
+        }
+        execute(database, "INSERT OR REPLACE INTO step (action, number, text) VALUES (?, ?, ?)",
+                action, number, text);
+        return {};
+      });
 }
 
-Result<void> end_step(SQLite::Database& database, std::int64_t action, std::int32_t number,
-                      std::string_view outcome) {
-  SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-  if (!is_open(database, action)) {
-    return no_open_action(action);
-  }
-  if (execute(database,
-              "UPDATE step SET outcome = ? WHERE action = ? AND number = ? AND outcome IS NULL",
-              outcome, action, number) == 0) {
-    return failure(ErrorCode::kNotFound,
-                   fmt::format("no step {} of action {} is under way", number, action));
-  }
-  transaction.commit();
-  return {};
+Result<void> History::end_step(std::int64_t action, std::int32_t number, std::string_view outcome) {
+  return store_->write(
+      fmt::format("record the end of step {} of action {}", number, action), Outlive::kProcess,
+      [&](SQLite::Database& database) -> Result<void> {
+        if (!is_open(database, action)) {
+          return no_open_action(action);
+        }
+        if (execute(
+                database,
+                "UPDATE step SET outcome = ? WHERE action = ? AND number = ? AND outcome IS NULL",
+                outcome, action, number) == 0) {
+          return failure(ErrorCode::kNotFound,
+                         fmt::format("no step {} of action {} is under way", number, action));
+        }
+        return {};
+      });
 }
 
-Result<void> close_action(SQLite::Database& database, std::int64_t action, ActionState state,
-                          std::string_view detail) {
-  SQLite::Transaction transaction = begin_write(database, Outlive::kHost);
-  Result<void> ended = end_action(database, action, state, detail);
-  if (ended) {
-    transaction.commit();
-  }
-  return ended;
+Result<void> History::close_action(std::int64_t action, ActionState state,
+                                   std::string_view detail) {
+  return store_->write(
+      fmt::format("record the end of action {}", action), Outlive::kHost,
+      [&](SQLite::Database& database) { return end_action(database, action, state, detail); });
 }
 
-Result<void> record_action(SQLite::Database& database, const ActionRow& action, ActionState state,
-                           std::string_view detail) {
-  SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-  Result<void> noted = insert_action(database, action).and_then([&] {
-    return end_action(database, action.id, state, detail);
+Result<void> History::record_action(const ActionRow& action, ActionState state,
+                                    std::string_view detail) {
+  return store_->write(fmt::format("record action {}", action.id), Outlive::kProcess,
+                       [&](SQLite::Database& database) {
+                         return insert_action(database, action).and_then([&] {
+                           return end_action(database, action.id, state, detail);
+                         });
+                       });
+}
+
+Result<void> History::set_outcome(std::int64_t action, const ActionOutcome& outcome) {
+  return store_->write(
+      fmt::format("record the outcome of action {}", action), Outlive::kProcess,
+      [&](SQLite::Database& database) -> Result<void> {
+        const int changed =
+            execute(database,
+                    "UPDATE action SET measured_lost_before_us = ?, measured_lost_after_us = ?,"
+                    " measured_imbalance_before = ?, measured_imbalance_after = ?,"
+                    " measured_locality_before = ?, measured_locality_after = ?, moved_bytes = ?,"
+                    " took_ms = ? WHERE id = ?",
+                    outcome.lost_before.value, outcome.lost_after.value,
+                    outcome.imbalance_before.value, outcome.imbalance_after.value,
+                    value_of(outcome.locality_before), value_of(outcome.locality_after),
+                    outcome.moved.value, std::int64_t{outcome.took.count()}, action);
+        if (changed == 0) {
+          return failure(ErrorCode::kNotFound, fmt::format("there is no action {}", action));
+        }
+        return {};
+      });
+}
+
+Result<std::vector<OpenAction>> History::open_actions() {
+  return store_->run(
+      "read the open actions", [](SQLite::Database& database) -> Result<std::vector<OpenAction>> {
+        SQLite::Statement select(
+            database,
+            fmt::format("SELECT {} FROM action WHERE state = 'open' ORDER BY id", kColumns));
+        VMNUMA_ASSIGN_OR_RETURN(auto found, read_actions(database, select));
+        std::vector<OpenAction> open;
+        for (PastAction& past : found) {
+          std::vector<StepRow> steps = read_steps(database, past.action.id);
+          open.push_back({std::move(past.action), std::move(steps)});
+        }
+        return open;
+      });
+}
+
+Result<std::vector<std::string>> History::orders_carried_out() {
+  return store_->run(
+      "read the orders", [](SQLite::Database& database) -> Result<std::vector<std::string>> {
+        SQLite::Statement select(
+            database, "SELECT order_text FROM action WHERE state IN ('open', 'done') ORDER BY id");
+        std::vector<std::string> orders;
+        while (select.executeStep()) {
+          orders.push_back(select.getColumn(0).getString());
+        }
+        return orders;
+      });
+}
+
+Result<std::vector<PastAction>> History::recent_actions(const ActionFilter& filter) {
+  return store_->run("read the actions", [&](SQLite::Database& database) {
+    return stats::recent_actions(database, filter);
   });
-  if (noted) {
-    transaction.commit();
-  }
-  return noted;
 }
 
-Result<void> set_outcome(SQLite::Database& database, std::int64_t action,
-                         const ActionOutcome& outcome) {
-  SQLite::Transaction transaction = begin_write(database, Outlive::kProcess);
-  const int changed = execute(
-      database,
-      "UPDATE action SET measured_lost_before_us = ?, measured_lost_after_us = ?,"
-      " measured_imbalance_before = ?, measured_imbalance_after = ?, measured_locality_before = ?,"
-      " measured_locality_after = ?, moved_bytes = ?, took_ms = ? WHERE id = ?",
-      outcome.lost_before.value, outcome.lost_after.value, outcome.imbalance_before.value,
-      outcome.imbalance_after.value, value_of(outcome.locality_before),
-      value_of(outcome.locality_after), outcome.moved.value, std::int64_t{outcome.took.count()},
-      action);
-  if (changed == 0) {
-    return failure(ErrorCode::kNotFound, fmt::format("there is no action {}", action));
-  }
-  transaction.commit();
-  return {};
-}
-
-Result<std::vector<OpenAction>> open_actions(SQLite::Database& database) {
-  SQLite::Statement select(
-      database, fmt::format("SELECT {} FROM action WHERE state = 'open' ORDER BY id", kColumns));
-  auto found = read_actions(database, select);
-  if (!found) {
-    return tl::unexpected<Error>(std::move(found).error());
-  }
-  std::vector<OpenAction> open;
-  for (PastAction& past : *found) {
-    std::vector<StepRow> steps = read_steps(database, past.action.id);
-    open.push_back({std::move(past.action), std::move(steps)});
-  }
-  return open;
-}
-
-std::vector<std::string> orders_carried_out(SQLite::Database& database) {
-  SQLite::Statement select(
-      database, "SELECT order_text FROM action WHERE state IN ('open', 'done') ORDER BY id");
-  std::vector<std::string> orders;
-  while (select.executeStep()) {
-    orders.push_back(select.getColumn(0).getString());
-  }
-  return orders;
-}
-
-std::vector<PastVm> past_vms(SQLite::Database& database) {
-  SQLite::Statement select(database,
-                           "SELECT uuid, name FROM vm UNION SELECT vm, vm_name FROM"
-                           " (SELECT DISTINCT vm, vm_name FROM relocation) ORDER BY 2, 1");
-  std::vector<PastVm> vms;
-  while (select.executeStep()) {
-    vms.push_back({select.getColumn(0).getString(), select.getColumn(1).getString()});
-  }
-  return vms;
+Result<std::vector<PastVm>> History::past_vms() {
+  return store_->run("read the VMs", [](SQLite::Database& database) -> Result<std::vector<PastVm>> {
+    SQLite::Statement select(database,
+                             "SELECT uuid, name FROM vm UNION SELECT vm, vm_name FROM"
+                             " (SELECT DISTINCT vm, vm_name FROM relocation) ORDER BY 2, 1");
+    std::vector<PastVm> vms;
+    while (select.executeStep()) {
+      vms.push_back({select.getColumn(0).getString(), select.getColumn(1).getString()});
+    }
+    return vms;
+  });
 }
 
 Result<std::vector<PastAction>> recent_actions(SQLite::Database& database,

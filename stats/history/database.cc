@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "placement/base/number.h"
+#include "placement/model/text.h"
 #include "stats/files/file_descriptor.h"
 #include "stats/history/schema.h"
 
@@ -232,6 +233,12 @@ SQLite::Transaction begin_write(SQLite::Database& database, Outlive outlive) {
   database.exec(outlive == Outlive::kHost ? "PRAGMA synchronous=FULL"
                                           : "PRAGMA synchronous=NORMAL");
   return SQLite::Transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+}
+
+Result<VmId> vm_id_of(const SQLite::Column& column) {
+  return parse_vm_id(column.getString()).map_error([](Error error) {
+    return Error{ErrorCode::kCorrupt, 0, std::move(error.message)};
+  });
 }
 
 tl::unexpected<Error> sqlite_failure(const SQLite::Exception& exception, std::string_view doing,

@@ -50,6 +50,9 @@ enum class Outlive {
                                                    const std::filesystem::path& path,
                                                    sqlite3* handle);
 
+/// Reads a VM's UUID. Error: corrupt.
+[[nodiscard]] Result<VmId> vm_id_of(const SQLite::Column& column);
+
 /// Converts a time to its stored form.
 [[nodiscard]] inline std::int64_t to_ms(WallTime time) {
   return time.time_since_epoch().count();

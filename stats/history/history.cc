@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/history/history.h"
 
-#include <atomic>
-#include <mutex>
 #include <system_error>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "stats/history/actions.h"
+#include "placement/model/text.h"
 #include "stats/history/database.h"
-#include "stats/history/homes.h"
-#include "stats/history/reservation_events.h"
 #include "stats/history/retention.h"
 #include "stats/history/samples.h"
+#include "stats/history/store.h"
 
 namespace vmnuma::stats {
 namespace {
@@ -23,43 +19,7 @@ constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
 // The log stays near 4 MiB unless a long read keeps it from being merged into the file.
 constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
 
-template <class T>
-struct IsResult : std::false_type {};
-template <class T>
-struct IsResult<Result<T>> : std::true_type {};
-
 }  // namespace
-
-struct History::Store {
-  HistoryOptions options;
-  std::string notice;
-  std::mutex mutex;
-  SQLite::Database database;  // under `mutex`
-  std::atomic<bool> is_damaged = false;
-
-  // Calls a function with the database and these arguments, and converts SQLite's exceptions to
-  // errors. `doing` completes "cannot ... in 'file'".
-  template <class Function, class... Arguments>
-  auto run(std::string_view doing, Function function, const Arguments&... arguments) {
-    using Value = std::invoke_result_t<Function, SQLite::Database&, const Arguments&...>;
-    using Returned = std::conditional_t<IsResult<Value>::value, Value, Result<Value>>;
-    const std::lock_guard lock(mutex);
-    try {
-      Returned result = function(database, arguments...);
-      if (!result) {
-        return Returned(failure(std::move(result).error(),
-                                fmt::format("cannot {} in '{}'", doing, options.path.string())));
-      }
-      return result;
-    } catch (const SQLite::Exception& exception) {
-      auto failed = sqlite_failure(exception, doing, options.path, database.getHandle());
-      if (failed.value().code == ErrorCode::kCorrupt) {
-        is_damaged = true;
-      }
-      return Returned(std::move(failed));
-    }
-  }
-};
 
 History::History(std::unique_ptr<Store> store) : store_(std::move(store)) {}
 History::~History() = default;
@@ -77,15 +37,12 @@ Result<std::unique_ptr<History>> History::open(const HistoryOptions& options) {
                    fmt::format("'{}' is not the path of a file", options.path.string()),
                    error.value());
   }
-  auto opened = open_database(path, options.is_damaged);
-  if (!opened) {
-    return tl::unexpected<Error>(std::move(opened).error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(OpenedDatabase opened, open_database(path, options.is_damaged));
   return std::unique_ptr<History>(
       new History(std::unique_ptr<Store>(new Store{{path, options.max_bytes, options.kept},
-                                                   std::move(opened->notice),
+                                                   std::move(opened.notice),
                                                    {},
-                                                   std::move(opened->database)})));
+                                                   std::move(opened.database)})));
 }
 
 const std::filesystem::path& History::path() const {
@@ -98,65 +55,43 @@ bool History::is_damaged() const {
   return store_->is_damaged;
 }
 
-Result<std::int64_t> History::last_action_id() {
-  return store_->run("read the last action's number", stats::last_action_id);
-}
-
-Result<void> History::open_action(const ActionRow& action) {
-  return store_->run(fmt::format("record action {}", action.id), stats::open_action, action);
-}
-
-Result<void> History::begin_step(std::int64_t action, std::int32_t number, std::string_view text) {
-  return store_->run(fmt::format("record step {} of action {}", number, action), stats::begin_step,
-                     action, number, text);
-}
-
-Result<void> History::end_step(std::int64_t action, std::int32_t number, std::string_view outcome) {
-  return store_->run(fmt::format("record the end of step {} of action {}", number, action),
-                     stats::end_step, action, number, outcome);
-}
-
-Result<void> History::close_action(std::int64_t action, ActionState state,
-                                   std::string_view detail) {
-  return store_->run(fmt::format("record the end of action {}", action), stats::close_action,
-                     action, state, detail);
-}
-
-Result<void> History::record_action(const ActionRow& action, ActionState state,
-                                    std::string_view detail) {
-  return store_->run(fmt::format("record action {}", action.id), stats::record_action, action,
-                     state, detail);
-}
-
-Result<void> History::set_outcome(std::int64_t action, const ActionOutcome& outcome) {
-  return store_->run(fmt::format("record the outcome of action {}", action), stats::set_outcome,
-                     action, outcome);
-}
-
-Result<std::vector<OpenAction>> History::open_actions() {
-  return store_->run("read the open actions", stats::open_actions);
-}
-
-Result<std::vector<std::string>> History::orders_carried_out() {
-  return store_->run("read the orders", stats::orders_carried_out);
-}
-
-Result<std::vector<PastAction>> History::recent_actions(const ActionFilter& filter) {
-  return store_->run("read the actions", stats::recent_actions, filter);
-}
-
-Result<std::vector<PastVm>> History::past_vms() {
-  return store_->run("read the VMs", stats::past_vms);
-}
-
 Result<void> History::record_reservation_event(const ReservationEventRow& event) {
-  return store_->run("record what happened to a reservation", stats::record_reservation_event,
-                     event);
+  return store_->write(
+      "record what happened to a reservation", Outlive::kProcess,
+      [&](SQLite::Database& database) -> Result<void> {
+        execute(database,
+                "INSERT INTO reservation_event (time_ms, reservation, what, vm, vm_name,"
+                " memory_bytes, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                to_ms(event.time), event.reservation, event.what, event.vm_uuid, event.vm_name,
+                event.memory.value, event.detail);
+        return {};
+      });
 }
 
 Result<std::vector<ReservationEventRow>> History::reservation_events(
     const ReservationEventFilter& filter) {
-  return store_->run("read what happened to reservations", stats::reservation_events, filter);
+  return store_->run(
+      "read what happened to reservations",
+      [&](SQLite::Database& database) -> Result<std::vector<ReservationEventRow>> {
+        SQLite::Statement select = prepare(
+            database,
+            "SELECT time_ms, reservation, what, vm, vm_name, memory_bytes, detail"
+            " FROM reservation_event WHERE time_ms >= ?1 AND (?2 = '' OR reservation = ?2)"
+            " ORDER BY number DESC LIMIT ?3",
+            to_ms(filter.since.value_or(WallTime::min())), filter.reservation, filter.limit);
+        std::vector<ReservationEventRow> events;
+        while (select.executeStep()) {
+          events.push_back(
+              {.time = WallTime(std::chrono::milliseconds(select.getColumn(0).getInt64())),
+               .reservation = select.getColumn(1).getString(),
+               .what = select.getColumn(2).getString(),
+               .vm_uuid = select.getColumn(3).getString(),
+               .vm_name = select.getColumn(4).getString(),
+               .memory = Bytes{select.getColumn(5).getInt64()},
+               .detail = select.getColumn(6).getString()});
+        }
+        return events;
+      });
 }
 
 Result<void> History::append_epoch(const EpochRows& epoch) {
@@ -183,27 +118,59 @@ Result<void> History::append_epoch(const EpochRows& epoch) {
 }
 
 Result<std::optional<Permille>> History::cpu_p95_permille(const VmId& vm) {
-  return store_->run("read a VM's demand", read_cpu_p95, vm);
+  return store_->run("read a VM's demand",
+                     [&](SQLite::Database& database) -> Result<std::optional<Permille>> {
+                       return read_cpu_p95(database, vm);
+                     });
 }
 
 Result<void> History::save_home(const VmId& vm, std::int32_t client, NodeId node) {
-  return store_->run("record a home", stats::save_home, HomeRow{vm, client, node});
+  return store_->write("record a home", Outlive::kProcess,
+                       [&](SQLite::Database& database) -> Result<void> {
+                         execute(database, "INSERT OR REPLACE INTO home VALUES (?, ?, ?)",
+                                 to_text(vm), client, node.value);
+                         return {};
+                       });
 }
 
 Result<void> History::forget_homes(const VmId& vm) {
-  return store_->run("forget homes", stats::forget_homes, vm);
+  return store_->write("forget homes", Outlive::kProcess,
+                       [&](SQLite::Database& database) -> Result<void> {
+                         execute(database, "DELETE FROM home WHERE vm = ?", to_text(vm));
+                         return {};
+                       });
 }
 
 Result<std::vector<HomeRow>> History::load_homes() {
-  return store_->run("read the homes", stats::load_homes);
+  return store_->run(
+      "read the homes", [](SQLite::Database& database) -> Result<std::vector<HomeRow>> {
+        SQLite::Statement select(database, "SELECT vm, client, node FROM home ORDER BY vm, client");
+        std::vector<HomeRow> homes;
+        while (select.executeStep()) {
+          VMNUMA_ASSIGN_OR_RETURN(const VmId vm, vm_id_of(select.getColumn(0)));
+          homes.push_back({vm, select.getColumn(1).getInt(), {select.getColumn(2).getInt()}});
+        }
+        return homes;
+      });
 }
 
 Result<std::optional<std::string>> History::meta(std::string_view key) {
-  return store_->run("read a note", read_meta, key);
+  return store_->run(
+      "read a note", [&](SQLite::Database& database) -> Result<std::optional<std::string>> {
+        SQLite::Statement select = prepare(database, "SELECT value FROM meta WHERE key = ?", key);
+        if (!select.executeStep()) {
+          return std::nullopt;
+        }
+        return select.getColumn(0).getString();
+      });
 }
 
 Result<void> History::set_meta(std::string_view key, std::string_view value) {
-  return store_->run("record a note", write_meta, key, value);
+  return store_->write("record a note", Outlive::kProcess,
+                       [&](SQLite::Database& database) -> Result<void> {
+                         execute(database, "INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value);
+                         return {};
+                       });
 }
 
 }  // namespace vmnuma::stats

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "placement/model/text.h"
 #include "stats/history/read_only.h"
 #include "stats/history/samples.h"
 
@@ -26,16 +25,13 @@ Result<std::vector<Known>> read_known_vms(SQLite::Database& database, std::strin
               vm);
   std::vector<Known> vms;
   while (select.executeStep()) {
-    const auto id = parse_vm_id(select.getColumn(1).getString());
-    if (!id) {
-      return failure(ErrorCode::kCorrupt, id.error().message);
-    }
+    VMNUMA_ASSIGN_OR_RETURN(const VmId id, vm_id_of(select.getColumn(1)));
     VmFacts facts;
     facts.name = select.getColumn(2).getString();
     facts.memory_mib = select.getColumn(3).getInt64();
     facts.shares = select.getColumn(4).getInt64();
     facts.guest_os = select.getColumn(5).getString();
-    vms.push_back({select.getColumn(0).getInt64(), {*id, std::move(facts), {}}});
+    vms.push_back({select.getColumn(0).getInt64(), {id, std::move(facts), {}}});
   }
   return vms;
 }

@@ -18,21 +18,22 @@
 namespace vmnuma::stats::tests {
 namespace {
 
+/// Instructions that SQLite carries out.
+std::int64_t steps_of(SQLite::Database& database, const std::function<void()>& work) {
+  std::int64_t steps = 0;
+  const auto count = [](void* counted) {
+    ++*static_cast<std::int64_t*>(counted);
+    return 0;
+  };
+  sqlite3_progress_handler(database.getHandle(), 1, count, &steps);
+  work();
+  sqlite3_progress_handler(database.getHandle(), 0, nullptr, nullptr);
+  return steps;
+}
+
 class SchemaTest : public ::testing::Test {
  protected:
   std::int64_t number(const char* query) { return database_.execAndGet(query).getInt64(); }
-  /// Instructions that SQLite carries out.
-  std::int64_t steps_of(const std::function<void()>& work) {
-    std::int64_t steps = 0;
-    const auto count = [](void* counted) {
-      ++*static_cast<std::int64_t*>(counted);
-      return 0;
-    };
-    sqlite3_progress_handler(database_.getHandle(), 1, count, &steps);
-    work();
-    sqlite3_progress_handler(database_.getHandle(), 0, nullptr, nullptr);
-    return steps;
-  }
   SQLite::Database database_{":memory:", SQLite::OPEN_READWRITE};
 };
 
@@ -63,29 +64,31 @@ TEST_F(SchemaTest, OfAFailureNothingIsLeft) {
   EXPECT_EQ(number("SELECT count(*) FROM sqlite_schema"), 1);
 }
 
-TEST_F(SchemaTest, TheActionsOfAVmAreFoundWithoutReadingThoseOfOthers) {
-  create_tables(database_);
-  ASSERT_TRUE(open_action(database_, action_row(1)));
+TEST_F(HistoryTest, TheActionsOfAVmAreFoundWithoutReadingThoseOfOthers) {
+  ASSERT_TRUE(history().open_action(action_row(1)));
   ActionRow other = action_row(1);
   other.relocations.front().vm = vm_id(2);
   other.relocations.front().vm_name = "vm2";
   const auto add_others = [&](std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
       ++other.id;
-      ASSERT_TRUE(open_action(database_, other));
+      ASSERT_TRUE(history().record_action(other, ActionState::kDone, ""));
     }
+  };
+  const auto steps_to_find_vm1 = [&] {
+    SQLite::Database database(file(), SQLite::OPEN_READONLY);
+    return steps_of(database, [&] {
+      for (const char* vm : {"vm1", "00000000-0000-0000-0000-000000000001"}) {
+        const auto found = recent_actions(database, {.vm = vm});
+        ASSERT_TRUE(found);
+        ASSERT_EQ(found->size(), 1U);
+      }
+    });
   };
   add_others(9);
-  const auto find_vm1 = [&] {
-    for (const char* vm : {"vm1", "00000000-0000-0000-0000-000000000001"}) {
-      const auto found = recent_actions(database_, {.vm = vm});
-      ASSERT_TRUE(found);
-      ASSERT_EQ(found->size(), 1U);
-    }
-  };
-  const std::int64_t steps = steps_of(find_vm1);
+  const std::int64_t steps = steps_to_find_vm1();
   add_others(990);
-  EXPECT_LT(steps_of(find_vm1), 2 * steps);
+  EXPECT_LT(steps_to_find_vm1(), 2 * steps);
 }
 
 TEST_F(SchemaTest, TheDemandOfAVmIsReadFromAnIndexAlone) {
