@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One source of VMs on the host, and the means to change them: libvirt, or the QEMU processes that
-/// nothing else manages.
+/// The port to one source of VMs on the host, and the means to change them: libvirt, or the QEMU
+/// processes that nothing else manages. tests/contract holds what every implementation promises.
 #pragma once
 
 #include <string>
@@ -19,7 +19,11 @@ class Hypervisor {
 
   /// The source's name in messages: "libvirt at qemu:///system".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// See stats::DomainInventory. One thread at a time.
+  /// Re-reads every domain that an event marked dirty since the last call (all of them at the first
+  /// call and after a reconnect) and returns all running domains, ascending by id. Domains that end
+  /// during the call are left out. May block as long as libvirt does, so call it from the inventory
+  /// worker only, never within an epoch. One thread at a time. Errors: unavailable (currently no
+  /// connection; the next call tries again), permission-denied.
   [[nodiscard]] virtual Result<std::vector<VmDescription>> refresh() = 0;
   /// Returns the VMs that run but that no refresh() could describe yet. Same thread as refresh().
   [[nodiscard]] virtual std::vector<VmId> unreadable() const { return {}; }

@@ -47,10 +47,10 @@ class QemuControl final : public migration::DomainControl {
     /// was first read, as in the journal of a daemon that died.
     std::function<void()> look;
   };
-  /// `root` is the host's root directory. `known` belongs to the inventory and must outlive this
-  /// object. Callbacks run in the caller's thread.
-  QemuControl(files::Directory root, KnownVms& known, Callbacks callbacks)
-      : root_(std::move(root)), known_(known), callbacks_(std::move(callbacks)) {}
+  /// `root` is the host's root directory. It and `known` belong to the inventory and must outlive
+  /// this object. Callbacks run in the caller's thread.
+  QemuControl(const files::Directory& root, KnownVms& known, Callbacks callbacks)
+      : root_(root), known_(known), callbacks_(std::move(callbacks)) {}
 
   /// See the port; memory nodes and persistent policies are unsupported.
   [[nodiscard]] Result<void> pin(const migration::DomainRun& run, migration::ThreadId thread,
@@ -69,7 +69,7 @@ class QemuControl final : public migration::DomainControl {
  private:
   [[nodiscard]] Result<KnownVm> find(const migration::DomainRun& run) const;
 
-  const files::Directory root_;
+  const files::Directory& root_;
   KnownVms& known_;
   const Callbacks callbacks_;
 };

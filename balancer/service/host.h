@@ -78,7 +78,7 @@ class Host {
   // Called on the inventory worker's thread.
 
   /// Returns all running VMs, with the nodes of their devices. Errors: those of
-  /// stats::DomainInventory.
+  /// Hypervisor::refresh().
   [[nodiscard]] virtual Result<std::vector<VmDescription>> refresh() = 0;
   /// Returns the VMs that run but that no refresh() could describe yet.
   [[nodiscard]] virtual std::vector<VmId> unreadable() const { return {}; }

@@ -15,18 +15,14 @@ Result<std::unique_ptr<Hypervisor>> open_hypervisors(HypervisorKind kind, const 
                                                      const std::function<void()>& on_dirty) {
   std::vector<Hypervisors::Source> sources;
   if (kind != HypervisorKind::kQemu) {
-    auto libvirt = LibvirtHypervisor::open({uri, default_huge_page_size}, on_dirty);
-    if (!libvirt) {
-      return libvirt;
-    }
-    sources.push_back({std::move(*libvirt), kind == HypervisorKind::kAuto});
+    VMNUMA_ASSIGN_OR_RETURN(auto loop, EventLoop::start());
+    sources.push_back({std::make_unique<LibvirtHypervisor>(
+                           std::move(loop), LibvirtOptions{uri, default_huge_page_size}, on_dirty),
+                       kind == HypervisorKind::kAuto});
   }
   if (kind != HypervisorKind::kLibvirt) {
-    auto qemu = qemu::QemuHypervisor::open({}, on_dirty);
-    if (!qemu) {
-      return qemu;
-    }
-    sources.push_back({std::move(*qemu), false});
+    VMNUMA_ASSIGN_OR_RETURN(auto qemu, qemu::QemuHypervisor::open({}, on_dirty));
+    sources.push_back({std::move(qemu), false});
   }
   if (sources.size() == 1) {
     return std::move(sources.front().hypervisor);

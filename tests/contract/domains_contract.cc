@@ -47,7 +47,7 @@ std::string uuid_of(const std::string& name) {
 }
 
 std::vector<VmDescription> DomainsContract::running() {
-  auto vms = host().inventory().refresh();
+  auto vms = host().refresh();
   EXPECT_TRUE(vms.has_value()) << vms.error().message;
   return vms.value_or(std::vector<VmDescription>{});
 }
@@ -475,7 +475,7 @@ TEST_P(DomainsContract, ALostConnectionIsUnavailableUntilItIsBack) {
   const DomainRun run = run_of(vm);
 
   host().lose_connection();
-  const auto refreshed = host().inventory().refresh();
+  const auto refreshed = host().refresh();
   ASSERT_FALSE(refreshed.has_value());
   EXPECT_EQ(refreshed.error().code, ErrorCode::kUnavailable) << refreshed.error().message;
   EXPECT_EQ(code_of(host().control().pin(run, {Thread::kVcpu, 0}, {host().cpu()})),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every implementation of the two VM ports must do: stats::DomainInventory and
-/// migration::DomainControl.
+/// What every source of VMs must do: Hypervisor::refresh() and migration::DomainControl.
 ///
 /// An implementation gives the suite a DomainHost and instantiates it:
 ///   INSTANTIATE_TEST_SUITE_P(Fakes, DomainsContract,
@@ -20,7 +19,6 @@
 
 #include "migration/domain_control.h"
 #include "placement/model/domain.h"
-#include "stats/domain_inventory.h"
 
 namespace vmnuma::tests {
 
@@ -33,12 +31,12 @@ enum class ContractClaim {
   kUuidsReturn,  ///< a VM that is started again under the same name has the same UUID
 };
 
-/// One host with the ports under test.
+/// One host with the source under test.
 class DomainHost {
  public:
   virtual ~DomainHost() = default;
 
-  virtual stats::DomainInventory& inventory() = 0;
+  virtual Result<std::vector<VmDescription>> refresh() = 0;
   virtual migration::DomainControl& control() = 0;
 
   /// Starts a VM with two unpinned vCPUs and I/O thread 1, and a UUID derived from its name;

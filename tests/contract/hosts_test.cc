@@ -10,8 +10,7 @@
 #include "balancer/host/domain_xml.h"
 #include "balancer/host/event_loop.h"
 #include "balancer/host/handles.h"
-#include "balancer/host/libvirt_control.h"
-#include "balancer/host/libvirt_inventory.h"
+#include "balancer/host/libvirt_hypervisor.h"
 #include "tests/contract/domains_contract.h"
 #include "tests/support/fake_domains.h"
 #include "tests/support/wake_up.h"
@@ -21,7 +20,7 @@ namespace {
 
 class FakeHost final : public DomainHost {
  public:
-  stats::DomainInventory& inventory() override { return domains_; }
+  Result<std::vector<VmDescription>> refresh() override { return domains_.refresh(); }
   migration::DomainControl& control() override { return domains_; }
 
   VmId start(const std::string& name, NumatuneMode numatune) override {
@@ -67,16 +66,14 @@ class FakeHost final : public DomainHost {
 /// for pins and numatune, any check of node numbers, and a peer that a connection could lose.
 class TestDriverHost final : public DomainHost {
  public:
-  TestDriverHost() : loop_(std::move(*balancer::EventLoop::start())) {
+  TestDriverHost()
+      : libvirt_(std::move(*balancer::EventLoop::start()),
+                 {.uri = kUri, .default_huge_page_size = kMiB * 2}, [this] { dirty_.notify(); }) {
     administrator_.reset(virConnectOpen(kUri));
-    inventory_ = std::make_unique<balancer::LibvirtInventory>(
-        *loop_, balancer::InventoryOptions{.uri = kUri, .default_huge_page_size = kMiB * 2},
-        [this] { dirty_.notify(); });
-    control_ = std::make_unique<balancer::LibvirtControl>(*loop_, kUri);
   }
 
-  stats::DomainInventory& inventory() override { return *inventory_; }
-  migration::DomainControl& control() override { return *control_; }
+  Result<std::vector<VmDescription>> refresh() override { return libvirt_.refresh(); }
+  migration::DomainControl& control() override { return libvirt_.control(); }
 
   VmId start(const std::string& name, NumatuneMode numatune) override {
     const std::string xml = fmt::format(
@@ -109,7 +106,7 @@ class TestDriverHost final : public DomainHost {
                                                     /*default_huge_page_size=*/{});
     return defined ? defined->own_policy : std::vector<PolicySetting>{{"unreadable", ""}};
   }
-  void changed(const VmId& vm) override { inventory_->mark_dirty(vm); }
+  void changed(const VmId& vm) override { libvirt_.mark_dirty(vm); }
   bool wait_for_change() override { return dirty_.wait(std::chrono::seconds(30)); }
 
   CpuId cpu() const override { return {4}; }
@@ -145,10 +142,8 @@ class TestDriverHost final : public DomainHost {
   }
 
   WakeUp dirty_;
-  std::unique_ptr<balancer::EventLoop> loop_;
+  balancer::LibvirtHypervisor libvirt_;
   balancer::ConnectionHandle administrator_;
-  std::unique_ptr<balancer::LibvirtInventory> inventory_;
-  std::unique_ptr<balancer::LibvirtControl> control_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Hosts, DomainsContract,

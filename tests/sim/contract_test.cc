@@ -11,7 +11,7 @@ namespace {
 
 class SimulatedHost final : public DomainHost {
  public:
-  stats::DomainInventory& inventory() override { return host_; }
+  Result<std::vector<VmDescription>> refresh() override { return host_.refresh(); }
   migration::DomainControl& control() override { return host_.libvirt(); }
 
   VmId start(const std::string& name, NumatuneMode numatune) override {

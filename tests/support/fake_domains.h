@@ -17,12 +17,11 @@
 #include "migration/domain_control.h"
 #include "placement/model/domain.h"
 #include "placement/model/ids.h"
-#include "stats/domain_inventory.h"
 
 namespace vmnuma::tests {
 
 /// All functions from any thread.
-class FakeDomains final : public stats::DomainInventory, public migration::DomainControl {
+class FakeDomains final : public migration::DomainControl {
  public:
   /// Takes the host's online CPUs, its nodes and its offline CPUs; all others are refused.
   FakeDomains(std::vector<CpuId> cpus, std::vector<NodeId> nodes, std::vector<CpuId> offline = {});
@@ -43,7 +42,7 @@ class FakeDomains final : public stats::DomainInventory, public migration::Domai
   /// to 0-1".
   [[nodiscard]] std::vector<std::string> changes() const;
 
-  [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
+  [[nodiscard]] Result<std::vector<VmDescription>> refresh();
   [[nodiscard]] Result<void> pin(const migration::DomainRun& run, migration::ThreadId thread,
                                  const std::vector<CpuId>& cpus) override;
   [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,

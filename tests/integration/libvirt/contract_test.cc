@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The contract of the two VM ports, held by the libvirt adapter over a real libvirtd with real
+/// The contract of sources of VMs, held by the libvirt adapter over a real libvirtd with real
 /// QEMU guests.
 #include <set>
 #include <utility>
 
 #include "balancer/host/event_loop.h"
-#include "balancer/host/libvirt_control.h"
-#include "balancer/host/libvirt_inventory.h"
+#include "balancer/host/libvirt_hypervisor.h"
 #include "tests/contract/domains_contract.h"
 #include "tests/integration/libvirt/virsh.h"
 #include "tests/support/wake_up.h"
@@ -16,20 +15,18 @@ namespace {
 
 class LibvirtdHost final : public DomainHost {
  public:
-  LibvirtdHost() : loop_(std::move(*balancer::EventLoop::start())) {
-    inventory_ = std::make_unique<balancer::LibvirtInventory>(
-        *loop_, balancer::InventoryOptions{.uri = kUri, .default_huge_page_size = kMiB * 2},
-        [this] { dirty_.notify(); });
-    control_ = std::make_unique<balancer::LibvirtControl>(*loop_, kUri);
-  }
+  LibvirtdHost()
+      : libvirt_(std::move(*balancer::EventLoop::start()),
+                 {.uri = "qemu:///system", .default_huge_page_size = kMiB * 2},
+                 [this] { dirty_.notify(); }) {}
   ~LibvirtdHost() override {
     for (const std::string& name : started_) {
       virsh("destroy " + name);
     }
   }
 
-  stats::DomainInventory& inventory() override { return *inventory_; }
-  migration::DomainControl& control() override { return *control_; }
+  Result<std::vector<VmDescription>> refresh() override { return libvirt_.refresh(); }
+  migration::DomainControl& control() override { return libvirt_.control(); }
 
   VmId start(const std::string& name, NumatuneMode numatune) override {
     started_.insert(name);
@@ -48,7 +45,7 @@ class LibvirtdHost final : public DomainHost {
     }
   }
   /// libvirt has an event for pins and none for a nodeset.
-  void changed(const VmId& vm) override { inventory_->mark_dirty(vm); }
+  void changed(const VmId& vm) override { libvirt_.mark_dirty(vm); }
   bool wait_for_change() override { return dirty_.wait(std::chrono::seconds(60)); }
 
   void lose_connection() override {
@@ -67,13 +64,9 @@ class LibvirtdHost final : public DomainHost {
   }
 
  private:
-  static constexpr const char* kUri = "qemu:///system";
-
   WakeUp dirty_;
   std::set<std::string> started_;
-  std::unique_ptr<balancer::EventLoop> loop_;
-  std::unique_ptr<balancer::LibvirtInventory> inventory_;
-  std::unique_ptr<balancer::LibvirtControl> control_;
+  balancer::LibvirtHypervisor libvirt_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Hosts, DomainsContract,

@@ -2,14 +2,13 @@
 /// A daemon of libvirt that its sockets start and that ends when it is idle, as libvirtd and
 /// virtqemud do under systemd.
 #include <chrono>
-#include <memory>
 #include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "balancer/host/event_loop.h"
-#include "balancer/host/libvirt_inventory.h"
+#include "balancer/host/libvirt_hypervisor.h"
 #include "tests/integration/libvirt/virsh.h"
 #include "tests/support/wake_up.h"
 
@@ -22,24 +21,23 @@ using testing::SizeIs;
 class IdleTest : public testing::Test {
  protected:
   IdleTest()
-      : loop_(std::move(*balancer::EventLoop::start())),
-        inventory_(*loop_, {.uri = "qemu:///system", .default_huge_page_size = kMiB * 2},
-                   [this] { dirty_.notify(); }) {}
+      : libvirt_(std::move(*balancer::EventLoop::start()),
+                 {.uri = "qemu:///system", .default_huge_page_size = kMiB * 2},
+                 [this] { dirty_.notify(); }) {}
 
   /// Asks as often as the service would: a daemon that is about to end turns clients away.
   std::vector<VmDescription> refresh() {
-    auto vms = inventory_.refresh();
+    auto vms = libvirt_.refresh();
     for (int attempt = 0; attempt < 10 && !vms; ++attempt) {
       EXPECT_EQ(vms.error().code, ErrorCode::kUnavailable) << vms.error().message;
-      vms = inventory_.refresh();
+      vms = libvirt_.refresh();
     }
     EXPECT_TRUE(vms.has_value()) << vms.error().message;
     return vms.value_or(std::vector<VmDescription>{});
   }
 
   WakeUp dirty_;
-  std::unique_ptr<balancer::EventLoop> loop_;
-  balancer::LibvirtInventory inventory_;
+  balancer::LibvirtHypervisor libvirt_;
 };
 
 TEST_F(IdleTest, ADaemonThatEndedForIdlenessReturnsWhenItIsAsked) {

@@ -8,8 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "balancer/host/event_loop.h"
-#include "balancer/host/libvirt_control.h"
-#include "balancer/host/libvirt_inventory.h"
+#include "balancer/host/libvirt_hypervisor.h"
 #include "tests/integration/libvirt/virsh.h"
 #include "tests/support/wake_up.h"
 
@@ -27,16 +26,14 @@ constexpr const char* kName = "vmnuma-test";
 class LibvirtdTest : public testing::Test {
  protected:
   LibvirtdTest()
-      : loop_(std::move(*balancer::EventLoop::start())),
-        inventory_(*loop_, {.uri = kUri, .default_huge_page_size = kMiB * 2},
-                   [this] { dirty_.notify(); }),
-        control_(*loop_, kUri),
+      : libvirt_(std::move(*balancer::EventLoop::start()),
+                 {.uri = kUri, .default_huge_page_size = kMiB * 2}, [this] { dirty_.notify(); }),
         vm_(start_guest(kName, "")) {}
   ~LibvirtdTest() override { virsh(std::string("destroy ") + kName); }
 
   /// The guest's description, as the next refresh() has it.
   std::optional<VmDescription> find() {
-    const auto vms = inventory_.refresh();
+    const auto vms = libvirt_.refresh();
     EXPECT_TRUE(vms.has_value()) << vms.error().message;
     for (const VmDescription& one : vms.value_or(std::vector<VmDescription>{})) {
       if (one.id == vm_) {
@@ -62,9 +59,7 @@ class LibvirtdTest : public testing::Test {
   CpuId cpu() const { return host_cpus().back(); }
 
   WakeUp dirty_;
-  std::unique_ptr<balancer::EventLoop> loop_;
-  balancer::LibvirtInventory inventory_;
-  balancer::LibvirtControl control_;
+  balancer::LibvirtHypervisor libvirt_;
   VmId vm_;
 };
 
@@ -90,9 +85,9 @@ TEST_F(LibvirtdTest, PinsReachTheKernel) {
   if (host_cpus().size() < 2) {
     GTEST_SKIP() << "with one CPU every thread is on it, pinned or not";
   }
-  ASSERT_TRUE(control_.pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
-  ASSERT_TRUE(control_.pin({vm_}, {Thread::kEmulator}, {cpu()}).has_value());
-  ASSERT_TRUE(control_.pin({vm_}, {Thread::kIoThread, 1}, {cpu()}).has_value());
+  ASSERT_TRUE(libvirt_.control().pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
+  ASSERT_TRUE(libvirt_.control().pin({vm_}, {Thread::kEmulator}, {cpu()}).has_value());
+  ASSERT_TRUE(libvirt_.control().pin({vm_}, {Thread::kIoThread, 1}, {cpu()}).has_value());
 
   EXPECT_THAT(allowed_cpus(kName, "CPU 0/TCG"), ElementsAre(cpu()));
   EXPECT_EQ(allowed_cpus(kName, "CPU 1/TCG"), host_cpus());
@@ -103,7 +98,7 @@ TEST_F(LibvirtdTest, PinsReachTheKernel) {
 
 TEST_F(LibvirtdTest, OurOwnPinIsReadAgainOnceAndEndsThere) {
   ASSERT_TRUE(find().has_value());
-  ASSERT_TRUE(control_.pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
+  ASSERT_TRUE(libvirt_.control().pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
   ASSERT_TRUE(dirty_.wait(std::chrono::seconds(60)));
   ASSERT_TRUE(find().has_value());
   const int before = dirty_.total();
@@ -119,8 +114,8 @@ TEST_F(LibvirtdTest, ThePersistentDefinitionIsLeftAlone) {
   virsh(
       "dumpxml vmnuma-test > /run/libvirt/private/definition.xml && virsh --quiet define "
       "/run/libvirt/private/definition.xml");
-  ASSERT_TRUE(control_.pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
-  ASSERT_TRUE(control_.set_memory_nodes({vm_}, {NodeId{0}}).has_value());
+  ASSERT_TRUE(libvirt_.control().pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
+  ASSERT_TRUE(libvirt_.control().set_memory_nodes({vm_}, {NodeId{0}}).has_value());
 
   EXPECT_THAT(virsh("dumpxml vmnuma-test"), HasSubstr("vcpupin"));
   const std::string definition = virsh("dumpxml vmnuma-test --inactive");
@@ -136,10 +131,10 @@ TEST_F(LibvirtdTest, AVmThatIsDefinedButOffIsNotFoundAndNotListed) {
   ASSERT_TRUE(find().has_value());
   virsh("destroy vmnuma-test");
 
-  const auto pinned = control_.pin({vm_}, {Thread::kVcpu, 0}, {cpu()});
+  const auto pinned = libvirt_.control().pin({vm_}, {Thread::kVcpu, 0}, {cpu()});
   ASSERT_FALSE(pinned.has_value());
   EXPECT_EQ(pinned.error().code, ErrorCode::kNotFound) << pinned.error().message;
-  const auto moved = control_.set_memory_nodes({vm_}, {NodeId{0}});
+  const auto moved = libvirt_.control().set_memory_nodes({vm_}, {NodeId{0}});
   ASSERT_FALSE(moved.has_value());
   EXPECT_EQ(moved.error().code, ErrorCode::kNotFound) << moved.error().message;
   while (find().has_value()) {
@@ -154,14 +149,14 @@ TEST_F(LibvirtdTest, AVmThatIsDefinedButOffIsNotFoundAndNotListed) {
 TEST_F(LibvirtdTest, APluggedVcpuIsSeenOnceMarked) {
   ASSERT_EQ(find()->vcpus.size(), 2U);
   virsh("setvcpus vmnuma-test 3 --live");
-  inventory_.mark_dirty(vm_);
+  libvirt_.mark_dirty(vm_);
   EXPECT_EQ(find()->vcpus.size(), 3U);
 }
 
 TEST_F(LibvirtdTest, SurvivesARestartOfLibvirtd) {
   const auto before = find();
   ASSERT_TRUE(before.has_value());
-  ASSERT_TRUE(control_.pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
+  ASSERT_TRUE(libvirt_.control().pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
 
   stop_libvirtd();
   start_libvirtd();
@@ -172,7 +167,7 @@ TEST_F(LibvirtdTest, SurvivesARestartOfLibvirtd) {
   }));
   virsh("vcpupin vmnuma-test 1 " + std::to_string(cpu().value) + " --live");
   EXPECT_TRUE(becomes([](const VmDescription& vm) { return vm.vcpu_pins.size() == 2; }));
-  EXPECT_TRUE(control_.pin({vm_}, {Thread::kEmulator}, {cpu()}).has_value());
+  EXPECT_TRUE(libvirt_.control().pin({vm_}, {Thread::kEmulator}, {cpu()}).has_value());
 }
 
 TEST_F(LibvirtdTest, ALibvirtdThatHangsIsNoticed) {
@@ -180,8 +175,8 @@ TEST_F(LibvirtdTest, ALibvirtdThatHangsIsNoticed) {
   const std::string pid_file = "/run/libvirt/private/libvirtd.pid";
   shell("kill -STOP $(cat " + pid_file + ")");
 
-  inventory_.mark_dirty(vm_);
-  const auto vms = inventory_.refresh();  // blocks until the keepalive gives up
+  libvirt_.mark_dirty(vm_);
+  const auto vms = libvirt_.refresh();  // blocks until the keepalive gives up
 
   shell("kill -CONT $(cat " + pid_file + ")");
   ASSERT_FALSE(vms.has_value());

@@ -12,8 +12,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "balancer/qemu/qemu_control.h"
-#include "balancer/qemu/qemu_inventory.h"
+#include "balancer/qemu/qemu_hypervisor.h"
 #include "placement/model/text.h"
 #include "tests/contract/domains_contract.h"
 #include "tests/support/plain_qemu.h"
@@ -23,9 +22,8 @@ namespace vmnuma::tests {
 namespace {
 
 using balancer::qemu::FoundProcess;
-using balancer::qemu::InventoryOptions;
-using balancer::qemu::QemuControl;
-using balancer::qemu::QemuInventory;
+using balancer::qemu::QemuHypervisor;
+using balancer::qemu::QemuOptions;
 
 constexpr const char* kQemu = "/usr/bin/qemu-system-x86_64";
 
@@ -38,13 +36,11 @@ class PlainQemuHost final : public DomainHost {
  public:
   PlainQemuHost()
       : cgroups_(OwnCgroups::make()),
-        inventory_({.root = "/", .is_foreign = is_foreign}, [this] { dirty_.notify(); }),
-        control_(files::Directory::open("/").value(), inventory_.known(),
-                 {.on_change = [this](const VmId& vm) { inventory_.mark_dirty(vm); },
-                  .look = [this] { inventory_.look_once(); }}) {}
+        qemu_(*QemuHypervisor::open({.root = "/", .is_foreign = is_foreign},
+                                    [this] { dirty_.notify(); })) {}
 
-  stats::DomainInventory& inventory() override { return inventory_; }
-  migration::DomainControl& control() override { return control_; }
+  Result<std::vector<VmDescription>> refresh() override { return qemu_->refresh(); }
+  migration::DomainControl& control() override { return qemu_->control(); }
 
   VmId start(const std::string& name, NumatuneMode numatune) override {
     const VmId id = parse_vm_id(uuid_of(name)).value();
@@ -109,7 +105,7 @@ class PlainQemuHost final : public DomainHost {
   /// A start is over when the VM runs, which takes QEMU a while.
   void await(const VmId& id) {
     for (;;) {
-      const auto running = inventory_.refresh();
+      const auto running = refresh();
       ASSERT_TRUE(running.has_value()) << running.error().message;
       if (std::any_of(running->begin(), running->end(),
                       [&](const auto& vm) { return vm.id == id; })) {
@@ -123,8 +119,7 @@ class PlainQemuHost final : public DomainHost {
   std::unique_ptr<OwnCgroups> cgroups_;
   std::map<VmId, std::unique_ptr<PlainProcess>> guests_;  // end before their cgroups
   int started_ = 0;
-  QemuInventory inventory_;
-  QemuControl control_;
+  std::unique_ptr<balancer::Hypervisor> qemu_;
 };
 
 std::vector<DomainHostKind> kinds() {

@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #include "balancer/qemu/affinity.h"
-#include "balancer/qemu/qemu_control.h"
-#include "balancer/qemu/qemu_inventory.h"
+#include "balancer/qemu/qemu_hypervisor.h"
 #include "balancer/qemu/threads.h"
 #include "placement/model/text.h"
 #include "tests/support/plain_qemu.h"
@@ -24,9 +23,8 @@
 namespace vmnuma::tests {
 namespace {
 
-using balancer::qemu::InventoryOptions;
-using balancer::qemu::QemuControl;
-using balancer::qemu::QemuInventory;
+using balancer::qemu::QemuHypervisor;
+using balancer::qemu::QemuOptions;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::SizeIs;
@@ -53,9 +51,9 @@ class PlainInventoryTest : public testing::Test {
     return start(qemu);
   }
 
-  QemuInventory& inventory() {
+  balancer::Hypervisor& inventory() {
     if (inventory_ == nullptr) {
-      inventory_ = std::make_unique<QemuInventory>(options_, [this] { dirty_.notify(); });
+      inventory_ = *QemuHypervisor::open(options_, [this] { dirty_.notify(); });
     }
     return *inventory_;
   }
@@ -86,10 +84,10 @@ class PlainInventoryTest : public testing::Test {
 
   const TempDirectory programs_;
   const std::string program_ = programs_.path() + "/qemu-system-like";
-  InventoryOptions options_;
+  QemuOptions options_;
   WakeUp dirty_;
   std::vector<std::string> notices_;
-  std::unique_ptr<QemuInventory> inventory_;
+  std::unique_ptr<balancer::Hypervisor> inventory_;
 };
 
 TEST_F(PlainInventoryTest, AVmIsThereOnceAllOfItsVcpusAre) {
@@ -171,9 +169,6 @@ TEST_F(PlainInventoryTest, PinsThatAWrittenCpusetResetAreMadeAgainAndOthersAreNo
   }
   const TempDirectory cgroups;
   options_.cgroups = cgroups.path();
-  QemuControl control(
-      files::Directory::open("/").value(), inventory().known(),
-      {.on_change = [this](const VmId& vm) { inventory().mark_dirty(vm); }, .look = [] {}});
   const auto process = launch({.uuid = uuid_number(7), .vcpus = 2});
   process->await_output();
   ASSERT_TRUE(has(1));
@@ -181,7 +176,7 @@ TEST_F(PlainInventoryTest, PinsThatAWrittenCpusetResetAreMadeAgainAndOthersAreNo
   const migration::DomainRun run{id, running().front().domain_id};
   const std::vector<CpuId> one{all.front()};
   for (const std::int32_t vcpu : {0, 1}) {
-    ASSERT_TRUE(control.pin(run, {Thread::kVcpu, vcpu}, one));
+    ASSERT_TRUE(inventory().control().pin(run, {Thread::kVcpu, vcpu}, one));
   }
   const auto threads =
       balancer::qemu::read_threads(
@@ -224,13 +219,10 @@ TEST_F(PlainInventoryTest, PinsThatOthersMakeAreListedThoughNothingTellsOfThem) 
 TEST_F(PlainInventoryTest, AVmThatIsNamedBeforeTheFirstLookIsFound) {
   const auto process = launch({.uuid = uuid_number(9)});
   process->await_output();
-  QemuControl control(files::Directory::open("/").value(), inventory().known(),
-                      {.on_change = [this](const VmId& vm) { inventory().mark_dirty(vm); },
-                       .look = [this] { inventory().look_once(); }});
   const migration::DomainRun run{parse_vm_id(uuid_number(9)).value(),
                                  static_cast<std::int32_t>(process->pid())};
-  const auto pinned =
-      control.pin(run, {Thread::kVcpu, 0}, {balancer::qemu::affinity_of(0).value().front()});
+  const auto pinned = inventory().control().pin(run, {Thread::kVcpu, 0},
+                                                {balancer::qemu::affinity_of(0).value().front()});
   EXPECT_TRUE(pinned.has_value()) << pinned.error().message;
   EXPECT_THAT(running(), SizeIs(1));  // and the inventory tells of it all the same
 }

@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "stats/domain_inventory.h"
 #include "stats/perf/read_turns.h"
 #include "tools/sim/host/host_cpus.h"
 #include "tools/sim/host/host_state.h"
@@ -27,7 +26,7 @@
 namespace vmnuma::tools {
 
 /// Its functions are the events of a scenario, and what observers see of the host.
-class SimHost final : public stats::DomainInventory {
+class SimHost {
  public:
   /// `clock` belongs to the worker that uses the ports. `prefer_ht` as in Options: how wide VMs
   /// that are found placed are split.
@@ -93,7 +92,7 @@ class SimHost final : public stats::DomainInventory {
   [[nodiscard]] std::vector<PageMove> take_moves();
   [[nodiscard]] std::optional<std::string> audit_memory() const { return state_.memory.audit(); }
 
-  [[nodiscard]] Result<std::vector<VmDescription>> refresh() override;
+  [[nodiscard]] Result<std::vector<VmDescription>> refresh();
 
  private:
   HostState state_;

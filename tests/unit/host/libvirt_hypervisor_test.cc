@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The inventory's own promises, over libvirt's test driver. What the port promises is in
+/// Its own promises, over libvirt's test driver. What the port promises is in
 /// tests/contract.
-#include "balancer/host/libvirt_inventory.h"
+#include "balancer/host/libvirt_hypervisor.h"
 
 #include <algorithm>
 #include <string>
@@ -24,16 +24,16 @@ using testing::IsEmpty;
 constexpr const char* kUri = "test:///default";
 constexpr std::chrono::seconds kLimit{30};
 
-class LibvirtInventoryTest : public testing::Test {
+class LibvirtHypervisorTest : public testing::Test {
  protected:
-  LibvirtInventoryTest() : loop_(std::move(*EventLoop::start())) {
+  LibvirtHypervisorTest() : loop_(std::move(*EventLoop::start())) {
     // Keeps the driver's state alive between the connections of a test.
     administrator_.reset(virConnectOpen(kUri));
   }
 
-  std::unique_ptr<LibvirtInventory> inventory() {
-    return std::make_unique<LibvirtInventory>(
-        *loop_, InventoryOptions{.uri = kUri, .default_huge_page_size = kMiB * 2},
+  std::unique_ptr<LibvirtHypervisor> inventory() {
+    return std::make_unique<LibvirtHypervisor>(
+        loop_, LibvirtOptions{.uri = kUri, .default_huge_page_size = kMiB * 2},
         [this] { dirty_.notify(); });
   }
 
@@ -54,11 +54,11 @@ class LibvirtInventoryTest : public testing::Test {
   }
 
   tests::WakeUp dirty_;
-  std::unique_ptr<EventLoop> loop_;
+  std::shared_ptr<EventLoop> loop_;
   ConnectionHandle administrator_;
 };
 
-TEST_F(LibvirtInventoryTest, OpensNothingBeforeTheFirstRefresh) {
+TEST_F(LibvirtHypervisorTest, OpensNothingBeforeTheFirstRefresh) {
   const auto inventory = this->inventory();
   const DomainHandle vm = start("early", 1);
   const auto vms = inventory->refresh();
@@ -67,7 +67,7 @@ TEST_F(LibvirtInventoryTest, OpensNothingBeforeTheFirstRefresh) {
   EXPECT_EQ(dirty_.total(), 0);
 }
 
-TEST_F(LibvirtInventoryTest, AnnouncesAnEventOnceUntilTheNextRefresh) {
+TEST_F(LibvirtHypervisorTest, AnnouncesAnEventOnceUntilTheNextRefresh) {
   const auto inventory = this->inventory();
   ASSERT_TRUE(inventory->refresh().has_value());
 
@@ -82,7 +82,7 @@ TEST_F(LibvirtInventoryTest, AnnouncesAnEventOnceUntilTheNextRefresh) {
   EXPECT_TRUE(dirty_.wait(kLimit));
 }
 
-TEST_F(LibvirtInventoryTest, SeesMetadataChanges) {
+TEST_F(LibvirtHypervisorTest, SeesMetadataChanges) {
   const auto inventory = this->inventory();
   const DomainHandle vm = start("web1", 1);
   ASSERT_TRUE(inventory->refresh().has_value());
@@ -95,7 +95,7 @@ TEST_F(LibvirtInventoryTest, SeesMetadataChanges) {
   EXPECT_TRUE(inventory->refresh().has_value());
 }
 
-TEST_F(LibvirtInventoryTest, AMarkedVmIsReadAgain) {
+TEST_F(LibvirtHypervisorTest, AMarkedVmIsReadAgain) {
   const auto inventory = this->inventory();
   const DomainHandle vm = start("web1", 4);
   ASSERT_TRUE(inventory->refresh().has_value());
@@ -113,7 +113,7 @@ TEST_F(LibvirtInventoryTest, AMarkedVmIsReadAgain) {
   EXPECT_EQ(found->vcpus.size(), 3U);
 }
 
-TEST_F(LibvirtInventoryTest, AMarkForAVmThatNeverWasIsForgotten) {
+TEST_F(LibvirtHypervisorTest, AMarkForAVmThatNeverWasIsForgotten) {
   const auto inventory = this->inventory();
   ASSERT_TRUE(inventory->refresh().has_value());
   inventory->mark_dirty(VmId{{0xde, 0xad}});
@@ -121,7 +121,7 @@ TEST_F(LibvirtInventoryTest, AMarkForAVmThatNeverWasIsForgotten) {
   EXPECT_THAT(inventory->take_notices(), IsEmpty());
 }
 
-TEST_F(LibvirtInventoryTest, AVmThatCannotBeReadIsToldOnceAndHidesNoOther) {
+TEST_F(LibvirtHypervisorTest, AVmThatCannotBeReadIsToldOnceAndHidesNoOther) {
   const auto inventory = this->inventory();
   const DomainHandle good = start("good", 1);
   const DomainHandle bad = start("bad", 5000);  // more vCPUs than any VM can have
@@ -146,7 +146,7 @@ TEST_F(LibvirtInventoryTest, AVmThatCannotBeReadIsToldOnceAndHidesNoOther) {
   EXPECT_THAT(inventory->take_notices(), IsEmpty());
 }
 
-TEST_F(LibvirtInventoryTest, AVmThatStoppedIsForgottenEvenIfItsDefinitionCannotBeRead) {
+TEST_F(LibvirtHypervisorTest, AVmThatStoppedIsForgottenEvenIfItsDefinitionCannotBeRead) {
   const auto inventory = this->inventory();
   const DomainHandle vm = start("web1", 1);
   char uuid[VIR_UUID_STRING_BUFLEN];
@@ -172,7 +172,7 @@ TEST_F(LibvirtInventoryTest, AVmThatStoppedIsForgottenEvenIfItsDefinitionCannotB
   EXPECT_EQ(virDomainUndefine(vm.get()), 0);
 }
 
-TEST_F(LibvirtInventoryTest, IsSilentAfterItsEnd) {
+TEST_F(LibvirtHypervisorTest, IsSilentAfterItsEnd) {
   auto inventory = this->inventory();
   ASSERT_TRUE(inventory->refresh().has_value());
   inventory.reset();
@@ -185,17 +185,17 @@ TEST_F(LibvirtInventoryTest, IsSilentAfterItsEnd) {
   EXPECT_EQ(dirty_.total(), 1);
 }
 
-TEST_F(LibvirtInventoryTest, AUriThatCanNeverWorkIsSaidToBeSo) {
-  LibvirtInventory inventory(*loop_, {.uri = "qemu:///session", .default_huge_page_size = {}},
-                             [] {});
+TEST_F(LibvirtHypervisorTest, AUriThatCanNeverWorkIsSaidToBeSo) {
+  LibvirtHypervisor inventory(loop_, {.uri = "qemu:///session", .default_huge_page_size = {}},
+                              [] {});
   const auto vms = inventory.refresh();
   ASSERT_FALSE(vms.has_value());
   EXPECT_EQ(vms.error().code, ErrorCode::kUnsupported);
 }
 
-TEST_F(LibvirtInventoryTest, IsUnavailableWhileNoDaemonRuns) {
-  LibvirtInventory inventory(
-      *loop_, {.uri = "qemu:///system?socket=/nonexistent/sock", .default_huge_page_size = {}},
+TEST_F(LibvirtHypervisorTest, IsUnavailableWhileNoDaemonRuns) {
+  LibvirtHypervisor inventory(
+      loop_, {.uri = "qemu:///system?socket=/nonexistent/sock", .default_huge_page_size = {}},
       [] {});
   for (int i = 0; i < 2; ++i) {
     const auto vms = inventory.refresh();
