@@ -24,15 +24,14 @@ stats::ReportInput input_of(const ControllerState& state) {
     input.groups[id] = {vm.last->process.pid, vm.description.domain_id, vm.last->threads};
     for (std::size_t index = 0; index < vm.clients.size(); ++index) {
       const ClientRecord& client = vm.clients[index];
-      stats::ClientCounters counters;
-      counters.balance = client.counts.balance;
-      counters.locality = client.counts.locality;
-      counters.long_term = client.counts.long_term;
-      counters.load_swap = client.counts.load_swap;
-      counters.locality_swap = client.counts.locality_swap;
-      counters.local_memory_sum = client.local_mib_epochs;
-      counters.all_memory_sum = client.all_mib_epochs;
-      input.counters[{id, static_cast<std::int32_t>(index)}] = counters;
+      input.counters[{id, static_cast<std::int32_t>(index)}] = {
+          .moves = {.balance = client.counts.balance,
+                    .locality = client.counts.locality,
+                    .long_term = client.counts.long_term,
+                    .load_swap = client.counts.load_swap,
+                    .locality_swap = client.counts.locality_swap},
+          .local_memory_sum = client.local_mib_epochs,
+          .all_memory_sum = client.all_mib_epochs};
     }
   }
   for (const auto& [id, vm] : state.vms.each(&ManagedVm::cpu_subset)) {
@@ -45,7 +44,7 @@ stats::ReportInput input_of(const ControllerState& state) {
   for (const migration::TransferProgress& transfer : state.last.transfers) {
     // A transfer concerns the whole VM; it is shown with the VM's first client.
     if (const auto first = input.counters.find({transfer.vm, 0}); first != input.counters.end()) {
-      first->second.page_mig_rate = transfer.per_second.value / kSmallPage;
+      first->second.moves.page_rate = transfer.per_second.value / kSmallPage;
     }
   }
   return input;

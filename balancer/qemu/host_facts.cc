@@ -10,7 +10,7 @@
 #include "placement/model/text.h"
 #include "stats/files/read_parsed.h"
 #include "stats/formats/fields.h"
-#include "stats/formats/proc_formats.h"
+#include "stats/formats/memory_formats.h"
 
 namespace vmnuma::balancer::qemu {
 

@@ -7,7 +7,7 @@
 
 #include "balancer/service/hypervisors.h"
 #include "stats/devices/host_devices.h"
-#include "stats/formats/proc_formats.h"
+#include "stats/formats/memory_formats.h"
 #include "stats/latency/chase_probe.h"
 #include "stats/topology/topology_reader.h"
 

@@ -10,10 +10,10 @@
 
 namespace vmnuma::migration {
 
-/// Parses nodeN/meminfo, lines "Node 1 MemFree:  4366532 kB". Available is MemFree plus what can be
+/// Parses nodeN/meminfo (stats/formats/node_formats.h). Available is MemFree plus what can be
 /// dropped without writing: Inactive(file) less Dirty and Writeback. Neither includes pages of huge
-/// page pools. Error: corrupt, naming the line that is missing or wrong.
-[[nodiscard]] Result<NodeMemory> parse_node_meminfo(std::string_view text);
+/// page pools. Error: corrupt, also if a line is missing.
+[[nodiscard]] Result<NodeMemory> parse_node_meminfo(NodeId node, std::string_view text);
 
 /// Reads meminfo and the huge page pools. Error: not-found if there is no such node; others as for
 /// Directory.

@@ -24,17 +24,6 @@ tl::unexpected<Error> system_failure(const char* what, const std::string& path) 
 
 }  // namespace
 
-Result<void> write_all(int fd, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = uninterrupted([&] { return ::write(fd, text.data(), text.size()); });
-    if (written < 0) {
-      return system_failure("write", path);
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   return read_whole(AT_FDCWD, path, path, {most_bytes, ErrorCode::kInvalidArgument});
 }
@@ -48,8 +37,8 @@ Result<void> replace_file(const std::string& path, std::string_view text, unsign
     if (file.get() < 0) {
       return system_failure("create", beside);
     }
-    if (auto written = write_all(file.get(), text, beside); !written) {
-      return written;
+    if (!write_all(file.get(), text)) {
+      return system_failure("write", beside);
     }
     if (::fsync(file.get()) != 0) {
       return system_failure("sync", beside);

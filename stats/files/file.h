@@ -15,9 +15,6 @@ namespace vmnuma::files {
 /// invalid-argument (too large, or not a regular file), io.
 [[nodiscard]] Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
-/// Writes all of the text to a descriptor; `path` is its name in messages. Errors: no-space, io.
-[[nodiscard]] Result<void> write_all(int fd, std::string_view text, const std::string& path);
-
 /// Replaces the contents of `path` with `text`, through a new file with that mode in the same
 /// directory. The new file is on disk when the function returns. Errors: permission-denied,
 /// no-space, io; the old file is then unchanged, unless only syncing its directory failed.

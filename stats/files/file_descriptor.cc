@@ -15,6 +15,17 @@ FileDescriptor::~FileDescriptor() {
   }
 }
 
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = uninterrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
+    if (written < 0) {
+      return false;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 ErrorCode code_of_errno(int errno_value) {
   switch (errno_value) {
     case ENOENT:

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "placement/base/result.h"
@@ -39,6 +40,9 @@ template <class Call>
   }
   return result;
 }
+
+/// Writes all of `bytes`; returns false, with errno set, if that is not possible.
+[[nodiscard]] bool write_all(int fd, std::string_view bytes);
 
 /// Maps an errno value: ENOENT and ENOTDIR are not-found; ESRCH (a thread that exited) and ENODEV
 /// (a removed cgroup or node) vanished; EACCES, EPERM and EROFS permission-denied; ENOSPC and

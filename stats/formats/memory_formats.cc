@@ -10,8 +10,6 @@
 namespace vmnuma::stats {
 namespace {
 
-constexpr std::int64_t kBytesOfAKilobyte = 1024;
-
 /// Returns the only line of a file, without its newline.
 Result<std::string_view> only_line(std::string_view text, std::string_view format) {
   VMNUMA_RETURN_IF_ERROR(check_complete(text, format));
@@ -58,6 +56,25 @@ Result<Pressure> parse_pressure(std::string_view text, std::string_view format) 
     return bad_line(format, text);
   }
   return Pressure{*some, full};
+}
+
+/// "NAME  999420 kB" in /proc/meminfo; nothing if there is no such line.
+Result<std::optional<Bytes>> parse_meminfo_line(std::string_view meminfo, std::string_view name) {
+  constexpr std::string_view kFormat = "/proc/meminfo";
+  VMNUMA_RETURN_IF_ERROR(check_complete(meminfo, kFormat));
+  while (const auto line = take_line(meminfo)) {
+    std::string_view fields = *line;
+    if (take_word(fields) != name) {
+      continue;
+    }
+    const auto kilobytes = take_number<std::int64_t>(fields);
+    if (!kilobytes || take_word(fields) != "kB" || !fields.empty() ||
+        *kilobytes > std::numeric_limits<std::int64_t>::max() / kKiB.value) {
+      return bad_line(kFormat, *line);
+    }
+    return kKiB * *kilobytes;
+  }
+  return std::nullopt;
 }
 
 Result<Permille> parse_some(std::string_view text, std::string_view format) {
@@ -153,21 +170,14 @@ Result<std::int32_t> parse_oom_score_adj(std::string_view text) {
 }
 
 Result<Bytes> parse_swap_total(std::string_view meminfo) {
-  constexpr std::string_view kFormat = "/proc/meminfo";
-  VMNUMA_RETURN_IF_ERROR(check_complete(meminfo, kFormat));
-  while (const auto line = take_line(meminfo)) {
-    std::string_view fields = *line;
-    if (take_word(fields) != "SwapTotal:") {
-      continue;
-    }
-    const auto kilobytes = take_number<std::int64_t>(fields);
-    if (!kilobytes || take_word(fields) != "kB" || !fields.empty() ||
-        *kilobytes > std::numeric_limits<std::int64_t>::max() / kBytesOfAKilobyte) {
-      return bad_line(kFormat, *line);
-    }
-    return Bytes{*kilobytes * kBytesOfAKilobyte};
-  }
-  return failure(ErrorCode::kCorrupt, "/proc/meminfo has no line 'SwapTotal:'");
+  VMNUMA_ASSIGN_OR_RETURN(const auto total, parse_meminfo_line(meminfo, "SwapTotal:"));
+  return total ? Result<Bytes>(*total)
+               : failure(ErrorCode::kCorrupt, "/proc/meminfo has no line 'SwapTotal:'");
+}
+
+Result<Bytes> parse_default_huge_page_size(std::string_view meminfo) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto size, parse_meminfo_line(meminfo, "Hugepagesize:"));
+  return size.value_or(Bytes{});
 }
 
 std::optional<bool> has_recursive_protection(std::string_view mountinfo) {

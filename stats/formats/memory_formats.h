@@ -55,8 +55,13 @@ struct MemoryWaits {
 /// /proc/PID/oom_score_adj: -1000 to 1000. Error: corrupt.
 [[nodiscard]] Result<std::int32_t> parse_oom_score_adj(std::string_view text);
 
-/// /proc/meminfo, line "SwapTotal:        999420 kB". Error: corrupt.
+/// /proc/meminfo (Linux 6.1, fs/proc/meminfo.c), line "SwapTotal:        999420 kB". Error:
+/// corrupt.
 [[nodiscard]] Result<Bytes> parse_swap_total(std::string_view meminfo);
+
+/// The same file, line "Hugepagesize: 2048 kB" (mm/hugetlb.c): the default huge page size. Zero on
+/// a kernel without huge pages. Error: corrupt.
+[[nodiscard]] Result<Bytes> parse_default_huge_page_size(std::string_view meminfo);
 
 /// /proc/self/mountinfo (proc(5)): whether the cgroup2 file system mounted at /sys/fs/cgroup has
 /// the option memory_recursiveprot. Nothing if none is mounted there.

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "stats/formats/fields.h"
 
@@ -28,14 +29,33 @@ std::optional<Bytes> kibibytes(std::string_view text) {
 
 constexpr std::string_view kMeminfo = "a node's meminfo";
 
-struct Meminfo {
-  std::optional<Bytes> total;
-  std::optional<Bytes> free;
-};
+/// The member for the line of this name; null for other lines.
+std::optional<Bytes>* member_named(std::string_view name, NodeMeminfo& info) {
+  const std::pair<std::string_view, std::optional<Bytes>*> lines[] = {
+      {"MemTotal:", &info.total},
+      {"MemFree:", &info.free},
+      {"Inactive(file):", &info.inactive_file},
+      {"Dirty:", &info.dirty},
+      {"Writeback:", &info.writeback}};
+  for (const auto& [known, member] : lines) {
+    if (known == name) {
+      return member;
+    }
+  }
+  return nullptr;
+}
 
-Result<Meminfo> parse_meminfo(NodeId node, std::string_view text) {
+/// The value of a hexadecimal digit in lower or upper case.
+std::optional<unsigned> hexadecimal_digit(char digit) {
+  const auto value = to_address(std::string_view(&digit, 1));
+  return value ? std::optional(static_cast<unsigned>(*value)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<NodeMeminfo> parse_node_lines(NodeId node, std::string_view text) {
   VMNUMA_RETURN_IF_ERROR(check_complete(text, kMeminfo));
-  Meminfo info;
+  NodeMeminfo info;
   while (const auto line = take_line(text)) {
     if (line->empty()) {
       continue;
@@ -47,29 +67,21 @@ Result<Meminfo> parse_meminfo(NodeId node, std::string_view text) {
     if (word != "Node" || number != node.value || !name) {
       return bad_line(kMeminfo, *line);
     }
-    if (name != "MemTotal:" && name != "MemFree:") {
+    std::optional<Bytes>* member = member_named(*name, info);
+    if (member == nullptr) {
       continue;
     }
     fields.remove_prefix(std::min(fields.find_first_not_of(' '), fields.size()));
-    const auto bytes = kibibytes(fields);
-    if (!bytes) {
+    *member = kibibytes(fields);
+    if (!*member) {
       return bad_line(kMeminfo, *line);
     }
-    (name == "MemTotal:" ? info.total : info.free) = bytes;
   }
   return info;
 }
 
-/// The value of a hexadecimal digit in lower or upper case.
-std::optional<unsigned> hexadecimal_digit(char digit) {
-  const auto value = to_address(std::string_view(&digit, 1));
-  return value ? std::optional(static_cast<unsigned>(*value)) : std::nullopt;
-}
-
-}  // namespace
-
 Result<NodeSample> parse_node_meminfo(NodeId node, std::string_view text) {
-  VMNUMA_ASSIGN_OR_RETURN(const auto info, parse_meminfo(node, text));
+  VMNUMA_ASSIGN_OR_RETURN(const auto info, parse_node_lines(node, text));
   if (!info.total || !info.free || *info.free > *info.total) {
     return failure(ErrorCode::kCorrupt,
                    "there is no MemTotal or no MemFree below it in a node's meminfo");
@@ -78,7 +90,7 @@ Result<NodeSample> parse_node_meminfo(NodeId node, std::string_view text) {
 }
 
 Result<Bytes> parse_node_memory(NodeId node, std::string_view text) {
-  VMNUMA_ASSIGN_OR_RETURN(const auto info, parse_meminfo(node, text));
+  VMNUMA_ASSIGN_OR_RETURN(const auto info, parse_node_lines(node, text));
   if (!info.total) {
     return failure(ErrorCode::kCorrupt, "there is no MemTotal in a node's meminfo");
   }

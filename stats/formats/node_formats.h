@@ -17,12 +17,22 @@
 
 namespace vmnuma::stats {
 
-/// nodeN/meminfo, lines "Node N MemTotal: 4679884 kB": total and free memory of `node`. A
+/// Lines of nodeN/meminfo, "Node N MemTotal: 4679884 kB"; those that are missing are absent. A
 /// memoryless node has zeros. Pages of a hugetlb pool count in the total but never as free, whether
-/// used or not. On old kernels the file begins with an empty line. Error: corrupt, also if the file
-/// is about another node.
+/// used or not.
+struct NodeMeminfo {
+  std::optional<Bytes> total;          ///< MemTotal
+  std::optional<Bytes> free;           ///< MemFree
+  std::optional<Bytes> inactive_file;  ///< Inactive(file)
+  std::optional<Bytes> dirty;          ///< Dirty
+  std::optional<Bytes> writeback;      ///< Writeback
+};
+/// On old kernels the file begins with an empty line. Error: corrupt, also if the file is about
+/// another node.
+[[nodiscard]] Result<NodeMeminfo> parse_node_lines(NodeId node, std::string_view text);
+/// Likewise, but total and free memory. Error: corrupt, also if one of them is missing.
 [[nodiscard]] Result<NodeSample> parse_node_meminfo(NodeId node, std::string_view text);
-/// Likewise, but only the total. Error: corrupt.
+/// Likewise, but only the total.
 [[nodiscard]] Result<Bytes> parse_node_memory(NodeId node, std::string_view text);
 
 /// nodeN/cpumap, "0000,00000000,0000000c\n": the CPUs of a node as a mask in 32-bit words, the

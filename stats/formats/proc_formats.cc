@@ -163,23 +163,6 @@ Result<std::int32_t> parse_numa_balancing(std::string_view text) {
   return *value;
 }
 
-Result<Bytes> parse_default_huge_page_size(std::string_view text) {
-  constexpr std::string_view kFormat = "/proc/meminfo";
-  VMNUMA_RETURN_IF_ERROR(check_complete(text, kFormat));
-  while (const auto line = take_line(text)) {
-    auto rest = after(*line, "Hugepagesize:");
-    if (!rest) {
-      continue;
-    }
-    const auto kib = take_number<std::int32_t>(*rest);
-    if (!kib || take_word(*rest) != "kB" || take_word(*rest)) {
-      return bad_line(kFormat, *line);
-    }
-    return kKiB * *kib;
-  }
-  return Bytes{};
-}
-
 Result<std::int64_t> parse_pid_file(std::string_view text) {
   std::string_view rest = text;
   const auto pid = to_number<std::int64_t>(take_line(rest).value_or(""));

@@ -48,10 +48,6 @@ struct ScheduleTimes {
 /// /proc/PID/task/TID/schedstat: "run_ns wait_ns slices" (Linux 6.1, fs/proc/base.c).
 [[nodiscard]] Result<ScheduleTimes> parse_schedstat(std::string_view text);
 
-/// /proc/meminfo (Linux 6.1, fs/proc/meminfo.c and mm/hugetlb.c), line "Hugepagesize: 2048 kB": the
-/// default huge page size. Zero on a kernel without huge pages.
-[[nodiscard]] Result<Bytes> parse_default_huge_page_size(std::string_view text);
-
 /// /proc/vmstat: the sum of all lines allocstall_ZONE, direct reclaims since boot (Linux 6.1,
 /// include/linux/vm_event_item.h and mm/vmstat.c). Error: corrupt, even if only these lines are
 /// missing.

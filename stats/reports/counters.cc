@@ -142,14 +142,7 @@ std::vector<ClientRow> client_rows(const ReportInput& input) {
 std::vector<MigrationRow> migration_rows(const ReportInput& input) {
   std::vector<MigrationRow> rows;
   for_each_client(input, [&](const ClientState& client, ClientKey key) {
-    const ClientCounters counters = counters_of(input, client);
-    rows.push_back({.key = std::move(key),
-                    .balance = counters.balance,
-                    .locality = counters.locality,
-                    .long_term = counters.long_term,
-                    .load_swap = counters.load_swap,
-                    .locality_swap = counters.locality_swap,
-                    .page_rate = counters.page_mig_rate});
+    rows.push_back({std::move(key), counters_of(input, client).moves});
   });
   return rows;
 }
@@ -196,7 +189,7 @@ std::vector<CnodeRow> cnode_rows(const ReportInput& input, const NodeStays& stay
 std::vector<GlobalRow> global_rows(const ReportInput& input) {
   std::int64_t clients = 0;
   std::optional<MemoryKb> memory;  // of clients that have a home
-  ClientCounters sum;
+  Migrations sum;
   for_each_client(input, [&](const ClientState& client, const ClientKey&) {
     ++clients;
     const auto of_client = memory_of(client);
@@ -204,13 +197,13 @@ std::vector<GlobalRow> global_rows(const ReportInput& input) {
       const MemoryKb before = memory.value_or(MemoryKb{});
       memory = {before.local + of_client->local, before.remote + of_client->remote};
     }
-    const ClientCounters counters = counters_of(input, client);
-    sum.balance += counters.balance;
-    sum.locality += counters.locality;
-    sum.long_term += counters.long_term;
-    sum.load_swap += counters.load_swap;
-    sum.locality_swap += counters.locality_swap;
-    sum.page_mig_rate += counters.page_mig_rate;
+    const Migrations moves = counters_of(input, client).moves;
+    sum.balance += moves.balance;
+    sum.locality += moves.locality;
+    sum.long_term += moves.long_term;
+    sum.load_swap += moves.load_swap;
+    sum.locality_swap += moves.locality_swap;
+    sum.page_rate += moves.page_rate;
   });
   return {{"nodes", static_cast<std::int64_t>(input.snapshot.topology.nodes.size())},
           {"clients", clients},
@@ -223,7 +216,7 @@ std::vector<GlobalRow> global_rows(const ReportInput& input) {
           {"monitorMig", std::nullopt},
           {"loadSwap", sum.load_swap},
           {"localitySwap", sum.locality_swap},
-          {"pageMigRate", sum.page_mig_rate}};
+          {"pageMigRate", sum.page_rate}};
 }
 
 std::string affinity_mask(const std::vector<NodeId>& nodes) {

@@ -30,15 +30,9 @@ struct Group {
   bool operator==(const Group&) const = default;
 };
 
-/// Information about a client that a snapshot does not contain. Counts start when the VM was first
-/// seen.
+/// Information about a client that a snapshot does not contain.
 struct ClientCounters {
-  std::int64_t balance = 0;
-  std::int64_t locality = 0;
-  std::int64_t long_term = 0;
-  std::int64_t load_swap = 0;
-  std::int64_t locality_swap = 0;
-  std::int64_t page_mig_rate = 0;     ///< 4 KiB pages per second now
+  Migrations moves;
   std::int64_t local_memory_sum = 0;  ///< over all epochs, in any unit, and
   std::int64_t all_memory_sum = 0;    ///< sum of all its memory in the same unit
   bool operator==(const ClientCounters&) const = default;

@@ -53,15 +53,21 @@ struct ClientRow {
   bool operator==(const ClientRow&) const = default;
 };
 
-/// numa-migration: a client's moves since its VM was first seen, and the pages it moves now.
-struct MigrationRow {
-  ClientKey key;
+/// A client's moves since its VM was first seen, and the pages it moves now.
+struct Migrations {
   std::int64_t balance = 0;
   std::int64_t locality = 0;
   std::int64_t long_term = 0;
   std::int64_t load_swap = 0;
   std::int64_t locality_swap = 0;
   std::int64_t page_rate = 0;  ///< 4 KiB pages per second
+  bool operator==(const Migrations&) const = default;
+};
+
+/// numa-migration.
+struct MigrationRow {
+  ClientKey key;
+  Migrations moves;
   bool operator==(const MigrationRow&) const = default;
 };
 

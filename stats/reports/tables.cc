@@ -109,14 +109,14 @@ constexpr Column<MigrationRow> kMigration[] = {
     kGroupName<MigrationRow>,
     kGroupId<MigrationRow>,
     kClientId<MigrationRow>,
-    {"balanceMig", [](const MigrationRow& row) -> Cell { return row.balance; }},
+    {"balanceMig", [](const MigrationRow& row) -> Cell { return row.moves.balance; }},
     {"loadMig", no_value<MigrationRow>},
-    {"localityMig", [](const MigrationRow& row) -> Cell { return row.locality; }},
-    {"longTermMig", [](const MigrationRow& row) -> Cell { return row.long_term; }},
+    {"localityMig", [](const MigrationRow& row) -> Cell { return row.moves.locality; }},
+    {"longTermMig", [](const MigrationRow& row) -> Cell { return row.moves.long_term; }},
     {"monitorMig", no_value<MigrationRow>},
-    {"loadSwap", [](const MigrationRow& row) -> Cell { return row.load_swap; }},
-    {"localitySwap", [](const MigrationRow& row) -> Cell { return row.locality_swap; }},
-    {"pageMigRate", [](const MigrationRow& row) -> Cell { return row.page_rate; }},
+    {"loadSwap", [](const MigrationRow& row) -> Cell { return row.moves.load_swap; }},
+    {"localitySwap", [](const MigrationRow& row) -> Cell { return row.moves.locality_swap; }},
+    {"pageMigRate", [](const MigrationRow& row) -> Cell { return row.moves.page_rate; }},
 };
 
 constexpr Column<CnodeRow> kCnode[] = {

@@ -19,7 +19,7 @@
 #include "stats/devices/host_devices.h"
 #include "stats/files/directory.h"
 #include "stats/files/read_parsed.h"
-#include "stats/formats/proc_formats.h"
+#include "stats/formats/memory_formats.h"
 #include "tools/client/client.h"
 #include "tools/hook/arguments.h"
 #include "tools/hook/local_admission.h"

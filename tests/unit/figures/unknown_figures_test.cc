@@ -229,7 +229,7 @@ std::vector<stats::Report> unknown_tables() {
   const stats::ClientKey key{"vm.7", 7, 7, "word", "word"};
   const std::vector<stats::PnodeRow> nodes{{.node = 7}};
   const std::vector<stats::ClientRow> clients{{.key = key, .affinity = "0x3", .vmm_worlds = 7}};
-  const std::vector<stats::MigrationRow> migrations{{key, 7, 7, 7, 7, 7, 7}};
+  const std::vector<stats::MigrationRow> migrations{{key, {7, 7, 7, 7, 7, 7}}};
   const std::vector<stats::CnodeRow> stays{{.key = key, .node = 7, .time = 7, .memory_moves = 1}};
   const std::vector<stats::LatencyRow> latencies{
       {.cpu_node = 7, .memory_node = 7, .slit = 17, .state = "busy"}};

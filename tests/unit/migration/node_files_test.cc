@@ -14,6 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
+constexpr NodeId kNode{1};
 constexpr std::string_view kMeminfo =
     "Node 1 MemTotal:        7956684 kB\n"
     "Node 1 MemFree:         4366532 kB\n"
@@ -24,7 +25,7 @@ constexpr std::string_view kMeminfo =
     "Node 1 WritebackTmp:          7 kB\n";
 
 TEST(NodeMeminfoTest, AvailableIsFreeAndCleanInactiveCache) {
-  const auto memory = parse_node_meminfo(kMeminfo);
+  const auto memory = parse_node_meminfo(kNode, kMeminfo);
   ASSERT_TRUE(memory) << memory.error().message;
   EXPECT_EQ(memory->total, kKiB * 7956684);
   EXPECT_EQ(memory->available, kKiB * (4366532 + 212668 - 1460 - 8));
@@ -33,15 +34,20 @@ TEST(NodeMeminfoTest, AvailableIsFreeAndCleanInactiveCache) {
 TEST(NodeMeminfoTest, DirtyCacheNeverCountsBelowNothing) {
   std::string text(kMeminfo);
   text.replace(text.find("   1460"), 7, "9991460");
-  EXPECT_EQ(parse_node_meminfo(text)->available, kKiB * 4366532);
+  EXPECT_EQ(parse_node_meminfo(kNode, text)->available, kKiB * 4366532);
 }
 
 TEST(NodeMeminfoTest, RefusesMissingAndStrangeLines) {
-  EXPECT_THAT(parse_node_meminfo("").error().message, HasSubstr("no line 'MemTotal'"));
+  for (const std::string_view name :
+       {"MemTotal", "MemFree", "Inactive(file)", "Dirty", "Writeback"}) {
+    std::string text(kMeminfo);
+    text.insert(text.find(name), "x");
+    EXPECT_THAT(parse_node_meminfo(kNode, text).error().message, HasSubstr("lacks lines")) << name;
+  }
   std::string text(kMeminfo);
   text.replace(text.find("4366532"), 7, "43665xx");
-  EXPECT_THAT(parse_node_meminfo(text).error().message,
-              HasSubstr("invalid line 'MemFree: 43665xx"));
+  EXPECT_THAT(parse_node_meminfo(kNode, text).error().message,
+              HasSubstr("MemFree:         43665xx"));
 }
 
 class NodeFilesTest : public testing::Test {

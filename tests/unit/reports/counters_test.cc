@@ -187,18 +187,17 @@ TEST_F(CountersTest, AVmWithoutAGroupIsLeftOut) {
 }
 
 TEST_F(CountersTest, MigrationsAreTheClientsCounters) {
-  counters_[client(1).id] = {.balance = 1,
-                             .locality = 3,
-                             .long_term = 4,
-                             .load_swap = 6,
-                             .locality_swap = 7,
-                             .page_mig_rate = 8,
-                             .local_memory_sum = 9,
-                             .all_memory_sum = 10};
+  const Migrations moves{.balance = 1,
+                         .locality = 3,
+                         .long_term = 4,
+                         .load_swap = 6,
+                         .locality_swap = 7,
+                         .page_rate = 8};
+  counters_[client(1).id] = {.moves = moves, .local_memory_sum = 9, .all_memory_sum = 10};
   const auto rows = migration_rows(input());
   ASSERT_THAT(rows, SizeIs(2));
-  EXPECT_EQ(rows[0], (MigrationRow{.key = rows[0].key}));
-  EXPECT_EQ(rows[1], (MigrationRow{rows[1].key, 1, 3, 4, 6, 7, 8}));
+  EXPECT_EQ(rows[0], (MigrationRow{.key = rows[0].key, .moves = {}}));
+  EXPECT_EQ(rows[1], (MigrationRow{rows[1].key, moves}));
 }
 
 TEST_F(CountersTest, CnodeSharesOutTimeAndMemory) {
@@ -227,8 +226,8 @@ TEST_F(CountersTest, CnodeLeavesOutNodesThatAreNothingToTheClient) {
 TEST_F(CountersTest, GlobalAddsUpTheClients) {
   client(0).memory = {kKiB * 10, kKiB * 20};
   client(1).memory = {kKiB * 3, kKiB * 4};
-  counters_[client(0).id].load_swap = 5;
-  counters_[client(1).id].load_swap = 6;
+  counters_[client(0).id].moves.load_swap = 5;
+  counters_[client(1).id].moves.load_swap = 6;
   EXPECT_THAT(global_rows(input()),
               ElementsAre(GlobalRow{"nodes", 2}, GlobalRow{"clients", 2},
                           GlobalRow{"localMemory", 14}, GlobalRow{"remoteMemory", 23},

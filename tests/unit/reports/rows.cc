@@ -29,9 +29,9 @@ std::vector<MigrationRow> migration_samples() {
   const auto key = [](const char* name, std::int64_t id, std::int64_t client) {
     return ClientKey{name, id, client, "a VM", "c7a5fdbd-edaf-9455-926a-d65c16db1809"};
   };
-  return {{key("vm.2101536", 26406, 0), 0, 26, 0, 0, 2, 0},
-          {key("vm.2148863", 232056, 0), 0, 166, 0, 0, 2, 223},
-          {key("vm.2148863", 232056, 1), 2, 1, 3, 4, 5, 10}};
+  return {{key("vm.2101536", 26406, 0), {0, 26, 0, 0, 2, 0}},
+          {key("vm.2148863", 232056, 0), {0, 166, 0, 0, 2, 223}},
+          {key("vm.2148863", 232056, 1), {2, 1, 3, 4, 5, 10}}};
 }
 
 std::vector<CnodeRow> cnode_samples() {

@@ -18,7 +18,7 @@
 #include "stats/files/directory.h"
 #include "stats/files/file.h"
 #include "stats/files/read_parsed.h"
-#include "stats/formats/proc_formats.h"
+#include "stats/formats/memory_formats.h"
 #include "tools/vmnuma/advise/advice_text.h"
 #include "tools/vmnuma/advise/apply.h"
 #include "tools/vmnuma/advise/formats.h"

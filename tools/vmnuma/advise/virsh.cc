@@ -29,14 +29,8 @@ Result<FileDescriptor> memory_file(const std::string& text) {
   if (file.get() < 0) {
     return tl::unexpected(files::system_error(errno, "cannot make a file in memory"));
   }
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = files::uninterrupted([&] {
-      return pwrite(file.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
-    });
-    if (written < 0) {
-      return tl::unexpected(files::system_error(errno, "cannot write a file in memory"));
-    }
-    done += static_cast<std::size_t>(written);
+  if (!files::write_all(file.get(), text) || lseek(file.get(), 0, SEEK_SET) != 0) {
+    return tl::unexpected(files::system_error(errno, "cannot write a file in memory"));
   }
   return file;
 }

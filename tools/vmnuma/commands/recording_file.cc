@@ -7,8 +7,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "stats/files/file.h"
-
 namespace vmnuma::tools {
 
 Result<RecordingFile> RecordingFile::create(const std::string& path) {
@@ -22,7 +20,9 @@ Result<RecordingFile> RecordingFile::create(const std::string& path) {
 
 Result<void> RecordingFile::write(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
-    VMNUMA_RETURN_IF_ERROR(files::write_all(file_.get(), line, path_));
+    if (!files::write_all(file_.get(), line)) {
+      return tl::unexpected(files::system_error(errno, fmt::format("cannot write '{}'", path_)));
+    }
   }
   return {};
 }

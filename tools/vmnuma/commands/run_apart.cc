@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "stats/files/file.h"
 #include "stats/files/file_descriptor.h"
 #include "tools/client/process_limits.h"
 
@@ -44,7 +43,7 @@ constexpr int kNotTold = 5;
     ::_exit(kNotTold);
   }
   try {
-    ::_exit(files::write_all(answer, work(), "the pipe") ? 0 : kNotTold);
+    ::_exit(files::write_all(answer, work()) ? 0 : kNotTold);
   } catch (const std::bad_alloc&) {
     ::_exit(kNoMemory);
   } catch (...) {  // solvers may throw anything

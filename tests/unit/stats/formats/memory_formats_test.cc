@@ -98,6 +98,26 @@ TEST(MemoryFormatsTest, ReadsSwap) {
   expect_corrupt(parse_swap_total("SwapTotal: 9007199254740992 kB\n"), "9007199254740992");
 }
 
+TEST(DefaultHugePageSizeTest, IsInMeminfo) {
+  EXPECT_EQ(
+      parse_default_huge_page_size("MemTotal: 8 kB\nHugepagesize:    2048 kB\nHugetlb: 0 kB\n")
+          .value(),
+      kMiB * 2);
+}
+
+TEST(DefaultHugePageSizeTest, IsZeroWithoutHugePages) {
+  EXPECT_EQ(parse_default_huge_page_size("MemTotal: 8 kB\n").value(), Bytes{});
+}
+
+TEST(DefaultHugePageSizeTest, RejectsAnythingElse) {
+  expect_corrupt(parse_default_huge_page_size(""), "empty");
+  for (const char* line : {"Hugepagesize: 2048", "Hugepagesize: 2 MB", "Hugepagesize: -1 kB",
+                           "Hugepagesize: 2048 kB x", "Hugepagesize: 9007199254740992 kB"}) {
+    expect_corrupt(parse_default_huge_page_size(std::string(line) + "\n"),
+                   "'" + std::string(line) + "'");
+  }
+}
+
 TEST(MemoryFormatsTest, SeesWhetherProtectionIsInherited) {
   const auto mount = [](std::string_view options) {
     return "23 1 0:20 / /sys rw - sysfs sysfs rw\n"

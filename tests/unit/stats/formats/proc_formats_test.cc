@@ -107,26 +107,6 @@ TEST(SchedstatTest, RejectsAnythingElse) {
   }
 }
 
-TEST(DefaultHugePageSizeTest, IsInMeminfo) {
-  EXPECT_EQ(
-      parse_default_huge_page_size("MemTotal: 8 kB\nHugepagesize:    2048 kB\nHugetlb: 0 kB\n")
-          .value(),
-      kMiB * 2);
-}
-
-TEST(DefaultHugePageSizeTest, IsZeroWithoutHugePages) {
-  EXPECT_EQ(parse_default_huge_page_size("MemTotal: 8 kB\n").value(), Bytes{});
-}
-
-TEST(DefaultHugePageSizeTest, RejectsAnythingElse) {
-  expect_corrupt(parse_default_huge_page_size(""), "empty");
-  for (const char* line : {"Hugepagesize: 2048", "Hugepagesize: 2 MB", "Hugepagesize: -1 kB",
-                           "Hugepagesize: 2048 kB x", "Hugepagesize: 9999999999 kB"}) {
-    expect_corrupt(parse_default_huge_page_size(std::string(line) + "\n"),
-                   "'" + std::string(line) + "'");
-  }
-}
-
 TEST(DirectReclaimsTest, AreTheSumOverZones) {
   EXPECT_EQ(parse_direct_reclaims("pgfree 9\nallocstall_dma 1\nallocstall_normal 20\n"
                                   "allocstall_movable 300\npgskip_normal 4\n")
