@@ -55,9 +55,7 @@ class Writer {
     pugi::xml_node cpu = domain_.child("cpu");
     write_topology(cpu);
     write_cache(domain_.child("cpu"));
-    if (Result<void> written = write_cells(domain_.child("cpu")); !written) {
-      return written;
-    }
+    VMNUMA_RETURN_IF_ERROR(write_cells(domain_.child("cpu")));
     write_start();
     write_numatune();
     write_io_threads();
@@ -179,9 +177,7 @@ class Writer {
       return {};
     }
     if (!same_cells) {
-      if (auto checked = check_cells_are_not_named(); !checked) {
-        return checked;
-      }
+      VMNUMA_RETURN_IF_ERROR(check_cells_are_not_named());
       write_memory();
       cells_changed_ = true;
     }

@@ -57,9 +57,7 @@ void free_on_closed(void* opaque) {
 Result<std::shared_ptr<Connection>> Connection::open(EventLoop& /*loop*/, const std::string& uri,
                                                      Access access,
                                                      std::function<void()> on_closed) {
-  if (auto usable = check_uri(uri); !usable) {
-    return tl::unexpected<Error>(std::move(usable).error());
-  }
+  VMNUMA_RETURN_IF_ERROR(check_uri(uri));
   ConnectionHandle handle(access == Access::kReadOnly ? virConnectOpenReadOnly(uri.c_str())
                                                       : virConnectOpen(uri.c_str()));
   if (!handle) {

@@ -192,22 +192,19 @@ Result<void> LibvirtControl::pin(const DomainRun& run, ThreadId thread,
     return failure(ErrorCode::kNotFound,
                    fmt::format("VM {} has no {}", to_text(run.vm), thread_text(thread)));
   }
-  const auto connection = connected();
-  if (!connection) {
-    return tl::unexpected<Error>(connection.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(const auto connection, connected());
   const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread_text(thread),
                                        to_text(run.vm), to_list(cpus));
-  const auto host = host_cpus(**connection);
+  const auto host = host_cpus(*connection);
   auto map = host.and_then([&](const HostCpus& found) { return make_cpu_map(cpus, found); });
   if (!map) {
     return failure(std::move(map).error(), what);
   }
-  auto pinned = pin_once(**connection, run, thread, what, *map);
+  auto pinned = pin_once(*connection, run, thread, what, *map);
   CpuMap online = online_part(*map, host->online);
   // A cpuset of cgroup v1 takes no offline CPU (update_cpumask(), kernel/cgroup/cpuset.c, 6.1).
   if (!pinned && pinned.error().errno_value == EINVAL && online != *map) {
-    pinned = pin_once(**connection, run, thread, what, online);
+    pinned = pin_once(*connection, run, thread, what, online);
   }
   return pinned;
 }
@@ -231,11 +228,8 @@ Result<void> LibvirtControl::change_memory_nodes(const DomainRun& run,
   if (nodes.empty()) {
     return failure(ErrorCode::kInvalidArgument, what + ": the node set is empty");
   }
-  const auto connection = connected();
-  if (!connection) {
-    return tl::unexpected<Error>(connection.error());
-  }
-  auto wanted = find(**connection, run).and_then([&](const DomainHandle& domain) {
+  VMNUMA_ASSIGN_OR_RETURN(const auto connection, connected());
+  auto wanted = find(*connection, run).and_then([&](const DomainHandle& domain) {
     return describe_with_free_memory(domain).and_then([&](const VmDescription& vm) {
       return change == MemoryNodes::kWiden ? widened(nodes, domain, vm)
                                            : Result<std::vector<NodeId>>(nodes);
@@ -256,12 +250,12 @@ Result<void> LibvirtControl::change_memory_nodes(const DomainRun& run,
     return tl::unexpected<Error>(last_libvirt_error(what));
   }
   // Looked up again, because reading its definition has taken a while.
-  const auto domain = find(**connection, run);
+  const auto domain = find(*connection, run);
   if (!domain) {
     return failure(domain.error(), what);
   }
-  if (virDomainSetNumaParameters(domain->get(), data, size, (*connection)->change_flags()) == 0) {
-    return check_still_there(**connection, run, what);
+  if (virDomainSetNumaParameters(domain->get(), data, size, connection->change_flags()) == 0) {
+    return check_still_there(*connection, run, what);
   }
   // Numatune was validated above, so an unsupported configuration means that a node does not exist
   // (virNumaNodesetIsAvailable, util/virnuma.c, 9.0).
@@ -293,11 +287,8 @@ Result<void> LibvirtControl::set_policy(const VmId& vm, const std::vector<Policy
                                         bool persistent) {
   const std::string what =
       fmt::format("cannot write the policy of VM {} into its metadata", to_text(vm));
-  const auto connection = connected();
-  if (!connection) {
-    return tl::unexpected<Error>(connection.error());
-  }
-  const auto domain = find(**connection, vm);
+  VMNUMA_ASSIGN_OR_RETURN(const auto connection, connected());
+  const auto domain = find(*connection, vm);
   if (!domain) {
     return failure(domain.error(), what);
   }

@@ -45,25 +45,23 @@ void drain(int fd) {
 }  // namespace
 
 Result<std::unique_ptr<ChangeWatch>> ChangeWatch::start(ChangeWatchSetup setup) {
-  auto inotify = opened(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC), "cannot use inotify");
-  auto epoll = opened(::epoll_create1(EPOLL_CLOEXEC), "cannot use epoll");
-  auto timer =
-      opened(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "cannot make a timer");
-  auto wake_up = opened(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "cannot make an event");
-  for (const auto* one : {&inotify, &epoll, &timer, &wake_up}) {
-    if (!*one) {
-      return tl::unexpected(one->error());
-    }
-  }
-  for (const auto* one : {&inotify, &timer, &wake_up}) {
-    epoll_event event{.events = EPOLLIN, .data = {.fd = (*one)->get()}};
-    if (::epoll_ctl((*epoll).get(), EPOLL_CTL_ADD, (*one)->get(), &event) != 0) {
+  VMNUMA_ASSIGN_OR_RETURN(auto inotify,
+                          opened(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC), "cannot use inotify"));
+  VMNUMA_ASSIGN_OR_RETURN(auto epoll, opened(::epoll_create1(EPOLL_CLOEXEC), "cannot use epoll"));
+  VMNUMA_ASSIGN_OR_RETURN(
+      auto timer,
+      opened(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "cannot make a timer"));
+  VMNUMA_ASSIGN_OR_RETURN(auto wake_up,
+                          opened(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "cannot make an event"));
+  for (const int one : {inotify.get(), timer.get(), wake_up.get()}) {
+    epoll_event event{.events = EPOLLIN, .data = {.fd = one}};
+    if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, one, &event) != 0) {
       return tl::unexpected(files::system_error(errno, "cannot wait for events"));
     }
   }
-  return std::unique_ptr<ChangeWatch>(new ChangeWatch(std::move(setup), std::move(*inotify),
-                                                      std::move(*epoll), std::move(*timer),
-                                                      std::move(*wake_up)));
+  return std::unique_ptr<ChangeWatch>(new ChangeWatch(std::move(setup), std::move(inotify),
+                                                      std::move(epoll), std::move(timer),
+                                                      std::move(wake_up)));
 }
 
 ChangeWatch::ChangeWatch(ChangeWatchSetup setup, files::FileDescriptor inotify,

@@ -138,9 +138,7 @@ Result<ReplayReport> replay(const std::function<std::optional<std::string>()>& n
                             const OtherOptions& other) {
   Options scratch;
   for (const auto& [name, value] : other) {
-    if (Result<void> set = set_option(scratch, name, value); !set) {
-      return tl::unexpected(std::move(set).error());
-    }
+    VMNUMA_RETURN_IF_ERROR(set_option(scratch, name, value));
   }
   Replayer replayer(other);
   while (const std::optional<std::string> line = next_line()) {

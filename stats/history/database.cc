@@ -185,9 +185,7 @@ Result<OpenedDatabase> open_database(const fs::path& path, bool is_damaged) {
   std::string notice;
   // There is a second round only if an unusable file was set aside; the file is then new and empty.
   for (bool retried = false;; retried = true) {
-    if (auto file = ensure_file(path); !file) {
-      return tl::unexpected<Error>(std::move(file).error());
-    }
+    VMNUMA_RETURN_IF_ERROR(ensure_file(path));
     std::string reason;
     std::optional<SQLite::Database> database;
     try {

@@ -85,9 +85,7 @@ class ChaseProbe::Lines {
       return tl::unexpected(files::system_error(errno, "cannot get memory to read"));
     }
     std::unique_ptr<Lines> lines(new Lines(static_cast<std::byte*>(mapping)));
-    if (const Result<void> there = lines->settle(node); !there) {
-      return tl::unexpected(there.error());
-    }
+    VMNUMA_RETURN_IF_ERROR(lines->settle(node));
     lines->thread();
     return lines;
   }
@@ -179,9 +177,7 @@ Result<void> ChaseProbe::prepare(const Node& cpus, NodeId memory) {
                  "reading without the caches is not supported on this machine");
 #endif
   lines_.reset();
-  if (Result<void> running = run_on(cpus); !running) {
-    return running;
-  }
+  VMNUMA_RETURN_IF_ERROR(run_on(cpus));
   VMNUMA_ASSIGN_OR_RETURN(auto lines, Lines::on(memory));
   lines_ = std::move(lines);
   return {};

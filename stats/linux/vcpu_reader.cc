@@ -106,9 +106,7 @@ std::vector<CpuId> VcpuReader::last_cpus(const std::vector<VcpuSample>& vcpus) c
 
 Result<void> VcpuReader::read_quotas(std::string& scratch) {
   if (threads_may_have_changed()) {
-    if (auto found = find_threads(scratch); !found) {
-      return found;
-    }
+    VMNUMA_RETURN_IF_ERROR(find_threads(scratch));
   }
   for (Vcpu& vcpu : vcpus_) {
     read_quota_of(vcpu, scratch);

@@ -61,14 +61,10 @@ Result<VmReader::Cgroups> VmReader::cgroups_of_libvirt(const files::Directory& r
   if (!cgroup) {
     return cgroups;
   }
-  auto scope = root.directory(std::string(kCgroupMount) + cgroup->scope);
-  auto group = root.directory(std::string(kCgroupMount) + cgroup->thread_group);
-  if (!scope || !group) {
-    return tl::unexpected(scope ? group.error() : scope.error());
-  }
+  VMNUMA_ASSIGN_OR_RETURN(cgroups.scope, root.directory(std::string(kCgroupMount) + cgroup->scope));
+  VMNUMA_ASSIGN_OR_RETURN(cgroups.thread_group,
+                          root.directory(std::string(kCgroupMount) + cgroup->thread_group));
   cgroups.scope_path = cgroup->scope;
-  cgroups.scope = std::move(*scope);
-  cgroups.thread_group = std::move(*group);
   return cgroups;
 }
 
@@ -95,16 +91,14 @@ Result<VmReader> VmReader::open(const files::Directory& root, const VmDescriptio
                                                    : find_qemu_process(root, vm.name, vm.id));
   VMNUMA_ASSIGN_OR_RETURN(auto tasks, process.directory.directory("task"));
   VMNUMA_ASSIGN_OR_RETURN(auto cgroup_text, process.directory.read("cgroup"));
-  Result<Cgroups> cgroups;
+  Cgroups cgroups;
   if (const auto path = has_cgroup_v2(root) ? parse_process_cgroup(cgroup_text) : std::nullopt) {
-    cgroups = vm.process ? cgroups_of_process(root, *path, process.identity.pid)
-                         : cgroups_of_libvirt(root, *path);
+    VMNUMA_ASSIGN_OR_RETURN(cgroups, vm.process
+                                         ? cgroups_of_process(root, *path, process.identity.pid)
+                                         : cgroups_of_libvirt(root, *path));
   }
-  if (!cgroups) {
-    return tl::unexpected(cgroups.error());
-  }
-  VcpuReader vcpus(std::move(tasks), std::move(cgroups->thread_group));
-  return VmReader(vm.domain_id, std::move(process), std::move(cgroup_text), std::move(*cgroups),
+  VcpuReader vcpus(std::move(tasks), std::move(cgroups.thread_group));
+  return VmReader(vm.domain_id, std::move(process), std::move(cgroup_text), std::move(cgroups),
                   std::move(vcpus));
 }
 
@@ -164,16 +158,12 @@ std::optional<std::int64_t> VmReader::read_beside_us(const std::vector<VcpuSampl
 }
 
 Result<void> VmReader::read_slow_sources(const VmDescription& vm, ReadContext& context) {
-  if (auto alive = check_alive(process_); !alive) {
-    return alive;
-  }
+  VMNUMA_RETURN_IF_ERROR(check_alive(process_));
   VMNUMA_ASSIGN_OR_RETURN(const auto cgroup_text, process_.directory.read("cgroup"));
   if (cgroup_text != cgroup_text_) {
     return failure(ErrorCode::kVanished, "its process has moved to another cgroup");
   }
-  if (auto done = vcpus_.read_quotas(context.scratch); !done) {
-    return done;
-  }
+  VMNUMA_RETURN_IF_ERROR(vcpus_.read_quotas(context.scratch));
   MissingLog log(vm);
   read_weight_and_quota(log, context.scratch);
   read_memory(vm, context, log);

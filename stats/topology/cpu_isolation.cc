@@ -70,13 +70,10 @@ std::string partition_of(const files::Directory& root, std::string_view slice) {
 
 Result<CpuIsolation> read_cpu_isolation(const files::Directory& root) {
   CpuIsolation isolation;
-  auto at_boot = read_cpu_list(root, kAtBoot);
-  auto in_partitions = read_cpu_list(root, kInPartitions);
-  if (!at_boot || !in_partitions) {
-    return tl::unexpected((at_boot ? in_partitions : at_boot).error());
-  }
-  isolation.at_boot = at_boot->value_or(CpuSet{});
-  isolation.in_partitions = in_partitions->value_or(CpuSet{});
+  VMNUMA_ASSIGN_OR_RETURN(const auto at_boot, read_cpu_list(root, kAtBoot));
+  VMNUMA_ASSIGN_OR_RETURN(const auto in_partitions, read_cpu_list(root, kInPartitions));
+  isolation.at_boot = at_boot.value_or(CpuSet{});
+  isolation.in_partitions = in_partitions.value_or(CpuSet{});
   for (const std::string_view slice : kVmSlices) {
     VMNUMA_ASSIGN_OR_RETURN(const auto cpus, read_cpu_list(root, effective_file(slice)));
     if (!cpus) {
