@@ -21,6 +21,11 @@ class DepthCheck : public pugi::xml_tree_walker {
   bool for_each(pugi::xml_node& /*node*/) override { return depth() < kMostDepth; }
 };
 
+std::string_view prefix_of(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  return colon == std::string_view::npos ? std::string_view() : name.substr(0, colon);
+}
+
 }  // namespace
 
 Result<pugi::xml_node> load_domain_document(std::string_view xml, unsigned int flags,
@@ -46,6 +51,21 @@ Result<pugi::xml_node> load_domain_document(std::string_view xml, unsigned int f
                    fmt::format("the XML's outermost element is <{}>, not <domain>", domain.name()));
   }
   return domain;
+}
+
+std::string_view local_name_of(std::string_view name) {
+  return name.substr(name.find(':') + 1);
+}
+
+std::string_view namespace_of(pugi::xml_node element) {
+  const std::string_view prefix = prefix_of(element.name());
+  const std::string declaration = prefix.empty() ? "xmlns" : "xmlns:" + std::string(prefix);
+  for (pugi::xml_node node = element; node; node = node.parent()) {
+    if (const pugi::xml_attribute found = node.attribute(declaration.c_str())) {
+      return found.value();
+    }
+  }
+  return {};
 }
 
 }  // namespace vmnuma::balancer

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Parses domain XML, within libvirt's own limits. Internal to this folder.
+/// Parses domain XML, within libvirt's own limits, and resolves prefixed names (Namespaces in XML
+/// 1.0), as in foreign metadata, which pugixml does not. Internal to this folder.
 #pragma once
 
 #include <pugixml.hpp>
@@ -13,5 +14,12 @@ namespace vmnuma::balancer {
 /// Error: invalid-argument if it is too long, nested too deeply, not XML, or has no <domain>.
 [[nodiscard]] Result<pugi::xml_node> load_domain_document(std::string_view xml, unsigned int flags,
                                                           pugi::xml_document& document);
+
+/// "os" from "libosinfo:os".
+[[nodiscard]] std::string_view local_name_of(std::string_view name);
+
+/// The namespace of an element (section 6): declared by itself or its nearest ancestor. Empty if
+/// not declared.
+[[nodiscard]] std::string_view namespace_of(pugi::xml_node element);
 
 }  // namespace vmnuma::balancer

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "balancer/host/xml_names.h"
+#include "balancer/host/domain_document.h"
 
 namespace vmnuma::balancer {
 namespace {

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "balancer/host/xml_names.h"
+#include "balancer/host/domain_document.h"
 
 namespace vmnuma::balancer {
 namespace {

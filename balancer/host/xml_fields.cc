@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/lower_case.h"
 #include "placement/base/number.h"
 #include "placement/base/trimmed.h"
 #include "placement/model/text.h"
@@ -18,14 +19,9 @@ namespace {
 constexpr std::size_t kMostQuoted = 100;
 constexpr std::size_t kMostComplaint = 400;
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 /// The size of a `unit` in bytes, or nothing if there is no such unit.
 std::optional<std::int64_t> bytes_in(std::string_view unit) {
-  std::string name(unit);
-  std::ranges::transform(name, name.begin(), lower);
+  const std::string name = lower_case(unit);
   if (name.empty()) {
     return 1024;
   }

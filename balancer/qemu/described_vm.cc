@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "balancer/qemu/description_parts.h"
+#include "placement/base/lower_case.h"
 #include "placement/base/number.h"
 #include "placement/model/text.h"
 
@@ -53,13 +54,13 @@ void note(DescribedVm& vm, std::string text) {
 
 std::optional<Bytes> parse_size(std::string_view text, Bytes unit) {
   constexpr std::int64_t kMost = std::int64_t{1} << 60U;
-  constexpr std::string_view kUnits = "BKMGTPE";
+  constexpr std::string_view kUnits = "bkmgtpe";
   if (text.empty()) {
     return std::nullopt;
   }
   std::int64_t factor = unit.value;
-  const char last = text.back() >= 'a' ? static_cast<char>(text.back() - 'a' + 'A') : text.back();
-  if (const std::size_t power = kUnits.find(last); power != std::string_view::npos) {
+  if (const std::size_t power = kUnits.find(lower_case(text.back()));
+      power != std::string_view::npos) {
     factor = std::int64_t{1} << (10 * power);
     text.remove_suffix(1);
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <vector>
+
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 
@@ -20,5 +23,14 @@ struct MemoryOnNode {
   Bytes memory;
   auto operator<=>(const MemoryOnNode&) const = default;
 };
+
+/// Ascending by node.
+[[nodiscard]] inline std::vector<NodeBytes> by_node(const std::map<NodeId, Bytes>& bytes) {
+  std::vector<NodeBytes> parts;
+  for (const auto& [node, amount] : bytes) {
+    parts.push_back({node, amount});
+  }
+  return parts;
+}
 
 }  // namespace vmnuma

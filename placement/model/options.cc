@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "placement/base/lower_case.h"
 #include "placement/model/suggest.h"
 
 namespace vmnuma {
@@ -186,10 +187,6 @@ Result<void> set_option(Options& options, std::string_view name, std::int64_t va
 
 namespace {
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 /// Optimal string alignment, case-insensitive: one letter too many, too few or different counts 1,
 /// and so do two neighbours swapped.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -199,7 +196,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t j = 0; j <= b.size(); ++j) {
     row[j] = j;
   }
-  const auto same = [&](std::size_t i, std::size_t j) { return lower(a[i]) == lower(b[j]); };
+  const auto same = [&](std::size_t i, std::size_t j) {
+    return lower_case(a[i]) == lower_case(b[j]);
+  };
   for (std::size_t i = 1; i <= a.size(); ++i) {
     before = std::move(above);
     above = row;

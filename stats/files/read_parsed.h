@@ -2,6 +2,7 @@
 /// Reads and parses a kernel file in one step, with errors that name the file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,21 @@ template <class Parse>
                    "while reading '" + directory.path_of(relative) + "'");
   }
   return parsed;
+}
+
+/// Likewise, but nothing for a file that does not exist, as a kernel may lack it.
+template <class Parse>
+[[nodiscard]] auto read_parsed_if_there(const Directory& directory, std::string_view relative,
+                                        Parse parse)
+    -> Result<std::optional<typename decltype(parse(std::string_view{}))::value_type>> {
+  auto value = read_parsed(directory, relative, parse);
+  if (value) {
+    return std::optional(std::move(*value));
+  }
+  if (value.error().code == ErrorCode::kNotFound) {
+    return std::nullopt;
+  }
+  return tl::unexpected(std::move(value).error());
 }
 
 /// Returns the first line of a file; empty if it cannot be read.

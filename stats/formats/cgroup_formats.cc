@@ -166,12 +166,7 @@ Result<std::vector<NodeBytes>> parse_memory_numa_stat(std::string_view text) {
     return failure(ErrorCode::kCorrupt,
                    "memory.numa_stat does not have exactly one line 'anon' and one line 'shmem'");
   }
-  std::vector<NodeBytes> by_node;
-  by_node.reserve(memory.size());
-  for (const auto& [node, bytes] : memory) {
-    by_node.push_back({node, bytes});
-  }
-  return by_node;
+  return by_node(memory);
 }
 
 }  // namespace vmnuma::stats

@@ -138,12 +138,7 @@ Result<std::vector<NodeBytes>> sum_guest_memory(std::string_view numa_maps) {
       }
     }
   }
-  std::vector<NodeBytes> by_node;
-  by_node.reserve(sum.size());
-  for (const auto& [node, bytes] : sum) {
-    by_node.push_back({node, bytes});
-  }
-  return by_node;
+  return by_node(sum);
 }
 
 }  // namespace vmnuma::stats

@@ -15,20 +15,6 @@ namespace {
 /// Stands for a protection of "max": more memory than any host has.
 constexpr Bytes kEverything{std::int64_t{1} << 62U};
 
-/// Reads a file that a kernel may lack.
-template <class Parse>
-auto read_if_there(const files::Directory& cgroup, std::string_view name, Parse parse)
-    -> Result<std::optional<typename decltype(parse(std::string_view{}))::value_type>> {
-  auto value = read_parsed(cgroup, name, parse);
-  if (value) {
-    return std::optional(std::move(*value));
-  }
-  if (value.error().code == ErrorCode::kNotFound) {
-    return std::nullopt;
-  }
-  return tl::unexpected(std::move(value).error());
-}
-
 }  // namespace
 
 Result<MemoryLimits> read_memory_limits(const files::Directory& cgroup) {
@@ -44,7 +30,7 @@ Result<MemoryLimits> read_memory_limits(const files::Directory& cgroup) {
     *target = value;
   }
   VMNUMA_ASSIGN_OR_RETURN(const auto swap,
-                          read_if_there(cgroup, "memory.swap.max", parse_memory_limit));
+                          read_parsed_if_there(cgroup, "memory.swap.max", parse_memory_limit));
   limits.swap_max = swap.value_or(std::nullopt);
   return limits;
 }
@@ -61,10 +47,10 @@ Result<MemoryState> read_memory_state(const files::Directory& scope,
   state.unevictable = stat.unevictable;
   state.huge = stat.huge;
   VMNUMA_ASSIGN_OR_RETURN(const auto swap,
-                          read_if_there(scope, "memory.swap.current", parse_memory_amount));
+                          read_parsed_if_there(scope, "memory.swap.current", parse_memory_amount));
   state.swap = swap.value_or(Bytes{});
   VMNUMA_ASSIGN_OR_RETURN(const auto waits,
-                          read_if_there(scope, "memory.pressure", parse_memory_waits));
+                          read_parsed_if_there(scope, "memory.pressure", parse_memory_waits));
   if (waits) {
     state.waits_some = waits->some;
     state.waits_full = waits->full;

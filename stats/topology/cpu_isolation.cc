@@ -31,18 +31,12 @@ std::string effective_file(std::string_view slice) {
 
 /// Reads the CPUs in a list file; nothing if there is no such file.
 Result<std::optional<CpuSet>> read_cpu_list(const files::Directory& root, std::string_view path) {
-  auto cpus = read_parsed(root, path, parse_cpu_list);
-  if (cpus) {
-    return std::move(*cpus);
-  }
-  Error& error = cpus.error();
-  if (error.code == ErrorCode::kNotFound) {
-    return std::nullopt;
-  }
-  if (error.code == ErrorCode::kInvalidArgument) {
-    error.code = ErrorCode::kCorrupt;  // because the text is the kernel's
-  }
-  return tl::unexpected(std::move(error));
+  return read_parsed_if_there(root, path, parse_cpu_list).map_error([](Error error) {
+    if (error.code == ErrorCode::kInvalidArgument) {
+      error.code = ErrorCode::kCorrupt;  // because the text is the kernel's
+    }
+    return error;
+  });
 }
 
 void add(CpuSet& all, const CpuSet& more) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "placement/base/lower_case.h"
 #include "placement/base/trimmed.h"
 
 namespace vmnuma::tools {
@@ -20,15 +21,6 @@ std::string_view without_port(std::string_view host) {
     return host.substr(0, host.find(']') + 1);
   }
   return host.substr(0, host.rfind(':'));
-}
-
-/// Converts a host name or scheme, whose ASCII letters are case-insensitive, to lower case.
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower;
 }
 
 /// A request's target (RFC 9112, section 3.2): "/metrics?x", or "http://localhost:9721/metrics?x",

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/lower_case.h"
 #include "tools/vmnuma/text/text.h"
 
 namespace vmnuma::tools {
@@ -24,7 +25,7 @@ Result<std::string> unfit(const std::string& name, std::string_view what) {
 Result<std::string> export_text(const ExportRun& run, balancer::HostView host, JsonLayout layout) {
   std::string name = run.name.value_or(host.host_name);
   if (run.format == ExportFormat::kNodeResourceTopology) {
-    name = run.name ? name : lower(std::move(name));
+    name = run.name ? name : lower_case(name);
     if (!is_object_name(name)) {
       return unfit(name, "Kubernetes object");
     }
