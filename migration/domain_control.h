@@ -59,9 +59,8 @@ class DomainControl {
   virtual ~DomainControl() = default;
 
   /// Each call changes the running VM only (libvirt's LIVE flag), not its definition, and returns
-  /// when the kernel has applied it. `cpus` is ascending and not empty. It may contain offline CPUs
-  /// beside online ones; if none is online, the thread may run on all online CPUs, as in the kernel
-  /// when a thread's last CPU goes offline. Blocking, executor worker only; each pin costs libvirt
+  /// when the kernel has applied it. `cpus` is ascending and not empty; cpus_to_pin.h says what it
+  /// means. Blocking, executor worker only; each pin costs libvirt
   /// an fsync (measured on libvirt 9.0). Errors: not-found (no such running VM, vCPU or I/O
   /// thread), vanished (the VM runs, but this is another run of it, which was left alone unless the
   /// message says that it began during the call), invalid-argument (empty set, a CPU that the host

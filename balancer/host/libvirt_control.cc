@@ -16,6 +16,7 @@
 #include "balancer/host/errors.h"
 #include "balancer/host/handles.h"
 #include "balancer/host/outside_xml.h"
+#include "migration/cpus_to_pin.h"
 #include "placement/base/sorted.h"
 #include "placement/model/text.h"
 
@@ -105,9 +106,9 @@ int call_pin(virDomainPtr domain, ThreadId thread, CpuMap& map, unsigned int fla
   return -1;
 }
 
-/// Looks the domain up, and pins the thread with `map`, which is valid.
+/// Looks the domain up, and pins the thread with this map, which is valid.
 Result<void> pin_once(const Connection& connection, const DomainRun& run, ThreadId thread,
-                      const std::string& what, CpuMap& map) {
+                      const std::string& what, CpuMap map) {
   const auto domain = find(connection, run);
   if (!domain) {
     return failure(domain.error(), what);
@@ -196,15 +197,19 @@ Result<void> LibvirtControl::pin(const DomainRun& run, ThreadId thread,
   const std::string what = fmt::format("cannot pin {} of VM {} to CPUs {}", thread_text(thread),
                                        to_text(run.vm), to_list(cpus));
   const auto host = host_cpus(*connection);
-  auto map = host.and_then([&](const HostCpus& found) { return make_cpu_map(cpus, found); });
-  if (!map) {
-    return failure(std::move(map).error(), what);
+  const auto wanted = host.and_then([&](const HostCpus& found) {
+    const auto exists = [&](CpuId cpu) {
+      return cpu.value >= 0 && static_cast<std::size_t>(cpu.value) < found.count;
+    };
+    return migration::cpus_to_pin(cpus, exists, found.online);
+  });
+  if (!wanted) {
+    return failure(wanted.error(), what);
   }
-  auto pinned = pin_once(*connection, run, thread, what, *map);
-  CpuMap online = online_part(*map, host->online);
+  auto pinned = pin_once(*connection, run, thread, what, map_of(wanted->mask, host->count));
   // A cpuset of cgroup v1 takes no offline CPU (update_cpumask(), kernel/cgroup/cpuset.c, 6.1).
-  if (!pinned && pinned.error().errno_value == EINVAL && online != *map) {
-    pinned = pin_once(*connection, run, thread, what, online);
+  if (!pinned && pinned.error().errno_value == EINVAL && wanted->effective != wanted->mask) {
+    pinned = pin_once(*connection, run, thread, what, map_of(wanted->effective, host->count));
   }
   return pinned;
 }

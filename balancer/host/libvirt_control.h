@@ -11,9 +11,7 @@
 /// Properties:
 ///  - only the running domain changes; its definition changes only if a policy must persist;
 ///  - no run of the domain other than the intended one is changed, except as described above;
-///  - CPUs that the host does not have are refused before libvirt is called; offline ones are
-///    passed on beside online ones, so that a pin can be restored exactly, and left out if a cpuset
-///    of cgroup v1 refuses them; a set without an online CPU becomes all online CPUs;
+///  - offline CPUs are left out of a pin if a cpuset of cgroup v1 refuses them;
 ///  - widening the memory nodes never removes one that the VM may use at that moment;
 ///  - a lost connection is reopened by the next call.
 #pragma once

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balancer/host/outside_xml.h"
 
-#include <cstddef>
+#include <algorithm>
 #include <memory>
 
 #include <libvirt/libvirt.h>
 
+#include "balancer/host/cpu_map.h"
 #include "balancer/host/errors.h"
 #include "placement/model/text.h"
 
@@ -19,7 +20,7 @@ Result<HostCpus> host_cpus(const Connection& connection) {
     return tl::unexpected<Error>(last_libvirt_error("cannot read the host's CPUs"));
   }
   const auto cpus = static_cast<std::size_t>(count);
-  return HostCpus{CpuMap(online.get(), online.get() + (cpus + 7) / 8), cpus};
+  return HostCpus{cpus_in(CpuMap(online.get(), online.get() + (cpus + 7) / 8)), cpus};
 }
 
 std::vector<CpuId> advised_cpus(const Connection& connection, virDomain* domain) {
@@ -27,13 +28,13 @@ std::vector<CpuId> advised_cpus(const Connection& connection, virDomain* domain)
   if (!host) {
     return {};
   }
-  CpuMap map(host->online.size());
+  CpuMap map = map_of({}, host->count);
   if (virDomainGetEmulatorPinInfo(domain, map.data(), static_cast<int>(map.size()),
-                                  /*flags=*/0) != 1 ||
-      online_part(map, host->online) == host->online) {
+                                  /*flags=*/0) != 1) {
     return {};
   }
-  return cpus_in(map);
+  std::vector<CpuId> cpus = cpus_in(map);
+  return std::ranges::includes(cpus, host->online) ? std::vector<CpuId>{} : cpus;
 }
 
 std::vector<NodeId> allowed_memory_nodes(virDomain* domain) {

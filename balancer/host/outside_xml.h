@@ -3,17 +3,22 @@
 /// placement='auto'.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "balancer/host/connection.h"
-#include "balancer/host/cpu_map.h"
 #include "balancer/host/handles.h"
 #include "placement/base/result.h"
 #include "placement/model/ids.h"
 
 namespace vmnuma::balancer {
 
-/// The host's CPUs. Queried each time, because CPUs come and go. Any thread.
+/// The host's CPUs as reported by virNodeGetCPUMap() (libvirt 9.0).
+struct HostCpus {
+  std::vector<CpuId> online;  ///< ascending
+  std::size_t count = 0;      ///< the numbers of its CPUs, online or not, are below this
+};
+/// Queried each time, because CPUs come and go. Any thread.
 [[nodiscard]] Result<HostCpus> host_cpus(const Connection& connection);
 
 /// The CPUs on which libvirt was advised to start the VM. Known only while no thread of it has a

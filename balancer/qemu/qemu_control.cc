@@ -9,6 +9,7 @@
 #include "balancer/qemu/host_facts.h"
 #include "balancer/qemu/pins.h"
 #include "balancer/qemu/threads.h"
+#include "migration/cpus_to_pin.h"
 #include "placement/model/text.h"
 #include "stats/files/read_parsed.h"
 #include "stats/linux/qemu_process.h"
@@ -16,23 +17,6 @@
 namespace vmnuma::balancer::qemu {
 
 using migration::DomainRun;
-
-Result<CpusToPin> cpus_to_pin(const std::vector<CpuId>& cpus, const std::vector<CpuId>& possible,
-                              const std::vector<CpuId>& online) {
-  if (cpus.empty()) {
-    return failure(ErrorCode::kInvalidArgument, "the CPU set is empty");
-  }
-  CpusToPin pin{.mask = cpus, .effective = {}};
-  for (const CpuId cpu : cpus) {
-    if (!std::ranges::binary_search(possible, cpu)) {
-      return failure(ErrorCode::kInvalidArgument, fmt::format("the host has no CPU {}", cpu.value));
-    }
-    if (std::ranges::binary_search(online, cpu)) {
-      pin.effective.push_back(cpu);
-    }
-  }
-  return pin.effective.empty() ? CpusToPin{.mask = online, .effective = online} : std::move(pin);
-}
 
 /// Finds the VM, if it is still the intended run.
 Result<KnownVm> QemuControl::find(const DomainRun& run) const {
@@ -63,7 +47,10 @@ Result<void> QemuControl::pin(const DomainRun& run, migration::ThreadId thread,
   // All CPUs that the kernel has a number for.
   const auto wanted = files::read_parsed(root_, "sys/devices/system/cpu/possible", parse_cpu_list)
                           .and_then([&](const std::vector<CpuId>& possible) {
-                            return cpus_to_pin(cpus, possible, *online);
+                            const auto exists = [&](CpuId cpu) {
+                              return std::ranges::binary_search(possible, cpu);
+                            };
+                            return migration::cpus_to_pin(cpus, exists, *online);
                           });
   if (!wanted) {
     return failure(wanted.error(), what);

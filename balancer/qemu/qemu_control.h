@@ -10,9 +10,6 @@
 ///
 /// Properties:
 ///  - no run of the VM other than the intended one is changed;
-///  - CPUs that the host does not have are refused before the kernel is called, because it would
-///    silently drop them; offline ones are passed on beside online ones, and a set without any
-///    online CPU becomes all online CPUs, as in the kernel when a thread's last CPU goes offline;
 ///  - what is remembered of a pin is what the kernel reports of it: the online CPUs;
 ///  - the inventory reads a VM again after each change.
 #pragma once
@@ -25,17 +22,6 @@
 #include "stats/files/directory.h"
 
 namespace vmnuma::balancer::qemu {
-
-/// A pin in the form that the kernel takes.
-struct CpusToPin {
-  std::vector<CpuId> mask;       ///< for sched_setaffinity(2)
-  std::vector<CpuId> effective;  ///< those that are online
-};
-/// Converts `cpus`; all three lists must be ascending. Errors: invalid-argument (empty set, a CPU
-/// that is not possible).
-[[nodiscard]] Result<CpusToPin> cpus_to_pin(const std::vector<CpuId>& cpus,
-                                            const std::vector<CpuId>& possible,
-                                            const std::vector<CpuId>& online);
 
 /// All functions from any thread; calls for different VMs may run at the same time.
 class QemuControl final : public migration::DomainControl {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "migration/cpus_to_pin.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::tests {
@@ -211,18 +212,10 @@ Result<VmDescription*> FakeDomains::find(const DomainRun& run) {
 }
 
 Result<std::vector<CpuId>> FakeDomains::pin_to(const std::vector<CpuId>& cpus) const {
-  if (cpus.empty()) {
-    return failure(ErrorCode::kInvalidArgument, "the CPU set is empty");
-  }
-  bool some_online = false;
-  for (const CpuId cpu : cpus) {
-    const bool online = contains(cpus_, cpu);
-    if (!online && !contains(offline_, cpu)) {
-      return failure(ErrorCode::kInvalidArgument, fmt::format("the host has no CPU {}", cpu.value));
-    }
-    some_online |= online;
-  }
-  return some_online ? cpus : cpus_;
+  const auto exists = [this](CpuId cpu) { return contains(cpus_, cpu) || contains(offline_, cpu); };
+  return migration::cpus_to_pin(cpus, exists, cpus_).map([](migration::CpusToPin&& pin) {
+    return std::move(pin.mask);
+  });
 }
 
 }  // namespace vmnuma::tests

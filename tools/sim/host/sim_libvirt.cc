@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "migration/cpus_to_pin.h"
 #include "placement/base/sorted.h"
 
 namespace vmnuma::tools {
@@ -42,21 +43,15 @@ Result<SimVm*> SimLibvirt::find(const DomainRun& run) {
 }
 
 Result<std::vector<CpuId>> SimLibvirt::pin_to(const std::vector<CpuId>& cpus) const {
-  if (cpus.empty()) {
-    return failure(ErrorCode::kInvalidArgument, "a pin needs at least one CPU");
-  }
   const std::vector<CpuId> online = host_.topology.cpu_ids();
-  bool one_is_online = false;
-  for (const CpuId cpu : cpus) {
-    const bool exists = std::ranges::any_of(host_.nodes, [cpu](const SimNode& node) {
+  const auto exists = [this](CpuId cpu) {
+    return std::ranges::any_of(host_.nodes, [cpu](const SimNode& node) {
       return std::ranges::count(node.cpus, cpu, &Cpu::id) > 0;
     });
-    if (!exists) {
-      return failure(ErrorCode::kInvalidArgument, fmt::format("there is no CPU {}", cpu.value));
-    }
-    one_is_online = one_is_online || std::binary_search(online.begin(), online.end(), cpu);
-  }
-  return one_is_online ? cpus : online;
+  };
+  return migration::cpus_to_pin(cpus, exists, online).map([](migration::CpusToPin&& pin) {
+    return std::move(pin.mask);
+  });
 }
 
 void SimLibvirt::pay_for_pin(const VmId& vm) {

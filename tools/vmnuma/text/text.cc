@@ -21,13 +21,6 @@ bool continues_character(char c) {
 
 }  // namespace
 
-std::string lower(std::string text) {
-  for (char& c : text) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return text;
-}
-
 std::string printable_lines(std::string_view text, std::string_view prefix) {
   std::string lines;
   while (const auto line = stats::take_line(text)) {

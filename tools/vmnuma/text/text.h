@@ -20,9 +20,6 @@ inline constexpr std::size_t kTerminalWidth = 80;
 /// Names and messages from outside must pass through this before they reach a terminal.
 using text::printable;
 
-/// Converts ASCII letters to lower case; others stay as they are.
-[[nodiscard]] std::string lower(std::string text);
-
 /// Returns each line of the text after `prefix`, printable() and terminated by '\n'.
 [[nodiscard]] std::string printable_lines(std::string_view text, std::string_view prefix = "");
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/lower_case.h"
 #include "placement/base/number.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -213,8 +214,8 @@ Figure local_permille(const TopClient& client) {
 
 std::vector<TopClient> ordered_clients(const TopHost& host, const TopState& state) {
   std::vector<TopClient> rows = host.clients;
-  std::erase_if(rows, [wanted = lower(state.filter)](const TopClient& client) {
-    return lower(client.vm).find(wanted) == std::string::npos;
+  std::erase_if(rows, [wanted = lower_case(state.filter)](const TopClient& client) {
+    return lower_case(client.vm).find(wanted) == std::string::npos;
   });
   const std::int64_t epoch = host.epoch_length_ms;
   std::sort(rows.begin(), rows.end(), [&](const TopClient& a, const TopClient& b) {
