@@ -54,6 +54,13 @@ struct ThreadId {
   return {};
 }
 
+/// How to change the set of nodes that a VM's memory may use.
+enum class MemoryNodes {
+  kSet,    ///< to the given ones; narrowing copies memory before the call returns
+  kWiden,  ///< by the given ones, whatever they are at that moment, so that nothing is copied;
+           ///< changes nothing if the memory may already use all nodes
+};
+
 class DomainControl {
  public:
   virtual ~DomainControl() = default;
@@ -69,18 +76,12 @@ class DomainControl {
   [[nodiscard]] virtual Result<void> pin(const DomainRun& run, ThreadId thread,
                                          const std::vector<CpuId>& cpus) = 0;
 
-  /// Sets the nodes the VM's memory may use (libvirt numatune, always with mode `restrictive`,
+  /// Changes the nodes the VM's memory may use (libvirt numatune, always with mode `restrictive`,
   /// because a call without a mode makes libvirt record `strict` and refuse every later change).
-  /// Only for VMs without <numatune> or with mode restrictive; others: unsupported. Narrowing
-  /// copies memory before it returns.
-  [[nodiscard]] virtual Result<void> set_memory_nodes(const DomainRun& run,
-                                                      const std::vector<NodeId>& nodes) = 0;
-
-  /// Adds `nodes` to those that the VM's memory may use at that moment, whatever they are, so that
-  /// no node is removed and nothing is copied. Changes nothing if the memory may already use all
-  /// nodes. Otherwise as set_memory_nodes().
-  [[nodiscard]] virtual Result<void> widen_memory_nodes(const DomainRun& run,
-                                                        const std::vector<NodeId>& nodes) = 0;
+  /// Only for VMs without <numatune> or with mode restrictive; others: unsupported.
+  [[nodiscard]] virtual Result<void> change_memory_nodes(const DomainRun& run,
+                                                         const std::vector<NodeId>& nodes,
+                                                         MemoryNodes change) = 0;
 
   /// Checks whether the calls above could be carried out at once. Error: busy, if a job (a dump, a
   /// snapshot, a migration) holds the VM, so that each of them would wait for long and then fail.

@@ -138,8 +138,9 @@ bool MemoryWork::still_runs(const Ports& ports) {
 }
 
 void MemoryWork::widen(const Ports& ports, Microseconds now) {
-  widened_ =
-      succeeded(ports.control.widen_memory_nodes(run_of(change_), wide_nodes_), "widened", now);
+  widened_ = succeeded(
+      ports.control.change_memory_nodes(run_of(change_), wide_nodes_, MemoryNodes::kWiden),
+      "widened", now);
   if (problem_.empty()) {
     after_widening();
   } else {
@@ -149,7 +150,9 @@ void MemoryWork::widen(const Ports& ports, Microseconds now) {
 
 /// Whether this succeeds or fails finally, the location of the memory is checked next.
 void MemoryWork::narrow(const Ports& ports, Microseconds now) {
-  (void)succeeded(ports.control.set_memory_nodes(run_of(change_), final_nodes_), "narrowed", now);
+  (void)succeeded(
+      ports.control.change_memory_nodes(run_of(change_), final_nodes_, MemoryNodes::kSet),
+      "narrowed", now);
   phase_ = problem_.empty() ? Phase::kLookAgain : Phase::kCheckToNarrow;
 }
 

@@ -24,6 +24,7 @@ namespace vmnuma::balancer {
 namespace {
 
 using migration::DomainRun;
+using migration::MemoryNodes;
 using migration::ThreadId;
 
 /// A list of named values.
@@ -212,16 +213,6 @@ Result<void> LibvirtControl::pin(const DomainRun& run, ThreadId thread,
     pinned = pin_once(*connection, run, thread, what, map_of(wanted->effective, host->count));
   }
   return pinned;
-}
-
-Result<void> LibvirtControl::set_memory_nodes(const DomainRun& run,
-                                              const std::vector<NodeId>& nodes) {
-  return change_memory_nodes(run, nodes, MemoryNodes::kSet);
-}
-
-Result<void> LibvirtControl::widen_memory_nodes(const DomainRun& run,
-                                                const std::vector<NodeId>& nodes) {
-  return change_memory_nodes(run, nodes, MemoryNodes::kWiden);
 }
 
 Result<void> LibvirtControl::change_memory_nodes(const DomainRun& run,

@@ -35,22 +35,16 @@ class LibvirtControl final : public migration::DomainControl {
   /// See the port. Additional error: unsupported for a URI that can never work.
   [[nodiscard]] Result<void> pin(const migration::DomainRun& run, migration::ThreadId thread,
                                  const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
-                                              const std::vector<NodeId>& nodes) override;
-  [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
-                                                const std::vector<NodeId>& nodes) override;
+  [[nodiscard]] Result<void> change_memory_nodes(const migration::DomainRun& run,
+                                                 const std::vector<NodeId>& nodes,
+                                                 migration::MemoryNodes change) override;
   /// A backup does not count as a job, because libvirt lets changes through while it runs.
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& run) override;
   [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,
                                         bool persistent) override;
 
  private:
-  enum class MemoryNodes { kSet, kWiden };
-
   [[nodiscard]] Result<std::shared_ptr<Connection>> connected();
-  [[nodiscard]] Result<void> change_memory_nodes(const migration::DomainRun& run,
-                                                 const std::vector<NodeId>& nodes,
-                                                 MemoryNodes change);
 
   EventLoop& loop_;
   const std::string uri_;

@@ -119,15 +119,11 @@ Result<void> Hypervisors::pin(const DomainRun& run, ThreadId thread,
   return with_control_of(run.vm, [&](auto& control) { return control.pin(run, thread, cpus); });
 }
 
-Result<void> Hypervisors::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
-  return with_control_of(run.vm,
-                         [&](auto& control) { return control.set_memory_nodes(run, nodes); });
-}
-
-Result<void> Hypervisors::widen_memory_nodes(const DomainRun& run,
-                                             const std::vector<NodeId>& nodes) {
-  return with_control_of(run.vm,
-                         [&](auto& control) { return control.widen_memory_nodes(run, nodes); });
+Result<void> Hypervisors::change_memory_nodes(const DomainRun& run,
+                                              const std::vector<NodeId>& nodes,
+                                              migration::MemoryNodes change) {
+  return with_control_of(
+      run.vm, [&](auto& control) { return control.change_memory_nodes(run, nodes, change); });
 }
 
 Result<void> Hypervisors::check_free(const DomainRun& run) {

@@ -83,7 +83,9 @@ Result<void> QemuControl::pin(const DomainRun& run, migration::ThreadId thread,
   return pinned ? Result<void>() : failure(std::move(pinned).error(), what);
 }
 
-Result<void> QemuControl::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
+Result<void> QemuControl::change_memory_nodes(const DomainRun& run,
+                                              const std::vector<NodeId>& nodes,
+                                              migration::MemoryNodes /*change*/) {
   const std::string what =
       fmt::format("cannot set the memory nodes of VM {} to {}", to_text(run.vm), to_list(nodes));
   if (nodes.empty()) {

@@ -41,12 +41,9 @@ class QemuControl final : public migration::DomainControl {
   /// See the port; memory nodes and persistent policies are unsupported.
   [[nodiscard]] Result<void> pin(const migration::DomainRun& run, migration::ThreadId thread,
                                  const std::vector<CpuId>& cpus) override;
-  [[nodiscard]] Result<void> set_memory_nodes(const migration::DomainRun& run,
-                                              const std::vector<NodeId>& nodes) override;
-  [[nodiscard]] Result<void> widen_memory_nodes(const migration::DomainRun& run,
-                                                const std::vector<NodeId>& nodes) override {
-    return set_memory_nodes(run, nodes);
-  }
+  [[nodiscard]] Result<void> change_memory_nodes(const migration::DomainRun& run,
+                                                 const std::vector<NodeId>& nodes,
+                                                 migration::MemoryNodes change) override;
   /// Always succeeds: there are no jobs.
   [[nodiscard]] Result<void> check_free(const migration::DomainRun& /*run*/) override { return {}; }
   [[nodiscard]] Result<void> set_policy(const VmId& vm, const std::vector<PolicySetting>& settings,

@@ -9,6 +9,7 @@ namespace vmnuma::tests {
 namespace {
 
 using migration::DomainRun;
+using migration::MemoryNodes;
 using Thread = migration::ThreadId::Kind;
 
 constexpr CpuId kNoSuchCpu{15000};
@@ -87,7 +88,8 @@ void DomainsContract::expect_refused_and_unchanged(const DomainRun& run) {
             ErrorCode::kVanished);
   EXPECT_EQ(code_of(host().control().pin(run, {Thread::kIoThread, 1}, {host().cpu()})),
             ErrorCode::kVanished);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes(run, {host().node()})), ErrorCode::kVanished);
+  EXPECT_EQ(code_of(host().control().change_memory_nodes(run, {host().node()}, MemoryNodes::kSet)),
+            ErrorCode::kVanished);
   host().changed(run.vm);
 
   EXPECT_EQ(find(run.vm), before);
@@ -277,7 +279,8 @@ TEST_P(DomainsContract, AnUnknownVmIsNotFound) {
             ErrorCode::kNotFound);
   EXPECT_EQ(code_of(host().control().pin({kNoSuchVm, 1}, {Thread::kIoThread, 1}, {host().cpu()})),
             ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes({kNoSuchVm, 1}, {host().node()})),
+  EXPECT_EQ(code_of(host().control().change_memory_nodes({kNoSuchVm, 1}, {host().node()},
+                                                         MemoryNodes::kSet)),
             ErrorCode::kNotFound);
 }
 
@@ -289,7 +292,8 @@ TEST_P(DomainsContract, AStoppedVmIsNotFound) {
             ErrorCode::kNotFound);
   EXPECT_EQ(code_of(host().control().pin(run, {Thread::kEmulator}, {host().cpu()})),
             ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes(run, {host().node()})), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(host().control().change_memory_nodes(run, {host().node()}, MemoryNodes::kSet)),
+            ErrorCode::kNotFound);
 }
 
 TEST_P(DomainsContract, AnotherRunOfTheVmThanIsMeantIsLeftAlone) {
@@ -337,7 +341,8 @@ TEST_P(DomainsContract, MemoryNodesMakeTheModeRestrictiveAndMayBeSetAgain) {
   ASSERT_TRUE(becomes(vm, is_listed));
 
   for (int i = 0; i < 2; ++i) {
-    const auto set = host().control().set_memory_nodes(run_of(vm), {host().node()});
+    const auto set =
+        host().control().change_memory_nodes(run_of(vm), {host().node()}, MemoryNodes::kSet);
     ASSERT_TRUE(set.has_value()) << set.error().message;
   }
   host().changed(vm);
@@ -354,9 +359,11 @@ TEST_P(DomainsContract, WideningNeverRemovesANode) {
     GTEST_SKIP() << "there are no two nodes that memory can be set to";
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
-  ASSERT_EQ(code_of(host().control().set_memory_nodes(run_of(vm), {*other})), std::nullopt);
+  ASSERT_EQ(code_of(host().control().change_memory_nodes(run_of(vm), {*other}, MemoryNodes::kSet)),
+            std::nullopt);
 
-  const auto widened = host().control().widen_memory_nodes(run_of(vm), {host().node()});
+  const auto widened =
+      host().control().change_memory_nodes(run_of(vm), {host().node()}, MemoryNodes::kWiden);
   ASSERT_TRUE(widened.has_value()) << widened.error().message;
   host().changed(vm);
 
@@ -371,7 +378,8 @@ TEST_P(DomainsContract, WideningLeavesAVmAloneThatMayUseAllNodes) {
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
 
-  EXPECT_EQ(code_of(host().control().widen_memory_nodes(run_of(vm), {host().node()})),
+  EXPECT_EQ(code_of(host().control().change_memory_nodes(run_of(vm), {host().node()},
+                                                         MemoryNodes::kWiden)),
             std::nullopt);
   host().changed(vm);
 
@@ -386,20 +394,22 @@ TEST_P(DomainsContract, WhereMemoryNodesCannotBeSetTheVmSaysSoAndTheyAreUnsuppor
   EXPECT_TRUE(
       becomes(vm, [&](const auto& now) { return now && now->memory_nodes_fixed == !can_be_set; }));
   if (!can_be_set) {
-    EXPECT_EQ(code_of(host().control().set_memory_nodes(run_of(vm), {host().node()})),
+    EXPECT_EQ(code_of(host().control().change_memory_nodes(run_of(vm), {host().node()},
+                                                           MemoryNodes::kSet)),
               ErrorCode::kUnsupported);
   }
 }
 
 TEST_P(DomainsContract, MemoryNodesOfABoundVmAreUnsupported) {
   const VmId vm = host().start("contract-a", NumatuneMode::kStrict);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes(run_of(vm), {host().node()})),
-            ErrorCode::kUnsupported);
+  EXPECT_EQ(
+      code_of(host().control().change_memory_nodes(run_of(vm), {host().node()}, MemoryNodes::kSet)),
+      ErrorCode::kUnsupported);
 }
 
 TEST_P(DomainsContract, RefusesAnEmptyNodeSet) {
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes(run_of(vm), {})),
+  EXPECT_EQ(code_of(host().control().change_memory_nodes(run_of(vm), {}, MemoryNodes::kSet)),
             ErrorCode::kInvalidArgument);
 }
 
@@ -408,8 +418,9 @@ TEST_P(DomainsContract, RefusesANodeTheHostDoesNotHave) {
     GTEST_SKIP() << *reason;
   }
   const VmId vm = host().start("contract-a", NumatuneMode::kNone);
-  EXPECT_EQ(code_of(host().control().set_memory_nodes(run_of(vm), {kNoSuchNode})),
-            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(
+      code_of(host().control().change_memory_nodes(run_of(vm), {kNoSuchNode}, MemoryNodes::kSet)),
+      ErrorCode::kInvalidArgument);
 }
 
 TEST_P(DomainsContract, APolicyShowsInTheDescriptionAndCanBeTakenAway) {

@@ -142,7 +142,8 @@ TEST_F(SimPageMovesTest, WhatWasToldToBeFreeCountsForAllMovesTogetherUntilTheNex
 }
 
 TEST_F(SimPageMovesTest, ATargetOutsideTheCpusetIsRefusedBeforeAnythingMoves) {
-  ASSERT_TRUE(host_->libvirt().set_memory_nodes({vm_}, {NodeId{0}}));
+  ASSERT_TRUE(
+      host_->libvirt().change_memory_nodes({vm_}, {NodeId{0}}, migration::MemoryNodes::kSet));
   const auto moved = move(pages(0, 1), 1);
   ASSERT_FALSE(moved.has_value());
   EXPECT_EQ(moved.error().code, ErrorCode::kUnsupported);
@@ -151,7 +152,8 @@ TEST_F(SimPageMovesTest, ATargetOutsideTheCpusetIsRefusedBeforeAnythingMoves) {
 
 TEST_F(SimPageMovesTest, NarrowingTheCpusetMovesWhatIsOutside) {
   const Microseconds before = clock_;
-  ASSERT_TRUE(host_->libvirt().set_memory_nodes({vm_}, {NodeId{1}}));
+  ASSERT_TRUE(
+      host_->libvirt().change_memory_nodes({vm_}, {NodeId{1}}, migration::MemoryNodes::kSet));
   EXPECT_THAT(places(pages(0, 256)), Each(1));
   EXPECT_GT(clock_ - before, Microseconds{256 * 200});
 }

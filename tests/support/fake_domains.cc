@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "migration/cpus_to_pin.h"
+#include "placement/base/sorted.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::tests {
@@ -115,30 +116,20 @@ Result<void> FakeDomains::pin(const DomainRun& run, ThreadId thread,
   return {};
 }
 
-Result<void> FakeDomains::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
+Result<void> FakeDomains::change_memory_nodes(const DomainRun& run,
+                                              const std::vector<NodeId>& nodes,
+                                              migration::MemoryNodes change) {
   const std::lock_guard lock(mutex_);
-  const auto vm = find(run);
-  if (!vm) {
-    return tl::unexpected<Error>(vm.error());
+  VMNUMA_ASSIGN_OR_RETURN(VmDescription* const vm, find(run));
+  std::vector<NodeId> wanted = nodes;
+  if (change == migration::MemoryNodes::kWiden) {
+    if (vm->numatune == NumatuneMode::kNone) {
+      return {};  // the VM may use all nodes
+    }
+    wanted.insert(wanted.end(), vm->numatune_nodes.begin(), vm->numatune_nodes.end());
+    sort_unique(wanted);
   }
-  return set_nodes(**vm, nodes);
-}
-
-Result<void> FakeDomains::widen_memory_nodes(const DomainRun& run,
-                                             const std::vector<NodeId>& nodes) {
-  const std::lock_guard lock(mutex_);
-  const auto vm = find(run);
-  if (!vm) {
-    return tl::unexpected<Error>(vm.error());
-  }
-  if ((*vm)->numatune == NumatuneMode::kNone) {
-    return {};  // the VM may use all CPUs
-  }
-  std::vector<NodeId> wide = (*vm)->numatune_nodes;
-  wide.insert(wide.end(), nodes.begin(), nodes.end());
-  std::sort(wide.begin(), wide.end());
-  wide.erase(std::unique(wide.begin(), wide.end()), wide.end());
-  return set_nodes(**vm, wide);
+  return set_nodes(*vm, wanted);
 }
 
 Result<void> FakeDomains::set_nodes(VmDescription& vm, const std::vector<NodeId>& nodes) {

@@ -115,7 +115,9 @@ TEST_F(LibvirtdTest, ThePersistentDefinitionIsLeftAlone) {
       "dumpxml vmnuma-test > /run/libvirt/private/definition.xml && virsh --quiet define "
       "/run/libvirt/private/definition.xml");
   ASSERT_TRUE(libvirt_.control().pin({vm_}, {Thread::kVcpu, 0}, {cpu()}).has_value());
-  ASSERT_TRUE(libvirt_.control().set_memory_nodes({vm_}, {NodeId{0}}).has_value());
+  ASSERT_TRUE(libvirt_.control()
+                  .change_memory_nodes({vm_}, {NodeId{0}}, migration::MemoryNodes::kSet)
+                  .has_value());
 
   EXPECT_THAT(virsh("dumpxml vmnuma-test"), HasSubstr("vcpupin"));
   const std::string definition = virsh("dumpxml vmnuma-test --inactive");
@@ -134,7 +136,8 @@ TEST_F(LibvirtdTest, AVmThatIsDefinedButOffIsNotFoundAndNotListed) {
   const auto pinned = libvirt_.control().pin({vm_}, {Thread::kVcpu, 0}, {cpu()});
   ASSERT_FALSE(pinned.has_value());
   EXPECT_EQ(pinned.error().code, ErrorCode::kNotFound) << pinned.error().message;
-  const auto moved = libvirt_.control().set_memory_nodes({vm_}, {NodeId{0}});
+  const auto moved =
+      libvirt_.control().change_memory_nodes({vm_}, {NodeId{0}}, migration::MemoryNodes::kSet);
   ASSERT_FALSE(moved.has_value());
   EXPECT_EQ(moved.error().code, ErrorCode::kNotFound) << moved.error().message;
   while (find().has_value()) {

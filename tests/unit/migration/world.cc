@@ -36,11 +36,10 @@ class World::Ports final : public DomainControl, public PageMover, public Journa
   Result<void> pin(const DomainRun& run, ThreadId thread, const std::vector<CpuId>& cpus) override {
     return world_.faults.through([&] { return world_.domains.pin(run, thread, cpus); });
   }
-  Result<void> set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) override {
-    return world_.faults.through([&] { return world_.domains.set_memory_nodes(run, nodes); });
-  }
-  Result<void> widen_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) override {
-    return world_.faults.through([&] { return world_.domains.widen_memory_nodes(run, nodes); });
+  Result<void> change_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes,
+                                   MemoryNodes change) override {
+    return world_.faults.through(
+        [&] { return world_.domains.change_memory_nodes(run, nodes, change); });
   }
   Result<void> check_free(const DomainRun& run) override {
     return world_.faults.through([&] { return world_.domains.check_free(run); });

@@ -2,6 +2,7 @@
 #include "tools/sim/host/sim_libvirt.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 namespace vmnuma::tools {
 
 using migration::DomainRun;
+using migration::MemoryNodes;
 using migration::ThreadId;
 
 namespace {
@@ -105,23 +107,8 @@ Result<void> SimLibvirt::set_policy(const VmId& id, const std::vector<PolicySett
   });
 }
 
-Result<void> SimLibvirt::widen_memory_nodes(const DomainRun& run,
-                                            const std::vector<NodeId>& nodes) {
-  const auto vm = find(run);
-  if (vm && (*vm)->description.numatune == NumatuneMode::kNone) {
-    pay_for_pin(run.vm);
-    return {};  // the VM may use all CPUs
-  }
-  std::vector<NodeId> wide = nodes;
-  if (vm) {
-    const std::vector<NodeId>& now = (*vm)->description.numatune_nodes;
-    wide.insert(wide.end(), now.begin(), now.end());
-    wide = sorted_unique(std::move(wide));
-  }
-  return set_memory_nodes(run, wide);
-}
-
-Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
+Result<void> SimLibvirt::change_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes,
+                                             MemoryNodes change) {
   pay_for_pin(run.vm);
   return find(run).and_then([&](SimVm* vm) -> Result<void> {
     const NumatuneMode mode = vm->description.numatune;
@@ -129,8 +116,17 @@ Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vecto
       return failure(ErrorCode::kUnsupported,
                      fmt::format("the numatune mode of '{}' is not restrictive", vm->spec.name));
     }
+    std::vector<NodeId> wanted = nodes;
+    if (change == MemoryNodes::kWiden) {
+      if (mode == NumatuneMode::kNone) {
+        return {};  // the VM may use all nodes
+      }
+      const std::vector<NodeId>& now = vm->description.numatune_nodes;
+      wanted.insert(wanted.end(), now.begin(), now.end());
+      wanted = sorted_unique(std::move(wanted));
+    }
     std::vector<NodeIndex> allowed;
-    for (const NodeId node : nodes) {
+    for (const NodeId node : wanted) {
       const std::optional<NodeIndex> index = host_.topology.index_of(node);
       if (!index) {
         return failure(ErrorCode::kInvalidArgument, fmt::format("there is no node {}", node.value));
@@ -141,7 +137,7 @@ Result<void> SimLibvirt::set_memory_nodes(const DomainRun& run, const std::vecto
       return failure(ErrorCode::kInvalidArgument, "memory needs at least one node");
     }
     vm->description.numatune = NumatuneMode::kRestrictive;
-    vm->description.numatune_nodes = nodes;
+    vm->description.numatune_nodes = std::move(wanted);
     host_.domains_changed = true;
     // The kernel copies all memory outside these nodes immediately, and libvirt waits for it.
     for (std::int64_t page = 0; page < host_.memory.pages(vm->owner); ++page) {

@@ -249,12 +249,9 @@ Result<void> LiveHost::pin(const DomainRun& run, ThreadId thread, const std::vec
   return act([&] { return host_.libvirt().pin(run, thread, cpus); });
 }
 
-Result<void> LiveHost::set_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
-  return act([&] { return host_.libvirt().set_memory_nodes(run, nodes); });
-}
-
-Result<void> LiveHost::widen_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes) {
-  return act([&] { return host_.libvirt().widen_memory_nodes(run, nodes); });
+Result<void> LiveHost::change_memory_nodes(const DomainRun& run, const std::vector<NodeId>& nodes,
+                                           migration::MemoryNodes change) {
+  return act([&] { return host_.libvirt().change_memory_nodes(run, nodes, change); });
 }
 
 Result<void> LiveHost::check_free(const DomainRun& run) {
