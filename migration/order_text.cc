@@ -92,10 +92,6 @@ void visit_fields(Fields& fields, T& order) {
 class OrderWriter : public text::FieldWriter<OrderWriter, json> {
  public:
   template <class T>
-  static void visit(OrderWriter& fields, const T& value) {
-    visit_fields(fields, value);
-  }
-  template <class T>
   void added(std::string_view name, const T& value) {
     (*this)(name, value);
   }
@@ -110,12 +106,6 @@ class OrderReader : public text::FieldReader<OrderReader, json> {
       : FieldReader(object), cpus_left_(cpus_left) {}
   OrderReader(const OrderReader& around, const json& object)
       : OrderReader(object, around.cpus_left_) {}
-
-  template <class T>
-  static void visit(OrderReader& fields, T& value) {
-    visit_fields(fields, value);
-  }
-  void absent(std::string_view name) { note(name, "is missing"); }
 
   [[nodiscard]] bool leaf(const json& list, std::vector<CpuId>& cpus) {
     std::string text;

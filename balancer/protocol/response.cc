@@ -39,13 +39,13 @@ class ViewWriter : public text::FieldWriter<ViewWriter, Json> {
 /// Reads views; absent fields keep their default.
 class ViewReader : public text::FieldReader<ViewReader, Json> {
  public:
-  explicit ViewReader(const Json& object) : FieldReader(object) {}
-  ViewReader(const ViewReader& /*around*/, const Json& object) : FieldReader(object) {}
+  using FieldReader::FieldReader;
 
   template <class View>
   static void visit(ViewReader& fields, View& view) {
     visit_fields(fields, view);
   }
+  void absent(std::string_view /*name*/) {}
   void time(std::string_view name, std::int64_t& unix_s) {
     std::string text;
     (*this)(name, text);

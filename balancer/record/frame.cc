@@ -201,14 +201,12 @@ class Writer : public text::FieldWriter<Writer, Json> {
 
 class Reader : public text::FieldReader<Reader, Json> {
  public:
-  explicit Reader(const Json& object) : FieldReader(object) {}
-  Reader(const Reader& /*around*/, const Json& object) : FieldReader(object) {}
+  using FieldReader::FieldReader;
 
   template <class T>
   static void visit(Reader& fields, T& value) {
     RecordFields::visit(fields, value);
   }
-  void absent(std::string_view name) { note(name, "is missing"); }
   template <class T>
   void unbounded(std::string_view name, T& value) {
     is_bounded_ = false;

@@ -36,23 +36,10 @@ void visit_fields(Fields& fields, T& kept) {
   fields("latencies", kept.latencies);
 }
 
-class Writer : public text::FieldWriter<Writer, Json> {
- public:
-  template <class T>
-  static void visit(Writer& fields, const T& value) {
-    visit_fields(fields, value);
-  }
-};
+class Writer : public text::FieldWriter<Writer, Json> {};
 
 class Reader : public text::FieldReader<Reader, Json> {
- public:
-  explicit Reader(const Json& object) : FieldReader(object) {}
-  Reader(const Reader& /*around*/, const Json& object) : FieldReader(object) {}
-  template <class T>
-  static void visit(Reader& fields, T& value) {
-    visit_fields(fields, value);
-  }
-  void absent(std::string_view name) { note(name, "is missing"); }
+  using FieldReader::FieldReader;
 };
 
 bool makes_sense(const MeasuredLatency& latency) {

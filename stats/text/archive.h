@@ -7,19 +7,21 @@
 /// FieldReader, which contain only what is specific to the format:
 ///
 ///     class ViewWriter : public text::FieldWriter<ViewWriter, Json> {
-///       static void visit(ViewWriter& fields, const T& value);  // lists the fields of a T
-///       Json leaf(const T& value) const;                        // optional, for any T: how it is
+///       static void visit(ViewWriter& fields, const T& value);  // optional: lists the fields of a
+///       T Json leaf(const T& value) const;                        // optional, for any T: how it
+///       is
 ///     };                                                        // written here
 ///     class ViewReader : public text::FieldReader<ViewReader, Json> {
-///       static void visit(ViewReader& fields, T& value);
+///       static void visit(ViewReader& fields, T& value);        // optional
 ///       bool leaf(const Json& json, T& value);                  // optional; false: not a T
 ///       void absent(std::string_view name);                     // optional: a field is not there
 ///     };
 ///
-/// A list of fields calls `fields(NAME, value)` for each; further arguments are for other visitors.
-/// Both classes can be constructed from a parent, so that nested objects have access to external
-/// data that was passed to their format. The limits on the size and depth of a text are those of
-/// read_json().
+/// Without a visit() of its own, a class calls visit_fields(fields, value), which must be found in
+/// its own namespace or that of the value. A list of fields calls `fields(NAME, value)` for each;
+/// further arguments are for other visitors. Both classes can be constructed from a parent, so that
+/// nested objects have access to external data that was passed to their format. The limits on the
+/// size and depth of a text are those of read_json().
 ///
 /// Unless leaf() does it differently, values are written as follows: amounts and the numbers of
 /// nodes and CPUs as integers, enumerations by name, VMs by UUID, a client as [UUID, index], an
@@ -94,6 +96,11 @@ class FieldWriter {
     object_[std::string(name)] = json_of(value);
   }
 
+  template <class T>
+  static void visit(Self& fields, const T& value) {
+    visit_fields(fields, value);
+  }
+
   /// Writes a nested object, with the same external data.
   template <class T>
   [[nodiscard]] Json write(const T& value) const {
@@ -142,6 +149,13 @@ template <class Self, class Json>
 class FieldReader {
  public:
   explicit FieldReader(const Json& object) : object_(&object) {}
+  /// Has the external data of the reader around it, and reads an object of its own.
+  FieldReader(const Self& /*around*/, const Json& object) : FieldReader(object) {}
+
+  template <class T>
+  static void visit(Self& fields, T& value) {
+    visit_fields(fields, value);
+  }
 
   template <class T, class... Notes>
   void operator()(std::string_view name, T& value, const Notes&... /*for others*/) {
@@ -159,8 +173,8 @@ class FieldReader {
     }
   }
 
-  /// Called for a missing field, which keeps its value unless the format overrides this.
-  void absent(std::string_view /*name*/) {}
+  /// Called for a missing field, which is a problem unless the format overrides this.
+  void absent(std::string_view name) { note(name, "is missing"); }
 
   /// Reads the fields of an object. Error: corrupt.
   template <class T>

@@ -61,22 +61,9 @@ void visit_fields(Fields& fields, T& outer) {
   fields("map", outer.map);
 }
 
-class Writer : public FieldWriter<Writer, Json> {
- public:
-  template <class T>
-  static void visit(Writer& fields, const T& value) {
-    visit_fields(fields, value);
-  }
-};
+class Writer : public FieldWriter<Writer, Json> {};
 class Reader : public FieldReader<Reader, Json> {
- public:
-  explicit Reader(const Json& object) : FieldReader(object) {}
-  Reader(const Reader& /*around*/, const Json& object) : FieldReader(object) {}
-  template <class T>
-  static void visit(Reader& fields, T& value) {
-    visit_fields(fields, value);
-  }
-  void absent(std::string_view name) { note(name, "is missing"); }
+  using FieldReader::FieldReader;
 };
 
 Outer example() {
