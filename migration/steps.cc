@@ -12,15 +12,10 @@ namespace vmnuma::migration {
 namespace {
 
 std::string thread_name(const VmChange& change, const PinChange& pin) {
-  switch (pin.thread) {
-    case PinChange::Thread::kVcpu:
-      return fmt::format("vCPU {} of '{}'", pin.number, change.vm_name);
-    case PinChange::Thread::kEmulator:
-      return fmt::format("emulator of '{}'", change.vm_name);
-    case PinChange::Thread::kIoThread:
-      return fmt::format("I/O thread {} of '{}'", pin.number, change.vm_name);
-  }
-  return {};
+  const std::string thread = pin.thread == PinChange::Thread::kEmulator
+                                 ? "emulator"
+                                 : thread_text({pin.thread, pin.number});
+  return fmt::format("{} of '{}'", thread, change.vm_name);
 }
 
 std::string cpus_name(const std::vector<CpuId>& cpus) {
@@ -73,9 +68,7 @@ std::string memory_text(const VmChange& change) {
   for (const NodeQuota& quota : change.memory.quotas) {
     nodes.push_back(quota.node);
   }
-  std::sort(nodes.begin(), nodes.end());
-  return fmt::format("memory of '{}' to node{} {}", change.vm_name, nodes.size() == 1 ? "" : "s",
-                     to_list(nodes));
+  return fmt::format("memory of '{}' to {}", change.vm_name, node_or_nodes(nodes));
 }
 
 ResumePoint resume_point(const OpenAction& open) {

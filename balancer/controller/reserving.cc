@@ -191,15 +191,13 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
           fmt::format("{}'{}'", running_already.empty() ? "" : ", ", running.description.name);
     }
   }
-  const std::string what =
-      fmt::format("{} vCPUs and {} MiB{} on node{} {} for {}{}{}", request.vcpus,
-                  whole_mib(reservation.memory_left()),
-                  request.huge_page_bytes
-                      ? fmt::format(" of huge pages of {} KiB", *request.huge_page_bytes / 1024)
-                      : "",
-                  nodes_of(reservation).size() == 1 ? "" : "s", to_list(nodes_of(reservation)),
-                  holder_text(request), request.shared ? ", shared" : "",
-                  request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
+  const std::string what = fmt::format(
+      "{} vCPUs and {} MiB{} on {} for {}{}{}", request.vcpus, whole_mib(reservation.memory_left()),
+      request.huge_page_bytes
+          ? fmt::format(" of huge pages of {} KiB", *request.huge_page_bytes / 1024)
+          : "",
+      node_or_nodes(nodes_of(reservation)), holder_text(request), request.shared ? ", shared" : "",
+      request.until_unix_s ? " until " + time_text(*request.until_unix_s) : "");
   const Bytes memory = reservation.memory_left();
   state.reservations.add(std::move(reservation));
   report_reservations(state,

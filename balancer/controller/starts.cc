@@ -421,9 +421,9 @@ Result<SuggestView> Starts::suggest(HostNow& now, const SuggestRequest& request,
   if (vm.homes.empty()) {
     return failure(ErrorCode::kUnsupported, fmt::format("no node can be the home of {}", name));
   }
-  effects.say_of_vm(vm.description.name, Severity::kInfo,
-                    fmt::format("{} asked where to start; the answer is node{} {}", name,
-                                vm.nodes.size() == 1 ? "" : "s", to_list(vm.nodes)));
+  effects.say_of_vm(
+      vm.description.name, Severity::kInfo,
+      fmt::format("{} asked where to start; the answer is {}", name, node_or_nodes(vm.nodes)));
   SuggestView view;
   view.vm = vm.description.name;
   view.vm_uuid = view.vm.empty() ? "" : to_text(vm.description.id);

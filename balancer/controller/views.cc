@@ -355,8 +355,7 @@ std::string topology_text(const Snapshot& snapshot, std::size_t vm,
     return text + ", but it has no home, or needs more than this host has";
   }
   const auto named = [&snapshot](const std::vector<NodeIndex>& nodes) {
-    return fmt::format("node{} {}", nodes.size() == 1 ? "" : "s",
-                       to_list(snapshot.topology.ids_of(nodes)));
+    return node_or_nodes(snapshot.topology.ids_of(nodes));
   };
   if (alignment->is_aligned()) {
     return text + fmt::format(" and met: all it needs is on {}", named(alignment->homes));

@@ -28,15 +28,6 @@ std::string kib_text(Bytes bytes) {
   return fmt::format("{}", bytes.value / kKiB.value);
 }
 
-std::string list_of(const std::vector<std::int32_t>& vcpus) {
-  std::vector<CpuId> ids;
-  ids.reserve(vcpus.size());
-  for (const std::int32_t vcpu : vcpus) {
-    ids.push_back({vcpu});
-  }
-  return to_list(ids);
-}
-
 /// The attribute's value if it is the same for all cells, otherwise nothing.
 std::string common_attribute(pugi::xml_node numa, const char* name) {
   const std::string value = numa.child("cell").attribute(name).value();
@@ -194,7 +185,7 @@ class Writer {
       const GuestCell& advised = advice_.cells[from];
       pugi::xml_node cell = add_line(numa, "cell");
       set(cell, "id", fmt::format("{}", advised.id));
-      set(cell, "cpus", list_of(advised.vcpus));
+      set(cell, "cpus", to_list(advised.vcpus));
       set(cell, "memory", kib_text(advised.memory));
       set(cell, "unit", "KiB");
       if (!access.empty()) {

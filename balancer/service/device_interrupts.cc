@@ -39,7 +39,7 @@ std::string advice_on(const std::vector<stats::FiringInterrupts>& elsewhere,
     advice += fmt::format(
         ", but {} {}: run irqbalance, or write CPUs of {} to /proc/irq/NUMBER/smp_affinity_list "
         "(irqbalance, if it runs, leaves alone what is named with --banirq)",
-        what, stats::on_nodes_text(near), near.size() == 1 ? "that node" : "these nodes");
+        what, node_or_nodes(near), near.size() == 1 ? "that node" : "these nodes");
   }
   return advice;
 }

@@ -20,10 +20,6 @@ constexpr Bytes kCellAlignment = kMiB;
 /// Size of transparent huge pages on x86.
 constexpr Bytes kHugePage = kMiB * 2;
 
-std::string node_list_text(const std::vector<NodeId>& nodes) {
-  return (nodes.size() == 1 ? "node " : "nodes ") + to_list(nodes);
-}
-
 /// Returns the hardware threads of a core, if it is the same number on every core of these nodes;
 /// else 1.
 std::int32_t threads_per_core(const Topology& topology, const std::vector<NodeIndex>& nodes) {
@@ -386,7 +382,7 @@ class Advisor {
       return;
     }
     advice_.distances = std::move(distances);
-    say(AdviceAbout::kDistances, "those of " + node_list_text(host_.topology.ids_of(nodes_)),
+    say(AdviceAbout::kDistances, "those of " + node_or_nodes(host_.topology.ids_of(nodes_)),
         "guests assume 20 between all nodes, which is not true here",
         "the nearest nodes that have room; Linux reclaims and balances by distance");
   }
@@ -431,7 +427,7 @@ class Advisor {
         !vm_.numatune_nodes.empty()) {
       advice_.binding = AdvisedBinding::kNodes;
       advice_.nodes = vm_.numatune_nodes;
-      say(AdviceAbout::kMemory, "restrictive, on " + node_list_text(advice_.nodes),
+      say(AdviceAbout::kMemory, "restrictive, on " + node_or_nodes(advice_.nodes),
           is_led_by_pins_ ? "its vCPUs are pinned to CPUs there"
                           : "that is what its definition says",
           "nodes named in the definition are kept");
@@ -442,7 +438,7 @@ class Advisor {
       advice_.binding = AdvisedBinding::kCells;
       advice_.nodes = advice_.cell_nodes = host_.topology.ids_of(nodes_);
       say(AdviceAbout::kMemory,
-          "each cell on a node of its own, of " + node_list_text(advice_.nodes),
+          "each cell on a node of its own, of " + node_or_nodes(advice_.nodes),
           *held + ", so it stays where it starts",
           "<memnode>, in mode preferred: it always starts");
       return;

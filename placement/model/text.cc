@@ -133,6 +133,16 @@ std::string to_list(const std::vector<CpuId>& cpus) {
 std::string to_list(const std::vector<NodeId>& nodes) {
   return ids_to_list(nodes);
 }
+std::string to_list(const std::vector<std::int32_t>& numbers) {
+  std::vector<CpuId> ids;
+  for (const std::int32_t number : numbers) {
+    ids.push_back({number});
+  }
+  return ids_to_list(std::move(ids));
+}
+std::string node_or_nodes(const std::vector<NodeId>& nodes) {
+  return (nodes.size() == 1 ? "node " : "nodes ") + to_list(nodes);
+}
 Result<std::vector<CpuId>> parse_cpu_list(std::string_view text) {
   return parse_list<CpuId>(text);
 }

@@ -2,6 +2,7 @@
 /// The text forms of ids and sets, as libvirt and the kernel write them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ namespace vmnuma {
 /// The kernel's list format, "0-3,8": ascending, merged ranges. Empty set = empty string.
 [[nodiscard]] std::string to_list(const std::vector<CpuId>& cpus);
 [[nodiscard]] std::string to_list(const std::vector<NodeId>& nodes);
+[[nodiscard]] std::string to_list(const std::vector<std::int32_t>& numbers);
+/// "node 1", "nodes 0-1,4".
+[[nodiscard]] std::string node_or_nodes(const std::vector<NodeId>& nodes);
 /// Parses the kernel's list format; trailing blanks are accepted, anything else is not. At most
 /// 65536 entries. Errors: invalid-argument, quoting the text.
 [[nodiscard]] Result<std::vector<CpuId>> parse_cpu_list(std::string_view text);

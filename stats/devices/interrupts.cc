@@ -61,15 +61,6 @@ NodeId node_of(const std::vector<CpuId>& cpus, const std::map<CpuId, NodeId>& cp
   return nodes.size() == 1 ? *nodes.begin() : NodeId{};
 }
 
-std::string list_of(const std::vector<std::int32_t>& numbers) {
-  std::vector<CpuId> as_cpus;  // because CPU lists have the same format
-  as_cpus.reserve(numbers.size());
-  for (const std::int32_t number : numbers) {
-    as_cpus.push_back(CpuId{number});
-  }
-  return to_list(as_cpus);
-}
-
 }  // namespace
 
 std::map<CpuId, NodeId> read_cpu_nodes(const files::Directory& root) {
@@ -147,12 +138,8 @@ std::string to_text(const FiringInterrupts& interrupts) {
                                 ? std::string("several nodes")
                                 : fmt::format("node {}", interrupts.node.value);
   return fmt::format("interrupt{} {} ({}{}) fire{} on {} (CPUs {})", is_one ? "" : "s",
-                     list_of(interrupts.numbers), interrupts.handler, is_one ? "" : ", ...",
+                     to_list(interrupts.numbers), interrupts.handler, is_one ? "" : ", ...",
                      is_one ? "s" : "", where, to_list(interrupts.cpus));
-}
-
-std::string on_nodes_text(const std::vector<NodeId>& nodes) {
-  return fmt::format("node{} {}", nodes.size() == 1 ? "" : "s", to_list(nodes));
 }
 
 }  // namespace vmnuma::stats

@@ -60,7 +60,4 @@ struct FiringInterrupts {
 /// "interrupts 57-60 (vfio-msix[0](0000:3b:00.0), ...) fire on node 0 (CPUs 0-3)"
 [[nodiscard]] std::string to_text(const FiringInterrupts& interrupts);
 
-/// "node 1", "nodes 0-1,4"
-[[nodiscard]] std::string on_nodes_text(const std::vector<NodeId>& nodes);
-
 }  // namespace vmnuma::stats

@@ -17,12 +17,6 @@
 namespace vmnuma::stats {
 namespace {
 
-/// "node 3", "nodes 2,250-251".
-std::string nodes_text(std::vector<NodeId> nodes) {
-  std::sort(nodes.begin(), nodes.end());
-  return (nodes.size() == 1 ? "node " : "nodes ") + to_list(nodes);
-}
-
 class Finder {
  public:
   Finder(const files::Directory& root, const Topology& topology)
@@ -50,7 +44,7 @@ class Finder {
  private:
   void say(std::string_view what, const std::vector<NodeId>& nodes) {
     if (!nodes.empty()) {
-      found_.push_back(fmt::format("{}: {}", what, nodes_text(nodes)));
+      found_.push_back(fmt::format("{}: {}", what, node_or_nodes(nodes)));
     }
   }
 
@@ -97,7 +91,7 @@ class Finder {
     for (const auto& [package, nodes] : nodes_of) {
       if (nodes.size() > 1) {
         packages +=
-            fmt::format("{}{} in {}", packages.empty() ? "" : ", ", nodes_text(nodes), package);
+            fmt::format("{}{} in {}", packages.empty() ? "" : ", ", node_or_nodes(nodes), package);
       }
     }
     if (!packages.empty()) {
@@ -121,7 +115,7 @@ class Finder {
     }
     std::string text;
     for (const auto& [number, nodes] : tiers) {
-      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", number, nodes_text(nodes));
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", number, node_or_nodes(nodes));
     }
     found_.push_back("memory tiers: " + text);
   }

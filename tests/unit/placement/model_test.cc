@@ -196,6 +196,12 @@ TEST(TextTest, WritesLists) {
   EXPECT_EQ(to_list(std::vector<CpuId>{}), "");
   EXPECT_EQ(to_list(std::vector<CpuId>{{0}, {1}, {2}, {8}, {10}, {11}}), "0-2,8,10-11");
   EXPECT_EQ(to_list(std::vector<NodeId>{{3}}), "3");
+  EXPECT_EQ(to_list(std::vector<std::int32_t>{4, 1, 2}), "1-2,4");
+}
+
+TEST(TextTest, SaysNodeOrNodes) {
+  EXPECT_EQ(node_or_nodes({{3}}), "node 3");
+  EXPECT_EQ(node_or_nodes({{0}, {1}, {4}}), "nodes 0-1,4");
 }
 
 TEST(TextTest, ReadsLists) {

@@ -19,15 +19,6 @@ std::int64_t kib_of(Bytes bytes) {
   return bytes.value / kKiB.value;
 }
 
-/// "0-5,12".
-std::string cpus_of(const GuestCell& cell) {
-  std::vector<CpuId> ids;
-  for (const std::int32_t vcpu : cell.vcpus) {
-    ids.push_back({vcpu});
-  }
-  return to_list(ids);
-}
-
 // ---- advice that a format cannot express ----
 
 /// What a format cannot express of a piece of advice: nothing if it can express all of it;
@@ -191,7 +182,7 @@ std::string virt_install_arguments(const Advice& advice) {
     const GuestCell& cell = advice.cells[i];
     const std::string begin = fmt::format("numa.cell{}.", i);
     cpu += fmt::format(",{0}id={1},{0}cpus={2},{0}memory={3},{0}unit=KiB", begin, cell.id,
-                       cpus_of(cell), kib_of(cell.memory));
+                       to_list(cell.vcpus), kib_of(cell.memory));
     for (std::size_t to = 0; to < advice.cells.size() && !advice.distances.empty(); ++to) {
       cpu += fmt::format(",{0}distances.sibling{1}.id={1},{0}distances.sibling{1}.value={2}", begin,
                          to, advice.distances[i * advice.cells.size() + to]);
@@ -255,8 +246,8 @@ std::string nova_extra_specs(const Advice& advice) {
   // A flavor without hw:numa_nodes floats over all nodes of its host.
   text += fmt::format("hw:numa_nodes={}\n", std::max<std::size_t>(advice.cells.size(), 1));
   for (const GuestCell& cell : advice.cells) {
-    text += fmt::format("hw:numa_cpus.{}={}\nhw:numa_mem.{}={}\n", cell.id, cpus_of(cell), cell.id,
-                        whole_mib(cell.memory));
+    text += fmt::format("hw:numa_cpus.{}={}\nhw:numa_mem.{}={}\n", cell.id, to_list(cell.vcpus),
+                        cell.id, whole_mib(cell.memory));
   }
   return text + comments(advice, lacking_in_nova);
 }
@@ -278,7 +269,7 @@ std::string pve_lines(const Advice& advice) {
   // Proxmox VE supports huge pages only with numa.
   text += fmt::format("numa: {}\n", advice.cells.empty() && advice.page_size == Bytes{} ? 0 : 1);
   for (std::size_t i = 0; i < advice.cells.size(); ++i) {
-    text += fmt::format("numa{}: cpus={},memory={}", i, cpus_of(advice.cells[i]),
+    text += fmt::format("numa{}: cpus={},memory={}", i, to_list(advice.cells[i].vcpus),
                         whole_mib(advice.cells[i].memory));
     if (!advice.cell_nodes.empty()) {
       text += fmt::format(",hostnodes={},policy=preferred", advice.cell_nodes[i].value);

@@ -61,7 +61,7 @@ UsedDevice shared_device(const std::string& name, std::vector<stats::Carrier> ca
   if (node.value >= 0) {
     near.push_back(node);
   }
-  return {fmt::format("{} is on {}", name, stats::on_nodes_text(near)), std::move(carriers), near};
+  return {fmt::format("{} is on {}", name, node_or_nodes(near)), std::move(carriers), near};
 }
 
 /// Describes a passed-through device. It counts as shared unless it is known which VM has it and
@@ -78,9 +78,9 @@ UsedDevice passed_through(const std::string& address, std::vector<stats::Carrier
     if (!homes.empty() &&
         std::find(vm.pci_devices.begin(), vm.pci_devices.end(), address) != vm.pci_devices.end()) {
       const std::vector<NodeId> near(homes.begin(), homes.end());
-      return {fmt::format("{} belongs to VM '{}', which is on {}", name, vm.vm,
-                          stats::on_nodes_text(near)),
-              std::move(carriers), near};
+      return {
+          fmt::format("{} belongs to VM '{}', which is on {}", name, vm.vm, node_or_nodes(near)),
+          std::move(carriers), near};
     }
   }
   return shared_device(name, std::move(carriers));

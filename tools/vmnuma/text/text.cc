@@ -117,12 +117,7 @@ std::string nodes_text(const std::vector<NodeId>& nodes) {
 }
 
 std::string numbers_text(const std::vector<std::int32_t>& numbers) {
-  std::vector<CpuId> as_cpus;
-  as_cpus.reserve(numbers.size());
-  for (const std::int32_t number : numbers) {
-    as_cpus.push_back({number});
-  }
-  return as_cpus.empty() ? "-" : to_list(as_cpus);
+  return numbers.empty() ? "-" : to_list(numbers);
 }
 
 std::string local_time_text(std::int64_t unix_s) {
