@@ -51,7 +51,6 @@ LinuxHost::LinuxHost(Opened opened)
       devices_(std::move(opened.devices)),
       latencies_(std::move(opened.latencies)),
       mover_(std::move(opened.mover)),
-      metered_mover_(mover_),
       systemd_(/*address=*/"", SystemdControl::kSettings) {
   record_cpus(topology_);
 }
@@ -88,7 +87,7 @@ void LinuxHost::record_cpus(const Topology& topology) {
 }
 
 void LinuxHost::report_copying_time(Sample& sample) const {
-  for (const auto& [cpu, used] : metered_mover_.used()) {
+  for (const auto& [cpu, used] : mover_.used()) {
     const auto where = node_of_cpu_.find(cpu);
     for (NodeSample& node : sample.nodes) {
       node.copying_us += where != node_of_cpu_.end() && where->second == node.id ? used.value : 0;

@@ -20,7 +20,6 @@
 #include "balancer/service/systemd_control.h"
 #include "balancer/service/vcpu_watch.h"
 #include "migration/linux/linux_page_mover.h"
-#include "migration/linux/metered_page_mover.h"
 #include "stats/files/directory.h"
 #include "stats/linux/host_name.h"
 #include "stats/perf/perf_counters.h"
@@ -55,7 +54,7 @@ class LinuxHost final : public Host {
                                               const std::vector<stats::MeasuredLatency>& known,
                                               const std::atomic<bool>& stop) override;
   [[nodiscard]] migration::DomainControl& control() override { return hypervisor_->control(); }
-  [[nodiscard]] migration::PageMover& mover() override { return metered_mover_; }
+  [[nodiscard]] migration::PageMover& mover() override { return mover_; }
   [[nodiscard]] UnitControl& units() override { return systemd_; }
 
  private:
@@ -89,7 +88,6 @@ class LinuxHost final : public Host {
   std::unique_ptr<Hypervisor> hypervisor_;
   std::map<CpuId, NodeId> node_of_cpu_;  ///< of all CPUs that were ever seen
   migration::LinuxPageMover mover_;
-  migration::MeteredPageMover metered_mover_;
   SystemdControl systemd_;
 };
 

@@ -5,12 +5,12 @@
 #include <array>
 #include <cerrno>
 #include <ctime>
-#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
 #include <linux/mman.h>
 #include <numaif.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -43,10 +43,10 @@ Result<void> check_identity(const files::Directory& directory, const VmProcess& 
   return {};
 }
 
-Microseconds monotonic_now() {
+std::int64_t microseconds_of(clockid_t clock) {
   timespec now{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &now);  // cannot fail with this clock
-  return {static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000};
+  (void)::clock_gettime(clock, &now);  // cannot fail with these clocks
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
 }
 
 /// move_pages takes pointers; the addresses are another process's and are never dereferenced here.
@@ -162,6 +162,26 @@ Bytes read_huge_page_size(const files::Directory& root) {
 
 }  // namespace
 
+/// Accounts for the CPU time of this thread while it exists.
+class LinuxPageMover::Metered {
+ public:
+  explicit Metered(Use& use) : use_(use) {}
+  Metered(const Metered&) = delete;
+  Metered& operator=(const Metered&) = delete;
+  ~Metered() {
+    const CpuTime used{microseconds_of(CLOCK_THREAD_CPUTIME_ID) - begun_at_us_};
+    const int cpu = ::sched_getcpu();
+    if (cpu >= 0) {
+      const std::lock_guard lock(use_.mutex);
+      use_.by_cpu[CpuId{cpu}] += used;
+    }
+  }
+
+ private:
+  Use& use_;
+  const std::int64_t begun_at_us_ = microseconds_of(CLOCK_THREAD_CPUTIME_ID);
+};
+
 Result<LinuxPageMover> LinuxPageMover::open(const std::string& root) {
   VMNUMA_ASSIGN_OR_RETURN(auto directory, files::Directory::open(root));
   const Bytes huge_page_size = read_huge_page_size(directory);
@@ -193,10 +213,12 @@ Result<const LinuxPageMover::Known*> LinuxPageMover::known(const VmProcess& proc
 }
 
 Result<void> LinuxPageMover::check(const VmProcess& process) {
+  const Metered metered(*use_);
   return known(process).map([](const Known* /*runs*/) {});
 }
 
 Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& process) {
+  const Metered metered(*use_);
   VMNUMA_ASSIGN_OR_RETURN(const auto found, known(process));
   const auto read = [&]() -> Result<std::vector<MemoryRange>> {
     const files::Directory& directory = found->directory;
@@ -223,6 +245,7 @@ Result<std::vector<MemoryRange>> LinuxPageMover::find_ranges(const VmProcess& pr
 
 Result<std::vector<int>> LinuxPageMover::query(const VmProcess& process,
                                                std::span<const std::uint64_t> addresses) {
+  const Metered metered(*use_);
   VMNUMA_ASSIGN_OR_RETURN(const auto found, known(process));
   std::vector<void*> pointers = as_pointers(addresses);
   std::vector<int> statuses(addresses.size(), -ENOENT);
@@ -240,6 +263,7 @@ Result<std::vector<int>> LinuxPageMover::query(const VmProcess& process,
 
 Result<void> LinuxPageMover::reveal(const VmProcess& process,
                                     std::span<const std::uint64_t> addresses, Bytes unit) {
+  const Metered metered(*use_);
   VMNUMA_ASSIGN_OR_RETURN(const auto found, known(process));
   if (!reports_hidden_pages_) {
     return {};
@@ -263,6 +287,7 @@ Result<void> LinuxPageMover::reveal(const VmProcess& process,
 Result<MoveResult> LinuxPageMover::move(const VmProcess& process,
                                         std::span<const std::uint64_t> addresses, NodeId node,
                                         SharedPages shared) {
+  const Metered metered(*use_);
   VMNUMA_ASSIGN_OR_RETURN(const auto found, known(process));
   std::vector<void*> pointers = as_pointers(addresses);
   const std::vector<int> nodes(addresses.size(), node.value);
@@ -270,11 +295,11 @@ Result<MoveResult> LinuxPageMover::move(const VmProcess& process,
                    .statuses = std::vector<int>(addresses.size(), kStatusNotWritten),
                    .elapsed = {}};
   const int flags = shared == SharedPages::kMove ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE;
-  const Microseconds before = monotonic_now();
+  const std::int64_t before_us = microseconds_of(CLOCK_MONOTONIC);
   const long result = ::move_pages(static_cast<int>(process.pid), pointers.size(), pointers.data(),
                                    nodes.data(), moved.statuses.data(), flags);
   const int errno_value = errno;
-  moved.elapsed = monotonic_now() - before;
+  moved.elapsed = {microseconds_of(CLOCK_MONOTONIC) - before_us};
   if (!found->descriptor.runs()) {
     return tl::unexpected(vanished(process));
   }
@@ -286,7 +311,13 @@ Result<MoveResult> LinuxPageMover::move(const VmProcess& process,
 }
 
 Result<NodeMemory> LinuxPageMover::node_memory(NodeId node) {
+  const Metered metered(*use_);
   return read_node_memory(root_, node);
+}
+
+std::map<CpuId, CpuTime> LinuxPageMover::used() const {
+  const std::lock_guard lock(use_->mutex);
+  return use_->by_cpu;
 }
 
 }  // namespace vmnuma::migration

@@ -4,8 +4,16 @@
 /// Rights: ptrace read access to the VM's process (CAP_SYS_PTRACE for another user's), CAP_SYS_NICE
 /// to move shared pages. Start times are compared before and after each system call that names a
 /// pid, so a reused pid gives an error, never data about another process.
+///
+/// Finding and copying pages keeps a CPU busy on whatever node the kernel happens to run the
+/// thread, and looks like foreign load there, so each call's CPU time is charged to the CPU on
+/// which it ends; one call moves a chunk, which takes milliseconds.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "migration/linux/process_descriptor.h"
@@ -30,6 +38,10 @@ class LinuxPageMover final : public PageMover {
                                         SharedPages shared) override;
   [[nodiscard]] Result<NodeMemory> node_memory(NodeId node) override;
 
+  /// CPU time of all calls so far (CLOCK_THREAD_CPUTIME_ID), by the CPU on which they ended. Any
+  /// thread; never decreases.
+  [[nodiscard]] std::map<CpuId, CpuTime> used() const;
+
  private:
   LinuxPageMover(files::Directory root, Bytes huge_page_size, bool reports_hidden_pages)
       : root_(std::move(root)),
@@ -44,7 +56,14 @@ class LinuxPageMover final : public PageMover {
   /// The process, if it is running now. Valid until the next call.
   [[nodiscard]] Result<const Known*> known(const VmProcess& process);
 
+  struct Use {
+    std::mutex mutex;
+    std::map<CpuId, CpuTime> by_cpu;
+  };
+  class Metered;
+
   files::Directory root_;
+  std::unique_ptr<Use> use_ = std::make_unique<Use>();
   Bytes huge_page_size_;
   bool reports_hidden_pages_;
   std::optional<Known> last_;  ///< calls for the same process come in runs

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "migration/linux/linux_page_mover.h"
-#include "migration/linux/metered_page_mover.h"
 #include "migration/transfer.h"
 #include "tests/contract/page_mover_contract.h"
 #include "tests/support/fake_memory.h"
@@ -113,7 +112,7 @@ class Cpuset {
 /// accounting of CPU time.
 class LinuxMemoryHost final : public MemoryHost {
  public:
-  migration::PageMover& mover() override { return metered_; }
+  migration::PageMover& mover() override { return *mover_; }
 
   std::optional<MemoryProcess> start(MemoryKind kind, Bytes populated) override {
     auto child = MemoryChild::start({.populated = populated, .alignment = kHugePage, .kind = kind});
@@ -159,7 +158,6 @@ class LinuxMemoryHost final : public MemoryHost {
 
  private:
   Result<LinuxPageMover> mover_ = LinuxPageMover::open("/");
-  migration::MeteredPageMover metered_{*mover_};
   std::optional<Cpuset> cpuset_;  ///< destroyed after the children, which must have left it
   std::map<VmProcess, std::unique_ptr<MemoryChild>> children_;
 };
@@ -189,10 +187,9 @@ TEST_F(LinuxPageMoverTest, AZombieHasVanished) {
 }
 
 TEST_F(LinuxPageMoverTest, WhatItsCallsTakeIsCountedAndNeverGoesBack) {
-  migration::MeteredPageMover metered(*mover_);
   const auto used = [&] {
     CpuTime all;
-    for (const auto& [cpu, time] : metered.used()) {
+    for (const auto& [cpu, time] : mover_->used()) {
       all += time;
     }
     return all;
@@ -202,7 +199,7 @@ TEST_F(LinuxPageMoverTest, WhatItsCallsTakeIsCountedAndNeverGoesBack) {
   ASSERT_NE(child, nullptr);
   CpuTime last;
   for (int call = 0; call < 200; ++call) {
-    EXPECT_TRUE(metered.find_ranges(child->process()));
+    EXPECT_TRUE(mover_->find_ranges(child->process()));
     EXPECT_GE(used(), last);
     last = used();
   }
