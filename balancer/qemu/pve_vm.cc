@@ -2,9 +2,9 @@
 #include "balancer/qemu/pve_vm.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,15 +23,6 @@ constexpr std::int64_t kMostCells = 8;
 constexpr std::int64_t kGibPages_mib = 1024;
 constexpr std::string_view kHugePages = "/run/hugepages/kvm/";  // and "2048kB"
 
-/// Doubles commas in a value.
-std::string escaped(std::string_view text) {
-  std::string doubled;
-  for (const char character : text) {
-    doubled.append(character == ',' ? 2 : 1, character);
-  }
-  return doubled;
-}
-
 std::optional<std::int64_t> number(std::string_view text) {
   const auto read = whole_number<std::int64_t>(text);
   return read && *read > 0 && *read <= kMost ? read : std::nullopt;
@@ -41,15 +32,16 @@ std::int64_t number_or(std::string_view text, std::int64_t usually) {
   return number(text).value_or(usually);
 }
 
-/// Makes ",cpus=0-3,cpus=8" from "0-3;8".
-std::string each(std::string_view key, std::string_view list) {
-  std::string text;
-  while (!list.empty()) {
+/// "0-3" and "8" of "0-3;8".
+std::vector<std::string> parts_of(std::string_view list) {
+  constexpr std::size_t kMostParts = 4096;
+  std::vector<std::string> parts;
+  while (!list.empty() && parts.size() < kMostParts) {
     const std::size_t end = std::min(list.find(';'), list.size());
-    text += fmt::format(",{}={}", key, escaped(list.substr(0, end)));
+    parts.emplace_back(list.substr(0, end));
     list.remove_prefix(std::min(end + 1, list.size()));
   }
-  return text;
+  return parts;
 }
 
 /// The command line of one VM.
@@ -57,24 +49,21 @@ class VmOptions {
  public:
   VmOptions(const PveConfig& config, std::int32_t vmid, const PveHost& host)
       : config_(config), host_(host) {
-    const std::string_view name = config.value("name");
-    add("-name", "guest=" + (name.empty() ? fmt::format("vm{}", vmid) : escaped(name)));
+    const std::string name(config.value("name"));
+    add("name", {{"guest", name.empty() ? fmt::format("vm{}", vmid) : name}});
     const auto smbios = parse_settings(config.value("smbios1"), "");
     if (const auto uuid = value_of(smbios, "uuid"); !uuid.empty()) {
-      add("-smbios", fmt::format("type=1,uuid={}", escaped(uuid)));
+      add("smbios", {{"uuid", std::string(uuid)}});
     }
     add_cpus();
     add_memory();
     add_pci_devices();
   }
-  /// QEMU's arguments, as in /proc/PID/cmdline.
-  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] const CommandLine& line() const { return line_; }
 
  private:
-  void add(std::string_view option, std::string_view value) {
-    for (const std::string_view word : {option, value}) {
-      text_.append(word).push_back('\0');
-    }
+  void add(std::string_view option, std::vector<Setting> settings) {
+    line_.options.push_back({std::string(option), std::move(settings)});
   }
 
   void add_cpus() {
@@ -82,67 +71,73 @@ class VmOptions {
     cores_ = number_or(config_.value("cores"), 1);
     const std::int64_t most = std::min(sockets_ * cores_, kMost);
     const std::int64_t vcpus = std::min(number_or(config_.value("vcpus"), most), most);
-    add("-smp", fmt::format("{},sockets={},cores={},maxcpus={}", vcpus, sockets_, cores_, most));
+    add("smp", {{"cpus", std::to_string(vcpus)},
+                {"sockets", std::to_string(sockets_)},
+                {"cores", std::to_string(cores_)},
+                {"maxcpus", std::to_string(most)}});
   }
 
   void add_memory() {
     // Since Proxmox VE 8 "current=4096" is possible, too.
     const auto settings = parse_settings(config_.value("memory"), "current");
     const std::int64_t memory_mib = number_or(value_of(settings, "current"), kUsualMemory_mib);
-    add("-m", std::to_string(memory_mib));
+    add("m", {{"size", std::to_string(memory_mib)}});
     if (config_.value("numa") != "1") {
       return;
     }
     bool has_cells = false;
     for (std::int64_t cell = 0; cell < kMostCells; ++cell) {
       const auto numa = parse_settings(config_.value(fmt::format("numa{}", cell)), "cpus");
-      const auto mib = number(value_of(numa, "memory"));
-      if (!mib) {
-        continue;
+      if (const auto mib = number(value_of(numa, "memory"))) {
+        has_cells = true;
+        add_cell(cell, *mib, parts_of(value_of(numa, "cpus")), numa);
       }
-      has_cells = true;
-      std::string binding;
-      if (const auto nodes = value_of(numa, "hostnodes"); !nodes.empty()) {
-        binding = each("host-nodes", nodes) +
-                  fmt::format(",policy={}", escaped(value_of(numa, "policy")));
-      }
-      add_cell(cell, *mib, each("cpus", value_of(numa, "cpus")), binding);
     }
     for (std::int64_t cell = 0; !has_cells && cell < std::min(sockets_, kMostCells); ++cell) {
       add_cell(cell, memory_mib / sockets_,
-               fmt::format(",cpus={}-{}", cores_ * cell, cores_ * (cell + 1) - 1), "");
+               {fmt::format("{}-{}", cores_ * cell, cores_ * (cell + 1) - 1)}, {});
     }
   }
 
-  void add_cell(std::int64_t cell, std::int64_t mib, const std::string& cpus,
-                const std::string& binding) {
+  /// `numa` may bind the cell's memory.
+  void add_cell(std::int64_t cell, std::int64_t mib, const std::vector<std::string>& cpus,
+                const std::vector<Setting>& numa) {
     const std::string_view pages = config_.value("hugepages");
-    std::string object = "memory-backend-ram";
-    std::string path;
+    const std::string id = fmt::format("ram-node{}", cell);
+    std::vector<Setting> backend{
+        {"qom-type", pages.empty() ? "memory-backend-ram" : "memory-backend-file"},
+        {"id", id},
+        {"size", fmt::format("{}M", mib)}};
     if (!pages.empty()) {
       const bool gib =
           pages == "1024" || (pages == "any" && host_.has_gib_pages && mib % kGibPages_mib == 0);
-      object = "memory-backend-file";
-      path = fmt::format(",mem-path={}{}", kHugePages, gib ? "1048576kB" : "2048kB");
+      backend.push_back(
+          {"mem-path", fmt::format("{}{}", kHugePages, gib ? "1048576kB" : "2048kB")});
     }
-    add("-object", fmt::format("{},id=ram-node{},size={}M{}{}", object, cell, mib, path, binding));
-    add("-numa", fmt::format("node,nodeid={0}{1},memdev=ram-node{0}", cell, cpus));
+    for (std::string& nodes : parts_of(value_of(numa, "hostnodes"))) {
+      backend.push_back({"host-nodes", std::move(nodes)});
+    }
+    if (!value_of(numa, "hostnodes").empty()) {
+      backend.push_back({"policy", std::string(value_of(numa, "policy"))});
+    }
+    add("object", std::move(backend));
+    std::vector<Setting> node{{"type", "node"}, {"nodeid", std::to_string(cell)}, {"memdev", id}};
+    for (const std::string& range : cpus) {
+      node.push_back({"cpus", range});
+    }
+    add("numa", std::move(node));
   }
 
   void add_pci_devices() {
     for (const Setting& setting : config_.settings) {
-      if (!setting.key.starts_with("hostpci")) {
+      const auto device = parse_settings(setting.value, "host");
+      if (!setting.key.starts_with("hostpci") || !value_of(device, "mdev").empty()) {
         continue;
       }
-      const auto device = parse_settings(setting.value, "host");
-      std::string_view hosts = value_of(device, "host");
-      while (!hosts.empty() && value_of(device, "mdev").empty()) {
-        const std::size_t end = std::min(hosts.find(';'), hosts.size());
-        const std::string_view host = hosts.substr(0, end);
+      for (const std::string& host : parts_of(value_of(device, "host"))) {
         // All functions of a device are on the same node.
-        add("-device", fmt::format("vfio-pci,host={}{}", escaped(host),
-                                   host.find('.') == std::string_view::npos ? ".0" : ""));
-        hosts.remove_prefix(std::min(end + 1, hosts.size()));
+        const bool is_whole = host.find('.') == std::string::npos;
+        add("device", {{"driver", "vfio-pci"}, {"host", host + (is_whole ? ".0" : "")}});
       }
     }
   }
@@ -151,7 +146,7 @@ class VmOptions {
   const PveHost& host_;
   std::int64_t sockets_ = 1;
   std::int64_t cores_ = 1;
-  std::string text_{"/usr/bin/kvm\0", 13};
+  CommandLine line_;
 };
 
 /// Adds bridges of adapters whose packets the kernel handles,
@@ -178,7 +173,7 @@ VmDescription describe_pve(const PveConfig& config, std::int32_t vmid, const Pve
   const HostFacts facts{{{std::string(kHugePages) + "2048kB", kMiB * 2},
                          {std::string(kHugePages) + "1048576kB", kGiB}},
                         host.default_huge_page_size};
-  DescribedVm vm = describe(parse_command_line(VmOptions(config, vmid, host).text()), facts);
+  DescribedVm vm = describe(VmOptions(config, vmid, host).line(), facts);
   if (vm.description.name.empty()) {
     vm.description.name = fmt::format("vm{}", vmid);
   }
