@@ -155,11 +155,11 @@ Result<void> QemuHypervisor::ensure_watching() {
 
 void QemuHypervisor::forget_ended() {
   for (auto entry = vms_.begin(); entry != vms_.end();) {
-    if (entry->second.known.descriptor->runs()) {
+    if (entry->second.descriptor->runs()) {
       ++entry;
       continue;
     }
-    watch_->forget(*entry->second.known.descriptor);
+    watch_->forget(*entry->second.descriptor);
     known_.forget(entry->first);
     entry = vms_.erase(entry);
   }
@@ -168,7 +168,7 @@ void QemuHypervisor::forget_ended() {
 Result<void> QemuHypervisor::look(HowThorough how) {
   std::set<std::int64_t> pids;
   for (const auto& [id, entry] : vms_) {
-    pids.insert(entry.known.process.pid);
+    pids.insert(entry.pid());
   }
   VMNUMA_ASSIGN_OR_RETURN(const auto found, table_.look(how, pids));
   if (const std::string lack = watch_->lack(); !lack.empty()) {
@@ -288,8 +288,8 @@ void QemuHypervisor::add(const FoundProcess& found, DescribedVm described, const
     notice(fmt::format("VM '{}': {}", vm.name, text));
   }
   const VmId id = vm.id;
-  known_.add(id, known);
-  vms_.insert_or_assign(id, Entry{std::move(described), std::move(known), threads});
+  vms_.insert_or_assign(id, Entry{std::move(described), known.descriptor, threads});
+  known_.add(id, std::move(known));
 }
 
 /// Gives the VM an id and a name that no other VM has.
@@ -329,7 +329,7 @@ void QemuHypervisor::read_known_again(const std::set<VmId>& marked, bool cpuset_
     if (cpuset_written || marked.contains(id)) {
       read_again(id, entry, *online, cpuset_written ? WithReset::kRestored : WithReset::kLeft);
     } else {
-      read_pins(entry.threads, entry.known.process.pid, *online, entry.described.description);
+      read_pins(entry.threads, entry.pid(), *online, entry.described.description);
     }
   }
 }

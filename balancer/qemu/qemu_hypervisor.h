@@ -88,8 +88,9 @@ class QemuHypervisor final : public Hypervisor {
   void look_once();
   struct Entry {
     DescribedVm described;
-    KnownVm known;
+    std::shared_ptr<const migration::ProcessDescriptor> descriptor;
     Threads threads;  ///< as last read
+    [[nodiscard]] std::int64_t pid() const { return described.description.process->pid; }
   };
   [[nodiscard]] Result<void> ensure_watching();
   void forget_ended();
