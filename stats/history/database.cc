@@ -15,6 +15,7 @@
 
 #include "placement/base/number.h"
 #include "placement/model/text.h"
+#include "stats/files/directory.h"
 #include "stats/files/file_descriptor.h"
 #include "stats/history/schema.h"
 
@@ -93,11 +94,12 @@ bool means_unusable(const SQLite::Exception& exception) {
 std::vector<int> numbers_set_aside(const fs::path& path) {
   const std::string prefix = path.filename().string() + ".damaged-";
   std::vector<int> numbers;
-  std::error_code
-      ignored;  // an unreadable directory counts as empty; the rename then reports the error
-  for (fs::directory_iterator entry(path.parent_path(), ignored), end; entry != end;
-       entry.increment(ignored)) {
-    const std::string name = entry->path().filename().string();
+  // An unreadable directory counts as empty; the rename then reports the error.
+  const auto names =
+      files::Directory::open(path.parent_path()).and_then([](const files::Directory& folder) {
+        return folder.names();
+      });
+  for (const std::string& name : names.value_or(std::vector<std::string>{})) {
     if (name.starts_with(prefix)) {
       const auto number = whole_number<int>(std::string_view(name).substr(prefix.size()));
       if (number.value_or(0) > 0) {
@@ -124,18 +126,15 @@ Result<fs::path> set_aside(const fs::path& path) {
   for (const char* log : {"-wal", "-journal"}) {
     fs::rename(with_suffix(path, log), with_suffix(target, log), error);
     if (error && error != std::errc::no_such_file_or_directory) {
-      return failure(
-          files::code_of_errno(error.value()),
-          fmt::format("cannot set '{}{}' aside: {}", path.string(), log, error.message()),
-          error.value());
+      return tl::unexpected(files::system_error(
+          error.value(), fmt::format("cannot set '{}{}' aside", path.string(), log)));
     }
   }
   fs::remove(with_suffix(path, "-shm"), error);  // only an index of the log; recreated when needed
   fs::rename(path, target, error);
   if (error) {
-    return failure(files::code_of_errno(error.value()),
-                   fmt::format("cannot set '{}' aside: {}", path.string(), error.message()),
-                   error.value());
+    return tl::unexpected(
+        files::system_error(error.value(), fmt::format("cannot set '{}' aside", path.string())));
   }
   numbers.push_back(number);
   for (std::size_t i = 0; i + kSetAsideKept < numbers.size(); ++i) {
