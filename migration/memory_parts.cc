@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "placement/base/mapped.h"
 #include "placement/cell_mappings.h"
 
 namespace vmnuma::migration {
@@ -48,11 +49,7 @@ std::vector<std::size_t> MemoryParts::parts_of(const std::vector<MemoryRange>& f
   if (change_.cells.empty()) {
     return parts;
   }
-  std::vector<Bytes> sizes;
-  sizes.reserve(change_.cells.size());
-  for (const CellHome& cell : change_.cells) {
-    sizes.push_back(cell.size);
-  }
+  std::vector<Bytes> sizes = mapped(change_.cells, &CellHome::size);
   std::vector<MappedMemory> mappings;
   mappings.reserve(found.size());
   for (const MemoryRange& memory : found) {

@@ -8,6 +8,7 @@
 
 #include "migration/destinations.h"
 #include "migration/steps.h"
+#include "placement/base/mapped.h"
 #include "placement/base/sorted.h"
 #include "placement/model/text.h"
 
@@ -34,10 +35,7 @@ std::vector<NodeId> final_nodes_of(const VmChange& change) {
   if (!change.memory.allowed_after.empty() || change.memory_mode != MemoryMode::kMask) {
     return sorted_unique(change.memory.allowed_after);
   }
-  std::vector<NodeId> homes;
-  for (const NodeQuota& quota : change.memory.quotas) {
-    homes.push_back(quota.node);
-  }
+  std::vector<NodeId> homes = mapped(change.memory.quotas, &NodeQuota::node);
   return sorted_unique(std::move(homes));
 }
 

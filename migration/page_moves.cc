@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "placement/base/mapped.h"
+
 namespace vmnuma::migration {
 
 namespace {
@@ -200,10 +202,7 @@ void PageMoves::move_failed(TransferState& state, const Error& error, Microsecon
 
 TransferStep PageMoves::verify(TransferState& state, PageMover& mover, Microseconds now) {
   const auto page = static_cast<std::uint64_t>(state.scan.range().memory.page_size.value);
-  std::vector<std::uint64_t> addresses;
-  for (const PageUnit& unit : call_.units) {
-    addresses.push_back(unit.address);
-  }
+  std::vector<std::uint64_t> addresses = mapped(call_.units, &PageUnit::address);
   for (const PageUnit& unit : call_.units) {
     if (unit.may_be_huge) {
       addresses.push_back(unit.address + static_cast<std::uint64_t>(unit.size.value) - page);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "placement/base/mapped.h"
 #include "placement/model/text.h"
 
 namespace vmnuma::migration {
@@ -64,10 +65,7 @@ std::string memory_text(const VmChange& change) {
     return fmt::format("memory of '{}' may use nodes {}", change.vm_name,
                        to_list(change.memory.allowed_after));
   }
-  std::vector<NodeId> nodes;
-  for (const NodeQuota& quota : change.memory.quotas) {
-    nodes.push_back(quota.node);
-  }
+  std::vector<NodeId> nodes = mapped(change.memory.quotas, &NodeQuota::node);
   return fmt::format("memory of '{}' to {}", change.vm_name, node_or_nodes(nodes));
 }
 

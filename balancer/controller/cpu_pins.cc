@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "placement/base/mapped.h"
 #include "placement/base/sorted.h"
 #include "placement/cpu_assignment.h"
 
@@ -120,12 +121,7 @@ void give_more(VmCpus& vm, std::size_t client, const std::vector<CpuId>& cpus) {
 }  // namespace
 
 std::vector<CpuId> cpus_of(const Node& node) {
-  std::vector<CpuId> cpus;
-  cpus.reserve(node.cpus.size());
-  for (const Cpu& cpu : node.cpus) {
-    cpus.push_back(cpu.id);
-  }
-  return cpus;
+  return mapped(node.cpus, &Cpu::id);
 }
 
 VmCpus whole_nodes(const std::vector<NodeIndex>& homes, const Topology& topology) {

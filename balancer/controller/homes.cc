@@ -11,6 +11,7 @@
 
 #include "balancer/controller/cpu_control.h"
 #include "balancer/controller/found_pins.h"
+#include "placement/base/mapped.h"
 
 namespace vmnuma::balancer {
 
@@ -124,10 +125,7 @@ void Homes::settle_on_only_home() {
 
 void Homes::place_again(const VmRecord& vm, std::string because) {
   const VmId id = vm.description.id;
-  std::vector<NodeId> homes;
-  for (const ClientRecord& client : vm.clients) {
-    homes.push_back(client.home);
-  }
+  std::vector<NodeId> homes = mapped(vm.clients, &ClientRecord::home);
   give_up_homes_of(vm);
   ledger_.set_suggested(id, homes);
   remember_homes_of(id);

@@ -6,6 +6,7 @@
 
 #include "balancer/controller/orders_under_way.h"
 #include "balancer/controller/originals.h"
+#include "placement/base/mapped.h"
 
 namespace vmnuma::balancer {
 
@@ -18,10 +19,7 @@ namespace {
 /// The future homes of the VM's clients.
 std::vector<NodeIndex> homes_after(const Snapshot& snapshot, const VmState& vm,
                                    const std::vector<Relocation>& relocations) {
-  std::vector<NodeIndex> homes;
-  for (const ClientState& client : clients_of(snapshot, vm)) {
-    homes.push_back(client.home);
-  }
+  std::vector<NodeIndex> homes = mapped(clients_of(snapshot, vm), &ClientState::home);
   for (const Relocation& relocation : relocations) {
     homes[static_cast<std::size_t>(relocation.client.index)] = relocation.to;
   }

@@ -217,10 +217,8 @@ Result<DoneView> carry_out(ControllerState& state, const UnreserveRequest& reque
                            Effects& effects) {
   const Reservation* reservation = state.reservations.find(request.name);
   if (reservation == nullptr) {
-    std::vector<std::string_view> names;
-    for (const Reservation& one : state.reservations.all()) {
-      names.push_back(one.name);
-    }
+    std::vector<std::string_view> names =
+        mapped<std::string_view>(state.reservations.all(), &Reservation::name);
     return failure(ErrorCode::kNotFound, fmt::format("there is no reservation '{}'{}", request.name,
                                                      did_you_mean(request.name, names)));
   }

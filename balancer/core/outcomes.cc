@@ -6,6 +6,7 @@
 
 #include "balancer/core/reckoning.h"
 #include "balancer/core/spill.h"
+#include "placement/base/mapped.h"
 #include "placement/memory_cost.h"
 
 namespace vmnuma::balancer {
@@ -252,10 +253,7 @@ void Outcomes::sample(WatchedActions::iterator entry, const Snapshot& snapshot,
     sampled.after.lost -= now;
   }
   if (watched.moves_clients) {
-    std::vector<NodeIndex> homes;
-    for (const ClientState& client : snapshot.clients) {
-      homes.push_back(client.home);
-    }
+    std::vector<NodeIndex> homes = mapped(snapshot.clients, &ClientState::home);
     for (auto later = std::prev(watched_.end()); later != entry; --later) {
       take_back(snapshot, later->second.steps, homes);
     }

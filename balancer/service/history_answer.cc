@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "balancer/controller/views.h"
+#include "placement/base/mapped.h"
 #include "placement/model/suggest.h"
 #include "placement/model/text.h"
 
@@ -142,10 +143,7 @@ Result<std::string> vm_name(const std::string& name_or_uuid, const std::vector<s
       return found->name;
     }
   }
-  std::vector<std::string_view> names;
-  for (const Named& vm : vms) {
-    names.push_back(vm.name);
-  }
+  std::vector<std::string_view> names = mapped<std::string_view>(vms, &Named::name);
   return failure(ErrorCode::kNotFound,
                  fmt::format("there is no VM '{}', neither running nor in the history{}",
                              name_or_uuid, did_you_mean(name_or_uuid, names)));

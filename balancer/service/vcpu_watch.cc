@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "placement/base/mapped.h"
 #include "placement/base/sorted.h"
 
 namespace vmnuma::balancer {
@@ -16,10 +17,7 @@ std::vector<VmId> VcpuWatch::changed(const std::vector<VmDescription>& running,
     if (reading == nullptr) {
       continue;
     }
-    std::vector<std::int32_t> there;
-    for (const VcpuSample& vcpu : reading->vcpus) {
-      there.push_back(vcpu.vcpu);
-    }
+    std::vector<std::int32_t> there = mapped(reading->vcpus, &VcpuSample::vcpu);
     if (there == vm.vcpus) {
       continue;
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "placement/base/lower_case.h"
+#include "placement/base/mapped.h"
 #include "placement/model/suggest.h"
 
 namespace vmnuma {
@@ -168,10 +169,8 @@ const OptionRow* find_option(std::string_view name) {
 Result<void> set_option(Options& options, std::string_view name, std::int64_t value) {
   const OptionRow* option = find_option(name);
   if (option == nullptr) {
-    std::vector<std::string_view> names;
-    for (const OptionRow& known : option_table()) {
-      names.push_back(known.name);
-    }
+    std::vector<std::string_view> names =
+        mapped<std::string_view>(option_table(), &OptionRow::name);
     return failure(ErrorCode::kNotFound,
                    "there is no option '" + std::string(name) + "'" + did_you_mean(name, names));
   }

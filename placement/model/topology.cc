@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "placement/base/mapped.h"
 #include "placement/base/sorted.h"
 
 namespace vmnuma {
@@ -13,11 +14,7 @@ std::int64_t pages_of(const std::vector<HugePagePool>& pools, Bytes page_size) {
 }
 
 std::int32_t Node::core_count() const {
-  std::vector<std::int32_t> cores;
-  cores.reserve(cpus.size());
-  for (const Cpu& cpu : cpus) {
-    cores.push_back(cpu.core);
-  }
+  std::vector<std::int32_t> cores = mapped(cpus, &Cpu::core);
   return static_cast<std::int32_t>(sorted_unique(std::move(cores)).size());
 }
 
@@ -59,11 +56,7 @@ std::optional<NodeIndex> Topology::index_of(NodeId id) const {
 }
 
 std::vector<NodeId> Topology::all_ids() const {
-  std::vector<NodeId> ids;
-  for (const Node& node : nodes) {
-    ids.push_back(node.id);
-  }
-  return ids;
+  return mapped(nodes, &Node::id);
 }
 
 std::vector<NodeId> Topology::ids_of(const std::vector<NodeIndex>& of) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "placement/base/mapped.h"
 #include "placement/cell_mappings.h"
 #include "stats/formats/fields.h"
 #include "stats/formats/maps.h"
@@ -33,11 +34,7 @@ Result<std::vector<MappedMemory>> writable_mappings(std::string_view maps) {
 Result<CellBytes> parse_cell_memory(std::string_view maps, std::string_view numa_maps,
                                     const std::vector<GuestCell>& cells, const Topology& topology) {
   VMNUMA_ASSIGN_OR_RETURN(const auto mappings, writable_mappings(maps));
-  std::vector<Bytes> sizes;
-  sizes.reserve(cells.size());
-  for (const GuestCell& cell : cells) {
-    sizes.push_back(cell.memory);
-  }
+  std::vector<Bytes> sizes = mapped(cells, &GuestCell::memory);
   VMNUMA_ASSIGN_OR_RETURN(const auto mapping_of, mappings_of_cells(sizes, mappings));
   std::map<std::uint64_t, std::size_t> cell_at;
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "placement/base/mapped.h"
 #include "tools/describe/completion_words.h"
 #include "tools/describe/template.h"
 #include "tools/vmnuma/arguments/invocation.h"
@@ -94,11 +95,7 @@ std::string cases(const CommandInfo& program,
 }
 
 std::vector<std::string> names_below(const CommandInfo& command) {
-  std::vector<std::string> names;
-  for (const CommandInfo& below : command.commands) {
-    names.push_back(below.name);
-  }
-  return names;
+  return mapped(command.commands, &CommandInfo::name);
 }
 
 std::vector<std::string> argument_kinds(const CommandInfo& command) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "balancer/core/counted_stall.h"
+#include "placement/base/mapped.h"
 #include "placement/capacity.h"
 #include "placement/memory_cost.h"
 #include "tools/sim/host/sim_caches.h"
@@ -23,11 +24,7 @@ constexpr CpuTime kCacheLoss{500};
 constexpr Bytes kNodeBandwidth = kGiB * 20;
 
 std::vector<std::int32_t> cores_of(const Node& node) {
-  std::vector<std::int32_t> cores;
-  for (const Cpu& cpu : node.cpus) {
-    cores.push_back(cpu.core);
-  }
-  return cores;
+  return mapped(node.cpus, &Cpu::core);
 }
 
 bool has_several_caches(const Node& node) {
@@ -377,11 +374,7 @@ std::vector<Permille> HostCpus::crowding_on(const Node& node, CpuTime length,
 const HostCpus::Queue& HostCpus::queue_on(NodeIndex node, std::int32_t cpus, CpuTime length,
                                           CpuTime others,
                                           const std::vector<ThreadDemand>& threads) {
-  std::vector<CpuTime> wants;
-  wants.reserve(threads.size());
-  for (const ThreadDemand& thread : threads) {
-    wants.push_back(thread.wants);
-  }
+  std::vector<CpuTime> wants = mapped(threads, &ThreadDemand::wants);
   for (; others > CpuTime{}; others -= std::min(others, length)) {
     wants.push_back(std::min(others, length));
   }

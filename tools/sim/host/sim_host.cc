@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "placement/base/mapped.h"
 #include "placement/base/sorted.h"
 #include "placement/clients.h"
 #include "tools/sim/host/host_memory.h"
@@ -122,10 +123,7 @@ void pin_as_found(SimVm& vm, const HostState& host, bool prefer_ht) {
   const auto clients = split_into_clients(description, host.topology, prefer_ht);
   for (std::size_t client = 0; client < clients.size(); ++client) {
     const NodeId node = vm.spec.pinned_on[client % vm.spec.pinned_on.size()];
-    std::vector<CpuId> cpus;
-    for (const Cpu& cpu : host.nodes[*host.topology.index_of(node)].cpus) {
-      cpus.push_back(cpu.id);
-    }
+    std::vector<CpuId> cpus = mapped(host.nodes[*host.topology.index_of(node)].cpus, &Cpu::id);
     for (const std::int32_t vcpu : clients[client].vcpus) {
       description.vcpu_pins.push_back({vcpu, cpus});
     }

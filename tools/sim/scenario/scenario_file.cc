@@ -10,6 +10,7 @@
 #include <toml++/toml.h>
 
 #include "balancer/policy/policy_keys.h"
+#include "placement/base/mapped.h"
 #include "placement/model/suggest.h"
 #include "placement/model/topology.h"
 #include "stats/files/file.h"
@@ -392,10 +393,8 @@ class ScenarioParser {
     if (const std::optional<std::string> name = reader.text("vm")) {
       fault.vm = find_vm(*name);
       if (!fault.vm) {
-        std::vector<std::string_view> names;
-        for (const ScenarioVm& vm : scenario_.vms) {
-          names.push_back(vm.name);
-        }
+        std::vector<std::string_view> names =
+            mapped<std::string_view>(scenario_.vms, &ScenarioVm::name);
         reader.complain(
             "vm", fmt::format("there is no VM named '{}'{}", *name, did_you_mean(*name, names)));
       }

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "balancer/protocol/time_text.h"
+#include "placement/base/mapped.h"
 #include "placement/base/result.h"
 #include "tools/vmnuma/text/text.h"
 
@@ -55,10 +56,7 @@ std::string csv_line(std::vector<std::string> fields) {
 }
 
 std::string csv_text(const Listing& listing) {
-  std::vector<std::string> keys;
-  for (const Listing::Column& column : listing.columns) {
-    keys.push_back(column.key);
-  }
+  std::vector<std::string> keys = mapped(listing.columns, &Listing::Column::key);
   std::string text = csv_line(std::move(keys));
   for (const Listing::Row& row : listing.rows) {
     std::vector<std::string> values;
