@@ -127,7 +127,7 @@ Result<void> FakeDomains::change_memory_nodes(const DomainRun& run,
       return {};  // the VM may use all nodes
     }
     wanted.insert(wanted.end(), vm->numatune_nodes.begin(), vm->numatune_nodes.end());
-    sort_unique(wanted);
+    wanted = sorted_unique(std::move(wanted));
   }
   return set_nodes(*vm, wanted);
 }

@@ -19,8 +19,8 @@ namespace {
 using balancer::EventLog;
 using balancer::HistoryWorker;
 using balancer::HostTime;
-using balancer::LogLevel;
 using balancer::OriginalsKeeper;
+using balancer::Severity;
 using balancer::TaskBoard;
 using std::chrono::hours;
 using std::chrono::minutes;
@@ -35,7 +35,7 @@ class OriginalsKeeperTest : public testing::Test {
     EXPECT_TRUE(worker_.post("testing", [&] { done.set_value(); }));
     done.get_future().wait();
     std::vector<VmId> vms;
-    for (const auto& [vm, original] : balancer::remember(*history_).originals) {
+    for (const auto& [vm, original] : balancer::remember(*history_, log_).originals) {
       vms.push_back(vm);
     }
     return vms;
@@ -49,7 +49,7 @@ class OriginalsKeeperTest : public testing::Test {
   std::unique_ptr<stats::History> history_ =
       stats::History::open({directory_.path() + "/history.sqlite"}).value();
   TaskBoard board_;
-  EventLog log_{LogLevel::kError, HostTime()};
+  EventLog log_{Severity::kError, HostTime()};
   HistoryWorker worker_{board_, history_.get(), log_, [](const std::string&) {}};
   HostStory host_{2, balancer::Mode::kActive};
 };

@@ -151,10 +151,9 @@ TEST(RecordedStartTest, NamesItsDevicesUnlessItIsAnonymized) {
 
   balancer::Anonymizer anonymizer;
   const balancer::AnnounceRequest other = start_of(balancer::event_line(1, told, &anonymizer));
-  EXPECT_THAT(other.devices, ElementsAre(balancer::AnnounceRequest::Device{"left out", {1}}));
-  EXPECT_THAT(other.interfaces,
-              ElementsAre(balancer::AnnounceRequest::HostDevice{"left out", {1}}));
-  EXPECT_THAT(other.disks, ElementsAre(balancer::AnnounceRequest::HostDevice{"left out", {0}}));
+  EXPECT_THAT(other.devices, ElementsAre(PciDevice{"left out", {1}}));
+  EXPECT_THAT(other.interfaces, ElementsAre(HostInterface{"left out", {1}}));
+  EXPECT_THAT(other.disks, ElementsAre(HostDisk{"left out", {0}}));
 }
 
 TEST(AnonymizerTest, KeepsTheOrderOfIds) {
