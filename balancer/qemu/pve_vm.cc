@@ -49,7 +49,8 @@ class VmOptions {
  public:
   VmOptions(const PveConfig& config, std::int32_t vmid, const PveHost& host)
       : config_(config), host_(host) {
-    const std::string name(config.value("name"));
+    // An argument of a program ends at a zero byte.
+    const std::string name(config.value("name").substr(0, config.value("name").find('\0')));
     add("name", {{"guest", name.empty() ? fmt::format("vm{}", vmid) : name}});
     const auto smbios = parse_settings(config.value("smbios1"), "");
     if (const auto uuid = value_of(smbios, "uuid"); !uuid.empty()) {
