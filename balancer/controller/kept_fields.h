@@ -174,8 +174,11 @@ class KeptReader : public text::FieldReader<KeptReader<Json>, Json> {
       return false;
     }
     auto parsed = parse_cpu_list(text);
-    cpus = std::move(parsed).value_or(std::vector<CpuId>{});
-    return parsed.has_value();
+    if (!parsed) {
+      return false;
+    }
+    cpus = std::move(*parsed);
+    return true;
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "placement/base/mapped.h"
 #include "placement/model/amounts.h"
 #include "placement/model/ids.h"
 
@@ -26,11 +27,7 @@ struct MemoryOnNode {
 
 /// Ascending by node.
 [[nodiscard]] inline std::vector<NodeBytes> by_node(const std::map<NodeId, Bytes>& bytes) {
-  std::vector<NodeBytes> parts;
-  for (const auto& [node, amount] : bytes) {
-    parts.push_back({node, amount});
-  }
-  return parts;
+  return mapped(bytes, [](const auto& part) { return NodeBytes{part.first, part.second}; });
 }
 
 }  // namespace vmnuma

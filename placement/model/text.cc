@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "placement/base/mapped.h"
 #include "placement/base/number.h"
 #include "placement/base/sorted.h"
 
@@ -134,11 +135,7 @@ std::string to_list(const std::vector<NodeId>& nodes) {
   return ids_to_list(nodes);
 }
 std::string to_list(const std::vector<std::int32_t>& numbers) {
-  std::vector<CpuId> ids;
-  for (const std::int32_t number : numbers) {
-    ids.push_back({number});
-  }
-  return ids_to_list(std::move(ids));
+  return ids_to_list(mapped(numbers, [](std::int32_t number) { return CpuId{number}; }));
 }
 std::string node_or_nodes(const std::vector<NodeId>& nodes) {
   return (nodes.size() == 1 ? "node " : "nodes ") + to_list(nodes);
