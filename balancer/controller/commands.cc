@@ -248,6 +248,10 @@ Result<StatusView> reply_to(const ControllerState& state, const StatusRequest& /
   for (TransferView& transfer : view.transfers) {
     if (const UnderWay* order = state.orders.find(transfer.action)) {
       transfer.reason = name_of(order->action.reason);
+      const auto its_first =
+          std::ranges::find(order->action.relocations, transfer.vm_uuid,
+                            [](const Relocation& moves) { return to_text(moves.client.vm); });
+      transfer.client = its_first != order->action.relocations.end() ? its_first->client.index : 0;
     }
     if (state.health.is_paused()) {
       transfer.state = "paused";

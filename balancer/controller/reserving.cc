@@ -14,6 +14,7 @@
 #include "balancer/controller/commands.h"
 #include "balancer/controller/room_needed.h"
 #include "balancer/protocol/time_text.h"
+#include "placement/advice/words.h"
 #include "placement/base/mapped.h"
 #include "placement/base/sorted.h"
 #include "placement/model/suggest.h"
@@ -192,7 +193,8 @@ Result<DoneView> carry_out(ControllerState& state, const ReserveRequest& asked, 
     }
   }
   const std::string what = fmt::format(
-      "{} vCPUs and {} MiB{} on {} for {}{}{}", request.vcpus, whole_mib(reservation.memory_left()),
+      "{} and {} MiB{} on {} for {}{}{}", counted(request.vcpus, "vCPU"),
+      whole_mib(reservation.memory_left()),
       request.huge_page_bytes
           ? fmt::format(" of huge pages of {} KiB", *request.huge_page_bytes / 1024)
           : "",

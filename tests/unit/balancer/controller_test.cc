@@ -503,6 +503,29 @@ TEST(ControllerTest, AVmThatWasDividedAnewIsLeftAloneUntilTheNextEpoch) {
   }
 }
 
+TEST(ControllerTest, ATransferIsShownWithTheClientThatMoves) {
+  HostStory host(4, Mode::kActive);
+  VmDescription vm = small_vm(1, "wide", 2);
+  vm.own_policy = {{"max_per_client", "1"}};
+  host.start(vm, 0, 50);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    (void)host.report_domains();
+    host.carry_out(host.epoch());
+  }
+  migration::TransferProgress transfer;
+  transfer.vm = vm_id(1);
+  for (std::int32_t node = 0; node < 4 && transfer.action == 0; ++node) {
+    const Effects effects =
+        host.controller().on(CommandReceived{1, balancer::MoveRequest{"wide", NodeId{node}, {1}}});
+    transfer.action = effects.orders.empty() ? 0 : effects.orders.front().action;
+  }
+  ASSERT_NE(transfer.action, 0);
+  (void)host.controller().on(balancer::TransfersReported{{transfer}});
+  const auto answer =
+      host.controller().on(CommandReceived{2, balancer::StatusRequest{}}).replies.at(0).answer;
+  EXPECT_EQ(std::get<balancer::StatusView>(*answer).transfers.at(0).client, 1);
+}
+
 TEST(ControllerTest, NoMoveByCommandBreaksAHardGroupOnItsWayBack) {
   HostStory host(4, Mode::kActive);
   for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {

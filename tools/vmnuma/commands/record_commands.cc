@@ -69,7 +69,7 @@ nlohmann::ordered_json replay_json(const balancer::ReplayReport& report) {
 
 std::string replay_text(const balancer::ReplayReport& report) {
   std::string out = fmt::format(
-      "{} plans were recomputed, {}\n", report.epochs,
+      "{} recomputed, {}\n", counted_text(report.epochs, "plan"),
       report.differing == 0 ? "all identical" : fmt::format("{} differ", report.differing));
   if (report.version != VMNUMA_VERSION) {
     out += fmt::format("It was recorded by version {}, this is {}.\n", printable(report.version),
