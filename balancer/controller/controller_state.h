@@ -92,7 +92,7 @@ struct ControllerState {
   ControllerSetup setup;  ///< except what the parts below have taken over from it
   Ledger ledger;
   std::vector<VmDescription> running;  ///< as libvirt reports them
-  std::vector<VmId> unreadable;        ///< run, too, but libvirt could not describe them yet
+  std::vector<VmId> unreadable;        ///< VMs that run as well but could not be described yet
   ManagedVms vms;
   LastEpoch last;
   OrdersUnderWay orders;

@@ -41,7 +41,7 @@ namespace vmnuma::balancer {
 /// All running VMs, after a change.
 struct DomainsChanged {
   std::vector<VmDescription> running;
-  std::vector<VmId> unreadable = {};  ///< run, too, but could not be described yet
+  std::vector<VmId> unreadable = {};  ///< VMs that run as well but could not be described yet
 };
 
 /// The epoch's readings. Decisions are taken when they arrive.

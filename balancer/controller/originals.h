@@ -7,7 +7,8 @@
 /// of them together show which pins are ours. Orders are recorded when they are given. After a
 /// restart they are read from the history, which also has the originals themselves, because it
 /// deletes old orders (service/remembered.h). Terms: *process* - one life of a VM; what was found
-/// is valid for that life only. Properties:
+/// is valid for that life only.
+/// Properties:
 ///  1. Recording the same orders in the same order gives the same originals, however often the
 ///     daemon was restarted.
 ///  2. A pin that is not ours is left as it is, and a pin made externally between two orders is

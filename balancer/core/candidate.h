@@ -4,15 +4,15 @@
 /// Problem: nearly all candidates are bad, and computing exactly how bad takes most of the
 /// planner's time. Approach: a candidate is judged in two steps. `Promise` gives an upper bound of
 /// its benefit, first without what its memory costs; effect and guards are computed only if that
-/// bound beats what has been found already. `Considered` keeps the best
-/// candidate that no guard stops and, for the explanation, the best few of the others.
+/// bound beats what has been found already. `Considered` keeps the best candidate that no guard
+/// stops and, for the explanation, the best few of the others.
 ///
 /// Terms: *benefit* - gain x horizon - cost.
 ///
 /// Properties:
 ///  - the best candidate is the same as if all had been judged exactly;
 ///  - of equal ones the first is kept;
-///  - so are the others, and the doubt if there is no best one.
+///  - the others that are kept are the same, too, and so is the doubt if there is no best one.
 #pragma once
 
 #include <optional>

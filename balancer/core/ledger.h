@@ -16,8 +16,7 @@
 /// load within a minute. *Held* - the newest numbers known, instead of a reading.
 /// Properties:
 ///  1. Numbers come only from the readings of one epoch and the one before it, and only if these
-///  are
-///     less than eight minutes apart.
+///     are less than eight minutes apart.
 ///  2. A counter that went backwards, a process that changed or a thread that is missing makes its
 ///     VM stale for this epoch; its record is kept and its numbers are held.
 ///  3. Time that a VM was throttled by its own quota is not owed.

@@ -31,7 +31,8 @@
 /// too little where S is curved (other load on SMT nodes, at most 1 % of the node between two
 /// tangents) and where one client gets more than it is entitled to while its neighbour is owed: on
 /// SMT nodes that are more than full, and with reservations. `learn` closes such gaps one
-/// arrangement at a time. Properties, each with a test:
+/// arrangement at a time.
+/// Properties, each with a test:
 ///  - no arrangement loses less than its cost in the program;
 ///  - the present arrangement is a solution;
 ///  - each kind of row, alone, changes the answer.

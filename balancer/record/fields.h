@@ -29,7 +29,7 @@ template <class T, class... Types>
 concept OneOf = (MaybeConst<T, Types> || ...);
 
 struct RecordFields {
-  /// These have the same fields as where they outlive the daemon.
+  /// These have the same fields as in the state that outlives the daemon (kept_fields.h).
   static void visit(auto& fields, OneOf<VmProcess, ThreadId, Original, Original::Pins, MemoryLimits,
                                         MemoryOnNode> auto& value) {
     visit_kept(fields, value);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes down, from time to time, how the running VMs were found.
+/// Stores the originals of the running VMs once an hour.
 ///
 /// Problem: how a VM was pinned when it was found follows from the orders since, which the history
 /// deletes after a day at the earliest. Approach: once an hour the originals of all running VMs are
-/// stored as such (remembered.h). Property: those of a VM that has ended are not stored, as they
-/// are of no use; nothing is stored before it is known which VMs run.
+/// stored as such (remembered.h).
+/// Properties:
+///  - those of a VM that has ended are not stored, because nobody needs them;
+///  - nothing is stored before it is known which VMs run.
 #pragma once
 
 #include <chrono>

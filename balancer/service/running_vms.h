@@ -45,7 +45,7 @@ class RunningVms {
   /// another chance, and a lost event does no lasting harm.
   void retry_if_due(Backoff::Time now);
   [[nodiscard]] const std::vector<VmDescription>& now() const { return running_; }
-  /// VMs that run, too, but that could not be described yet.
+  /// VMs that run as well but could not be described yet.
   [[nodiscard]] const std::vector<VmId>& unreadable() const { return unreadable_; }
   /// Queues other work for the thread that queries the host's hypervisors. See Worker::post().
   [[nodiscard]] bool post(std::string doing, std::function<void()> task);

@@ -7,14 +7,15 @@
 /// FieldReader, which contain only what is specific to the format:
 ///
 ///     class ViewWriter : public text::FieldWriter<ViewWriter, Json> {
-///       static void visit(ViewWriter& fields, const T& value);  // optional: lists the fields of a
-///       T Json leaf(const T& value) const;                        // optional, for any T: how it
-///       is
-///     };                                                        // written here
+///       // Optional: lists the fields of a T.
+///       static void visit(ViewWriter& fields, const T& value);
+///       // Optional, for any T: how it is written here.
+///       Json leaf(const T& value) const;
+///     };
 ///     class ViewReader : public text::FieldReader<ViewReader, Json> {
-///       static void visit(ViewReader& fields, T& value);        // optional
-///       bool leaf(const Json& json, T& value);                  // optional; false: not a T
-///       void absent(std::string_view name);                     // optional: a field is not there
+///       static void visit(ViewReader& fields, T& value);  // optional
+///       bool leaf(const Json& json, T& value);            // optional; false: not a T
+///       void absent(std::string_view name);               // optional: a field is missing
 ///     };
 ///
 /// Without a visit() of its own, a class calls visit_fields(fields, value), which must be found in

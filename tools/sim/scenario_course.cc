@@ -80,7 +80,7 @@ void ScenarioCourse::begin_and_end_faults(std::int64_t epoch, const OnFault& on_
 }
 
 bool ScenarioCourse::set_fault(const Fault& fault, std::int64_t epoch) {
-  // One of the same kind may last on, or begin as this one ends.
+  // Another fault of the same kind may continue, or begin as this one ends.
   const bool is_on = std::ranges::any_of(scenario_.faults, [&](const Fault& other) {
     return other.kind == fault.kind && other.vm == fault.vm && other.node == fault.node &&
            lasts(other, epoch);

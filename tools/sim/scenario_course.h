@@ -32,8 +32,8 @@ inline constexpr std::int64_t kIntervalsPerEpoch = 10;
 
 class ScenarioCourse {
  public:
-  /// Called when a fault begins or ends. `is_on` is true also if it ends and another of its kind on
-  /// the same VM or node does not.
+  /// Called when a fault begins or ends. `is_on` is also true if it ends while another of its kind
+  /// on the same VM or node lasts.
   using OnFault = std::function<void(const Fault& fault, bool is_on)>;
 
   /// Both must outlive this object.
